@@ -1,0 +1,49 @@
+#pragma once
+/// The one table of engines, and the only place that knows whether the build has a GPU home.
+/// The command line, --help, `info`, the tests and `bench` all read these lists.
+
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/search.h"
+
+namespace knn {
+
+/// One way to search. `refuse` says why it cannot answer a problem; `search` is null where this build lacks
+/// it.
+struct Engine {
+    const char* name;
+    const char* summary;
+    bool on_gpu;
+    Refusal (*refuse)(const SearchRequest& request);
+    SearchResult (*search)(const SearchRequest& request, const Watch& watch);
+};
+std::span<const Engine> engines();
+const Engine* find_engine(std::string_view name);
+
+/// Names for --distance and --select of the GPU pipeline; empty in a build without CUDA.
+struct Strategy {
+    std::string name, summary;
+};
+std::vector<Strategy> distance_kernels();
+std::vector<Strategy> selectors();
+
+/// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
+/// no driver, no device.
+std::vector<Device> gpus(std::string* why_none = nullptr);
+Device cpu_device();
+
+/// Host memory for the data set: pinned where a GPU will read it, plain otherwise.
+/// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.
+class HostMemory {
+  public:
+    virtual ~HostMemory() = default;
+    virtual std::pmr::memory_resource* resource() = 0;
+    virtual void pin() = 0;
+};
+std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device);
+
+}  // namespace knn

@@ -1,0 +1,48 @@
+#pragma once
+/// Finds the data set that a command shall use, and loads it.
+
+#include <filesystem>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+
+namespace knn {
+
+/// What the user said about data; everything empty: search the usual places.
+struct DataOptions {
+    std::string folder;  ///< --data
+    std::string train_images, train_labels, test_images,
+        test_labels;  ///< --train-images ... ; each overrides
+};
+
+/// Four files, or the built-in digits where none were found.
+struct DataLocation {
+    std::string source;  ///< the folder (or files) as the user would name it, or "built-in synthetic digits"
+    std::filesystem::path train_images, train_labels, test_images,
+        test_labels;  ///< empty for the built-in digits
+    bool synthetic = false;
+    std::vector<std::string> looked_in;  ///< the places searched, in order, for `info` and for messages
+};
+
+/// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
+/// $XDG_DATA_HOME and each of $XDG_DATA_DIRS), else the built-in digits. A folder that the user named (option
+/// or variable) and that lacks a file is a DataError that says which; the usual places are passed over
+/// silently.
+DataLocation locate(const DataOptions& options);
+
+/// Reads the four files in parallel, or draws the digits. Throws DataError.
+Dataset load(const DataLocation& location,
+             std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+/// SHA-256 (hex) of an uncompressed file's content as `info` prints it, and what MNIST's is under the same
+/// name.
+struct FileChecksum {
+    std::filesystem::path file;
+    std::string sha256, mnist_sha256;
+};
+std::vector<FileChecksum> checksums(const DataLocation& location);
+
+}  // namespace knn

@@ -1,0 +1,39 @@
+#pragma once
+/// Where the time of a search went, stage by stage.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace knn {
+
+/// One named stage, summed over all of its launches.
+struct Stage {
+    std::string name;
+    std::int64_t launches = 0;
+    double total_ms = 0;
+    double bytes = 0;  ///< read and written in memory, at least (each operand once a launch); 0: not counted
+    double operations =
+        0;  ///< arithmetic operations, an addition and a multiplication counted apart; 0: not counted
+    bool transfer = false;  ///< a copy between host and device, not work of a kernel
+
+    /// 10⁹ bytes per second, 10⁹ operations per second; 0 where nothing was counted or no time passed.
+    double gb_per_s() const;
+    double gflop_per_s() const;
+};
+
+/// Stages in the order in which they were first seen.
+class Timeline {
+  public:
+    /// Adds to the stage of this name, which is made at the end of the list where there is none.
+    void add(const Stage& stage);
+    const std::vector<Stage>& stages() const { return stages_; }
+    /// The sum over the stages that are no transfers, in ms.
+    double kernels_ms() const;
+
+  private:
+    std::vector<Stage> stages_;
+};
+
+}  // namespace knn

@@ -1,0 +1,23 @@
+#pragma once
+/// The judge of every engine: all pairs in 64-bit integers and std::sort. Shares no code with what it judges.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace knn::test {
+
+/// Rows of 8-bit pixels, n × dim.
+struct Rows {
+    std::vector<std::uint8_t> pixels;
+    std::int64_t n = 0, dim = 0;
+};
+
+/// The k nearest (squared distance, index) of each query, in order.
+std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
+                                                                        int k);
+
+/// Random bytes; `levels` different values (2: many ties; 1: all equal; 256: few ties).
+Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels = 256);
+
+}  // namespace knn::test
