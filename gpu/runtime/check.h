@@ -1,0 +1,34 @@
+#pragma once
+/// Every CUDA call and every launch is checked: a failure becomes a DeviceError that says what was being
+/// done.
+
+#include <cuda_runtime.h>
+
+#include <string>
+
+#include "data/errors.h"
+
+namespace knn::gpu {
+
+/// `what` completes "GPU: <what> failed: <CUDA's own words>".
+inline void check(cudaError_t status, const char* what) {
+    if (status == cudaSuccess) return;
+    cudaGetLastError();  // a failed launch or allocation must not show up again at the next check
+    throw DeviceError(std::string("GPU: ") + what + " failed: " + cudaGetErrorString(status));
+}
+
+/// After a launch: catches a bad configuration at once; errors inside the kernel come with the next
+/// synchronization.
+inline void check_launch(const char* kernel) {
+    check(cudaGetLastError(), kernel);
+}
+
+/// An attribute of the current device.
+inline int device_attribute(cudaDeviceAttr attribute) {
+    int device = 0, value = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    check(cudaDeviceGetAttribute(&value, attribute, device), "reading a device attribute");
+    return value;
+}
+
+}  // namespace knn::gpu

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <utility>
+
+#include "gpu/runtime/check.h"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+/// n × cols elements in device memory by cudaMallocPitch: every row begins at an address that suits wide
+/// loads. Uninitialized. Owns them; moved, not copied. Throws DeviceError.
+template <class T>
+class PitchedBuffer {
+  public:
+    PitchedBuffer() = default;
+    PitchedBuffer(std::int64_t n, std::int64_t cols) {
+        void* d_data = nullptr;
+        check(cudaMallocPitch(&d_data, &rows_.pitch_bytes, static_cast<std::size_t>(cols) * sizeof(T),
+                              static_cast<std::size_t>(n)),
+              "allocating pitched device memory");
+        rows_.d_data = static_cast<T*>(d_data);
+        rows_.n = n;
+        rows_.cols = cols;
+    }
+    PitchedBuffer(PitchedBuffer&& other) noexcept : rows_(std::exchange(other.rows_, {})) {}
+    PitchedBuffer& operator=(PitchedBuffer&& other) noexcept {
+        std::swap(rows_, other.rows_);
+        return *this;
+    }
+    ~PitchedBuffer() { cudaFree(rows_.d_data); }
+
+    const PitchedRows<T>& rows() const { return rows_; }
+    /// The first n rows alone.
+    PitchedRows<T> first(std::int64_t n) const {
+        PitchedRows<T> view = rows_;
+        view.n = n;
+        return view;
+    }
+
+  private:
+    PitchedRows<T> rows_;
+};
+
+}  // namespace knn::gpu

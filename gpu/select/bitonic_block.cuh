@@ -1,0 +1,178 @@
+#pragma once
+/// The part of a bitonic sort that one block does: up to 8,192 keys, 32 in each thread's registers.
+///
+/// Position e of a key in the block is a number of log_keys bits. At any time a thread holds the 32 keys
+/// whose positions differ in 5 neighboring bits, the window; steps of those 5 distances then need no other
+/// thread. Between windows the keys cross through shared memory. Position e is kept at e ^ ((e >> 5) & 15):
+/// 16 neighboring threads then meet 16 different pairs of banks, wherever the window is.
+///
+/// Stage s merges runs of 2^(s−1) keys into runs of 2^s, ascending where bit s of the position in the whole
+/// row is 0; its level l compares positions that differ in bit l.
+
+#include <cooperative_groups.h>
+
+#include <cstdint>
+
+#include "data/neighbors.h"
+
+namespace knn::gpu::bitonic {
+
+using Key = unsigned long long;  ///< distance << 32 | index
+inline constexpr Key sentinel = ~Key{0};
+inline constexpr int log_window = 5;
+inline constexpr int window_keys = 1 << log_window;
+
+__device__ inline void compare_exchange(Key& a, Key& b, bool ascending) {
+    const bool swap = (a > b) == ascending;
+    const Key low = swap ? b : a;
+    b = swap ? a : b;
+    a = low;
+}
+
+template <int log_keys>
+class BlockSort {
+  public:
+    /// shared: 2^log_keys keys; piece: which part of the row this block holds.
+    __device__ BlockSort(Key* shared, unsigned piece)
+        : shared_(shared), piece_begin_(static_cast<int>(piece) << log_keys) {
+        move_window(top_shift);
+    }
+
+    /// Takes this piece's distances of a row of n; the sentinel beyond its end.
+    __device__ void load(const std::uint32_t* d_row, int n) {
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r) {
+            const int index = piece_begin_ + position(r);
+            key_[r] = index < n ? Key{d_row[index]} << 32 | static_cast<unsigned>(index) : sentinel;
+        }
+    }
+
+    /// Takes, or leaves, this piece of a row of keys.
+    __device__ void load(const Key* d_row) {
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r)
+            key_[r] = d_row[piece_begin_ + position(r)];
+    }
+    __device__ void store(Key* d_row) {
+        change_window(top_shift);
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r)
+            d_row[piece_begin_ + position(r)] = key_[r];
+    }
+
+    /// Stages 1 to log_keys: the block's keys become one run.
+    __device__ void sort_block() {
+        change_window(0);
+        sort_window();
+        for (int stage = log_window + 1; stage <= log_keys; ++stage)
+            merge_block(stage);
+    }
+
+    /// The levels of `stage` that stay inside the block.
+    __device__ void merge_block(int stage) {
+        for (int top = min(stage, log_keys) - 1; top >= 0; top -= log_window) {
+            const int shift = max(top - log_window + 1, 0);
+            if (shift != shift_) change_window(shift);
+            merge_window(top - shift, ascending(stage));
+        }
+    }
+
+    /// A level between blocks of the cluster: takes the partner's key of the same position and keeps one of
+    /// the two.
+    __device__ void exchange_blocks(int stage, int level) {
+#if __CUDA_ARCH__ >= 900
+        auto cluster = cooperative_groups::this_cluster();
+        const unsigned bit = 1u << (level - log_keys);
+        put_window();
+        cluster.sync();
+        const Key* theirs = cluster.map_shared_rank(shared_, cluster.block_rank() ^ bit);
+        const bool keep_smaller = ((cluster.block_rank() & bit) == 0) == ascending(stage);
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r) {
+            const Key other = theirs[slot(r)];
+            if ((other < key_[r]) == keep_smaller) key_[r] = other;
+        }
+        cluster.sync();  // nobody overwrites keys that a partner still reads
+#endif
+    }
+
+    /// The k first keys of the row, from the block that holds them.
+    __device__ void write_first(Neighbor* d_out, int k) {
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r) {
+            const int rank = piece_begin_ + position(r);
+            if (rank < k)
+                d_out[rank] = {static_cast<std::uint32_t>(key_[r] >> 32),
+                               static_cast<std::uint32_t>(key_[r])};
+        }
+    }
+
+  private:
+    static constexpr int top_shift = log_keys - log_window;
+
+    __device__ int position(int r) const {
+        return first_ | (r << shift_);
+    }
+    __device__ int slot(int r) const {
+        return first_slot_ ^ swizzle(r << shift_);
+    }
+    __device__ static int swizzle(int e) {
+        return e ^ ((e >> log_window) & 15);
+    }
+    __device__ bool ascending(int stage) const {
+        return (((piece_begin_ + first_) >> stage) & 1) == 0;
+    }
+
+    __device__ void move_window(int shift) {
+        const int thread = static_cast<int>(threadIdx.x);
+        const int low = thread & ((1 << shift) - 1);
+        shift_ = shift;
+        first_ = ((thread >> shift) << (shift + log_window)) | low;
+        first_slot_ = swizzle(first_);
+    }
+    __device__ void put_window() {
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r)
+            shared_[slot(r)] = key_[r];
+    }
+    /// One barrier is enough: a thread puts keys only where it alone took keys last.
+    __device__ void change_window(int shift) {
+        put_window();
+        __syncthreads();
+        move_window(shift);
+#pragma unroll
+        for (int r = 0; r < window_keys; ++r)
+            key_[r] = shared_[slot(r)];
+    }
+
+    /// Stages 1 to 5 in the thread's registers; the window is at bit 0.
+    __device__ void sort_window() {
+#pragma unroll
+        for (int stage = 1; stage <= log_window; ++stage)
+#pragma unroll
+            for (int level = stage - 1; level >= 0; --level)
+#pragma unroll
+                for (int r = 0; r < window_keys; ++r)
+                    if ((r >> level & 1) == 0)
+                        compare_exchange(key_[r], key_[r | 1 << level],
+                                         stage < log_window ? (r >> stage & 1) == 0 : ascending(log_window));
+    }
+
+    /// Levels `top` to 0 of the window.
+    __device__ void merge_window(int top, bool up) {
+#pragma unroll
+        for (int level = log_window - 1; level >= 0; --level) {
+            if (level > top) continue;
+#pragma unroll
+            for (int r = 0; r < window_keys; ++r)
+                if ((r >> level & 1) == 0) compare_exchange(key_[r], key_[r | 1 << level], up);
+        }
+    }
+
+    Key* shared_;
+    int piece_begin_;  // in the row
+    Key key_[window_keys];
+    int shift_ = 0, first_ = 0, first_slot_ = 0;
+};
+
+}  // namespace knn::gpu::bitonic

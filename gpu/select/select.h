@@ -1,0 +1,30 @@
+#pragma once
+/// What a selector is, and the table of them.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <span>
+
+#include "data/problem.h"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+/// One way to find each row's k smallest distances, ordered by (distance, index).
+struct Selector {
+    const char* name;
+    const char* summary;
+    /// Why it cannot; empty where it can. `problem.n_query` is the size of a batch.
+    Refusal (*supports)(const Problem& problem);
+    std::size_t (*workspace_bytes)(const Problem& problem);
+    /// Queues the launches on `stream`; allocates nothing and waits for nothing.
+    /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
+    void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
+                    void* d_workspace, cudaStream_t stream);
+};
+
+/// All of them; the first is what `classic` uses.
+std::span<const Selector* const> selector_table();
+
+}  // namespace knn::gpu

@@ -1,0 +1,96 @@
+// The majority vote among each query's k neighbors; cpu/vote.cpp gives the same votes, bit for bit.
+//
+// neighbors  n_query × k, each row in order, device memory
+// d_labels   n_train bytes
+// d_votes    n_query × (label, confidence)
+// launch  a warp a query. 32 neighbors at a time: each lane fetches one label and computes one weight, then
+// the weights
+//         are added one after another in order of rank, each by the lane that its class belongs to (label
+//         modulo 32), so a class's sum has one order of additions whatever k is.
+// weights uniform: 1. distance: 1/d² in double precision, where d² is the integer squared distance; if the
+// nearest is at
+//         distance 0, those at distance 0 alone vote, with weight 1.
+// ties    equal sums go to the smallest label, or to the class whose first neighbor comes first
+// share   the winner's sum over the sum of all classes, added in ascending order of labels
+
+#include "gpu/runtime/check.h"
+#include "gpu/vote.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int warp = 32, warps = 8, max_labels = 256;
+constexpr unsigned all_lanes = 0xffffffffu;
+
+struct ClassSums {
+    double sum[max_labels];
+    int first_rank[max_labels];  // of the class's nearest neighbor; only where sum > 0
+};
+
+__device__ double weight_of(unsigned distance, bool exact_match, Weights weights) {
+    if (weights == Weights::uniform) return 1.0;
+    if (exact_match) return distance == 0 ? 1.0 : 0.0;
+    return 1.0 / static_cast<double>(distance);
+}
+
+/// The winner, by lane 0: labels in ascending order, so an equal sum wins only by an earlier first neighbor.
+__device__ Vote winner(const ClassSums& classes, Tie tie) {
+    double total = 0.0;
+    int best = -1;
+    for (int label = 0; label < max_labels; ++label) {
+        const double sum = classes.sum[label];
+        if (sum == 0.0) continue;
+        total += sum;
+        const bool wins = best < 0 || sum > classes.sum[best] ||
+                          (sum == classes.sum[best] && tie == Tie::nearest &&
+                           classes.first_rank[label] < classes.first_rank[best]);
+        if (wins) best = label;
+    }
+    return {static_cast<std::uint8_t>(best), classes.sum[best] / total};
+}
+
+__global__ void __launch_bounds__(warp* warps)
+    vote_kernel(NeighborRows neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
+                Vote* d_votes) {
+    __shared__ ClassSums all_classes[warps];
+    const int lane = static_cast<int>(threadIdx.x) % warp;
+    ClassSums& classes = all_classes[threadIdx.x / warp];
+    const std::int64_t query = std::int64_t{blockIdx.x} * warps + threadIdx.x / warp;
+    if (query >= neighbors.n_query) return;
+
+    for (int label = lane; label < max_labels; label += warp)
+        classes.sum[label] = 0.0;
+    __syncwarp();
+    const Neighbor* row = neighbors.d_data + query * neighbors.k;
+    const bool exact_match = row[0].distance == 0;
+    for (int begin = 0; begin < neighbors.k; begin += warp) {
+        const int rank = begin + lane;
+        int label = 0;
+        double weight = 0.0;
+        if (rank < neighbors.k) {
+            label = d_labels[row[rank].index];
+            weight = weight_of(row[rank].distance, exact_match, weights);
+        }
+        for (int source = 0; source < min(warp, neighbors.k - begin); ++source) {
+            const int its_label = __shfl_sync(all_lanes, label, source);
+            const double its_weight = __shfl_sync(all_lanes, weight, source);
+            if (its_label % warp != lane || its_weight == 0.0) continue;
+            if (classes.sum[its_label] == 0.0) classes.first_rank[its_label] = begin + source;
+            classes.sum[its_label] += its_weight;
+        }
+    }
+    __syncwarp();
+    if (lane == 0) d_votes[query] = winner(classes, tie);
+}
+
+}  // namespace
+
+void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
+                  Vote* d_votes, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>((neighbors.n_query + warps - 1) / warps);
+    vote_kernel<<<blocks, warp * warps, 0, stream>>>(neighbors, d_labels, weights, tie, d_votes);
+    check_launch("launching vote");
+}
+
+}  // namespace knn::gpu

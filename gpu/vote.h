@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "data/problem.h"
+#include "data/search.h"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+/// Queues the majority vote of each query. d_labels: one of each training image; d_votes: neighbors.n_query.
+void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
+                  Vote* d_votes, cudaStream_t stream);
+
+}  // namespace knn::gpu
