@@ -1,6 +1,7 @@
 #pragma once
 /// The answer of a search before anybody votes.
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,7 +15,13 @@ struct Neighbor {
     std::uint32_t distance = 0;
     std::uint32_t index = 0;
 
-    friend auto operator<=>(const Neighbor&, const Neighbor&) = default;
+    // Written out: nvcc 13.0 loses defaulted comparisons on the host side of .cu files.
+    friend constexpr bool operator==(const Neighbor& a, const Neighbor& b) {
+        return a.distance == b.distance && a.index == b.index;
+    }
+    friend constexpr std::strong_ordering operator<=>(const Neighbor& a, const Neighbor& b) {
+        return a.distance != b.distance ? a.distance <=> b.distance : a.index <=> b.index;
+    }
 };
 
 /// The sorting key of a neighbor: the distance in the high half, the index in the low half.

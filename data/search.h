@@ -48,7 +48,9 @@ struct Vote {
     std::uint8_t label = 0;
     double confidence = 0;  ///< the winner's share of all votes, 0 < confidence <= 1
 
-    friend bool operator==(const Vote&, const Vote&) = default;
+    friend bool operator==(const Vote& a, const Vote& b) {
+        return a.label == b.label && a.confidence == b.confidence;
+    }
 };
 
 struct SearchResult {

@@ -11,7 +11,7 @@
 // a step and
 //         is carried into an integer after at most 256 steps (1,024 pixels): 256 · 65,025 < 2²⁴, so no sum is
 //         rounded.
-// limits  dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
+// limits  dim <= 66,051 (the distance fits 32 bits); 64 GiB of floats in each set
 // work    n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes 4
 // bytes a pair
 
@@ -39,26 +39,51 @@ struct SharedTile {
     float train[tile_train][shared_stride];
 };
 
-/// Starts the copy of pixels [4 · first_step, 4 · first_step + 32) of the block's rows; rows and pixels
-/// beyond the ends are replaced by the last row (its results are never stored) and by zeros.
-__device__ void load_tile(SharedTile& tile, const FloatRows& train, const FloatRows& query,
-                          std::int64_t train_begin, std::int64_t query_begin, int first_step, int all_steps) {
-    const int step = static_cast<int>(threadIdx.x) % tile_steps;
-    const std::size_t zeros = first_step + step < all_steps ? 0 : sizeof(float4);
-    const int column = zeros == 0 ? 4 * (first_step + step) : 0;
-    constexpr int rows_at_once = threads / tile_steps;
-    const int first_row = static_cast<int>(threadIdx.x) / tile_steps;
+constexpr int rows_at_once = threads / tile_steps;  // of a tile that one round of copies covers
+constexpr int query_rounds = tile_query / rows_at_once, train_rounds = tile_train / rows_at_once;
+
+/// The float4 that a thread copies of each tile, in the first tile: rows beyond the end are replaced by the
+/// last row, whose results are never stored. Offsets count 16 bytes, so that 32 bits are enough for 64 GiB.
+struct CopyPlan {
+    const float4 *d_query, *d_train;
+    unsigned query_offset[query_rounds], train_offset[train_rounds];
+    int row, step;  // in the tile
+
+    __device__ CopyPlan(const FloatRows& train, const FloatRows& query, std::int64_t train_begin,
+                        std::int64_t query_begin)
+        : d_query(reinterpret_cast<const float4*>(query.d_data)),
+          d_train(reinterpret_cast<const float4*>(train.d_data)),
+          row(static_cast<int>(threadIdx.x) / tile_steps),
+          step(static_cast<int>(threadIdx.x) % tile_steps) {
 #pragma unroll
-    for (int row = first_row; row < tile_query; row += rows_at_once) {
-        const float* source = query.row(min(query_begin + row, query.n - 1)) + column;
-        __pipeline_memcpy_async(&tile.query[row][4 * step], source, sizeof(float4), zeros);
-    }
+        for (int i = 0; i < query_rounds; ++i)
+            query_offset[i] = offset_of(query, query_begin + row + i * rows_at_once);
 #pragma unroll
-    for (int row = first_row; row < tile_train; row += rows_at_once) {
-        const float* source = train.row(min(train_begin + row, train.n - 1)) + column;
-        __pipeline_memcpy_async(&tile.train[row][4 * step], source, sizeof(float4), zeros);
+        for (int i = 0; i < train_rounds; ++i)
+            train_offset[i] = offset_of(train, train_begin + row + i * rows_at_once);
     }
-}
+
+    /// Starts the copy of the tile whose first float4 of each row is number `first_step` of `all_steps`;
+    /// zeros beyond.
+    __device__ void start(SharedTile& tile, int first_step, int all_steps) const {
+        const std::size_t zeros = first_step + step < all_steps ? 0 : sizeof(float4);
+#pragma unroll
+        for (int i = 0; i < query_rounds; ++i)
+            __pipeline_memcpy_async(&tile.query[row + i * rows_at_once][4 * step],
+                                    d_query + query_offset[i] + first_step, sizeof(float4), zeros);
+#pragma unroll
+        for (int i = 0; i < train_rounds; ++i)
+            __pipeline_memcpy_async(&tile.train[row + i * rows_at_once][4 * step],
+                                    d_train + train_offset[i] + first_step, sizeof(float4), zeros);
+    }
+
+  private:
+    __device__ unsigned offset_of(const FloatRows& rows, std::int64_t n) const {
+        return static_cast<unsigned>(min(n, rows.n - 1)) *
+                   static_cast<unsigned>(rows.pitch_bytes / sizeof(float4)) +
+               step;
+    }
+};
 
 __device__ void add_squares(float4& sum, const float4& a, const float4& b) {
     const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
@@ -90,14 +115,17 @@ __global__ void __launch_bounds__(threads, 1)
     float4 sum[per_query][per_train] = {};
     unsigned total[carry ? per_query : 1][carry ? per_train : 1] = {};
 
-    load_tile(tiles[0], train, query, train_begin, query_begin, 0, all_steps);
-    __pipeline_commit();
+    const CopyPlan copy(train, query, train_begin, query_begin);
+#pragma unroll
+    for (int t = 0; t < stages - 1; ++t) {
+        if (t < n_tiles) copy.start(tiles[t], t * tile_steps, all_steps);
+        __pipeline_commit();
+    }
     for (int t = 0; t < n_tiles; ++t) {
-        __pipeline_wait_prior(0);
+        __pipeline_wait_prior(stages - 2);
         __syncthreads();  // tile t has arrived, and everybody is done with the one before
-        if (t + 1 < n_tiles)
-            load_tile(tiles[(t + 1) % stages], train, query, train_begin, query_begin, (t + 1) * tile_steps,
-                      all_steps);
+        if (const int ahead = t + stages - 1; ahead < n_tiles)
+            copy.start(tiles[ahead % stages], ahead * tile_steps, all_steps);
         __pipeline_commit();
 
         const SharedTile& tile = tiles[t % stages];
@@ -149,6 +177,10 @@ __global__ void __launch_bounds__(threads, 1)
 
 Refusal supports(const Problem& problem) {
     if (problem.metric != Metric::l2) return "float4 computes l2 distances only";
+    constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds to a row at most
+    if (std::max(problem.n_train, problem.n_query) * (4 * problem.dim + max_pitch_gap) > std::int64_t{64}
+                                                                                             << 30)
+        return "float4 reads at most 64 GiB of training images as floats";
     return refuse_problem(problem);
 }
 

@@ -5,12 +5,12 @@
 // keys   distance << 32 | index, so equal distances come in order of index. The row is padded to the next
 // power of two
 //        (at least 1,024) with a sentinel above every key; because k <= n_train it never comes out.
-// launch a block of 2^(log_keys − 5) threads holds 2^log_keys <= 8,192 keys, 32 in each thread's registers.
-// Up to 8,192
-//        keys a row is one block; up to 65,536 a cluster of 2, 4 or 8 blocks that read each other's shared
-//        memory (compute capability 9.0); beyond that, and on older cards, blocks sort pieces of 8,192 keys
-//        in a workspace and steps of 8,192 and more run over the workspace. Blocks of different queries run
-//        side by side.
+// launch a block of 2^(log_keys − 5) threads holds 2^log_keys keys, 32 in each thread's registers. Up to
+// 8,192 keys a
+//        row is one block. On cards whose blocks can form clusters (compute capability 9.0) a row of up to
+//        131,072 keys is a cluster of 1 to 8 blocks of 16,384 that read each other's shared memory. Beyond
+//        that, and on other cards, blocks sort pieces of 8,192 keys in a workspace, and steps of 8,192 and
+//        more run over the workspace. Blocks of different queries run side by side.
 // limits n_train <= 2²⁶; the workspace holds as many rows at once as fit 256 MiB, at least one
 // work   p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million a row for MNIST
 
@@ -30,9 +30,11 @@ namespace {
 using namespace bitonic;
 namespace cg = cooperative_groups;
 
-constexpr int min_log_keys = 10, max_log_keys = 13;  // of one block
-constexpr int max_log_row = 26;
-constexpr int max_cluster = 8;
+constexpr int min_log_keys = 10;      // of one block: 32 threads
+constexpr int piece_log_keys = 13;    // 64 KiB, which every card has
+constexpr int cluster_log_keys = 14;  // 128 KiB: fewer blocks a row, so fewer steps between blocks
+constexpr int max_cluster = 8;        // what every card with clusters can launch
+constexpr int max_log_row = index_bits;
 constexpr std::size_t workspace_goal = std::size_t{256} << 20;
 constexpr int step_threads = 256;
 
@@ -40,42 +42,53 @@ int log_padded(std::int64_t n_train) {
     return std::max(min_log_keys, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n_train - 1))));
 }
 
-/// A row that is one block (`clustered` = false) or one cluster of blocks. Grid: rows × blocks of a row.
-template <int log_keys, bool clustered>
-__global__ void __launch_bounds__(1 << (log_keys - log_window), 2)
-    row_kernel(DistanceRows in, NeighborRows out) {
+/// Threads of a block, and how many blocks share a multiprocessor's registers.
+constexpr int threads_of(int log_keys) {
+    return 1 << (log_keys - log_window);
+}
+constexpr int blocks_of(int log_keys) {
+    return log_keys < cluster_log_keys ? 2 : 1;
+}
+
+/// A row that is one block. Grid: rows.
+template <int log_keys>
+__global__ void __launch_bounds__(threads_of(log_keys), blocks_of(log_keys))
+    block_kernel(DistanceRows in, NeighborRows out) {
     extern __shared__ Key shared[];
-    unsigned blocks = 1, rank = 0;
-#if __CUDA_ARCH__ >= 900
-    if constexpr (clustered) {
-        blocks = cg::this_cluster().num_blocks();
-        rank = cg::this_cluster().block_rank();
-    }
-#endif
-    const std::int64_t row = blockIdx.x / blocks;
-    BlockSort<log_keys> sort(shared, rank);
+    const std::int64_t row = blockIdx.x;
+    BlockSort<log_keys> sort(shared, 0);
     sort.load(in.row(row), static_cast<int>(in.cols));
     sort.sort_block();
-#if __CUDA_ARCH__ >= 900
-    if constexpr (clustered) {
-        for (int stage = log_keys + 1; (1 << (stage - log_keys)) <= static_cast<int>(blocks); ++stage) {
-            for (int level = stage - 1; level >= log_keys; --level)
-                sort.exchange_blocks(stage, level);
-            sort.merge_block(stage);
-        }
-    }
-#endif
     sort.write_first(out.d_data + row * out.k, out.k);
 }
 
+/// A row that is one cluster of blocks. Grid: rows × blocks of a row.
+__global__ void __launch_bounds__(threads_of(cluster_log_keys), blocks_of(cluster_log_keys))
+    cluster_kernel(DistanceRows in, NeighborRows out, int log_row) {
+#if __CUDA_ARCH__ >= 900
+    extern __shared__ Key shared[];
+    const auto cluster = cg::this_cluster();
+    const std::int64_t row = blockIdx.x / cluster.num_blocks();
+    BlockSort<cluster_log_keys> sort(shared, cluster.block_rank());
+    sort.load(in.row(row), static_cast<int>(in.cols));
+    sort.sort_block();
+    for (int stage = cluster_log_keys + 1; stage <= log_row; ++stage) {
+        for (int level = stage - 1; level >= cluster_log_keys; --level)
+            sort.exchange_blocks(stage, level);
+        sort.merge_block(stage);
+    }
+    sort.write_first(out.d_data + row * out.k, out.k);
+#endif
+}
+
 /// Sorts pieces of 8,192 keys, alternately up and down, into the workspace. Grid: pieces of a row, rows.
-__global__ void __launch_bounds__(1 << (max_log_keys - log_window), 2)
+__global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_log_keys))
     piece_sort_kernel(DistanceRows in, std::int64_t first_row, Key* d_keys) {
     extern __shared__ Key shared[];
-    BlockSort<max_log_keys> sort(shared, blockIdx.x);
+    BlockSort<piece_log_keys> sort(shared, blockIdx.x);
     sort.load(in.row(first_row + blockIdx.y), static_cast<int>(in.cols));
     sort.sort_block();
-    sort.store(d_keys + (std::int64_t{blockIdx.y} * gridDim.x << max_log_keys));
+    sort.store(d_keys + (std::int64_t{blockIdx.y} * gridDim.x << piece_log_keys));
 }
 
 /// One step of distance 2^level >= 8,192 of merge stage `stage`. Grid: pairs of a row, rows.
@@ -93,11 +106,11 @@ __global__ void __launch_bounds__(step_threads)
 
 /// The steps below 8,192 of a merge stage; after the last stage also the row's k first. Grid: pieces of a
 /// row, rows.
-__global__ void __launch_bounds__(1 << (max_log_keys - log_window), 2)
+__global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_log_keys))
     piece_merge_kernel(Key* d_keys, int stage, bool last, NeighborRows out, std::int64_t first_row) {
     extern __shared__ Key shared[];
-    BlockSort<max_log_keys> sort(shared, blockIdx.x);
-    Key* d_row = d_keys + (std::int64_t{blockIdx.y} * gridDim.x << max_log_keys);
+    BlockSort<piece_log_keys> sort(shared, blockIdx.x);
+    Key* d_row = d_keys + (std::int64_t{blockIdx.y} * gridDim.x << piece_log_keys);
     sort.load(d_row);
     sort.merge_block(stage);
     if (last) {
@@ -118,28 +131,27 @@ void reserve_shared(Kernel kernel, int bytes) {
 
 template <int log_keys>
 void enqueue_one_block(const DistanceRows& in, const NeighborRows& out, cudaStream_t stream) {
-    const auto kernel = row_kernel<log_keys, false>;
+    const auto kernel = block_kernel<log_keys>;
     reserve_shared(kernel, shared_bytes<log_keys>);
-    kernel<<<static_cast<unsigned>(out.n_query), 1 << (log_keys - log_window), shared_bytes<log_keys>,
-             stream>>>(in, out);
+    kernel<<<static_cast<unsigned>(out.n_query), threads_of(log_keys), shared_bytes<log_keys>, stream>>>(in,
+                                                                                                         out);
     check_launch("launching bitonic");
 }
 
 void enqueue_cluster(const DistanceRows& in, const NeighborRows& out, int log_row, cudaStream_t stream) {
-    const auto kernel = row_kernel<max_log_keys, true>;
-    reserve_shared(kernel, shared_bytes<max_log_keys>);
-    const unsigned blocks = 1u << (log_row - max_log_keys);
+    reserve_shared(cluster_kernel, shared_bytes<cluster_log_keys>);
+    const unsigned blocks = 1u << std::max(0, log_row - cluster_log_keys);
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim = {blocks, 1, 1};
     cudaLaunchConfig_t launch{};
     launch.gridDim = dim3(static_cast<unsigned>(out.n_query) * blocks);
-    launch.blockDim = dim3(1 << (max_log_keys - log_window));
-    launch.dynamicSmemBytes = shared_bytes<max_log_keys>;
+    launch.blockDim = dim3(threads_of(cluster_log_keys));
+    launch.dynamicSmemBytes = shared_bytes<cluster_log_keys>;
     launch.stream = stream;
     launch.attrs = &cluster;
     launch.numAttrs = 1;
-    check(cudaLaunchKernelEx(&launch, kernel, in, out), "launching bitonic in clusters");
+    check(cudaLaunchKernelEx(&launch, cluster_kernel, in, out, log_row), "launching bitonic in clusters");
 }
 
 std::int64_t rows_at_once(std::int64_t n_query, int log_row) {
@@ -151,28 +163,30 @@ std::int64_t rows_at_once(std::int64_t n_query, int log_row) {
 
 void enqueue_workspace(const DistanceRows& in, const NeighborRows& out, int log_row, Key* d_keys,
                        cudaStream_t stream) {
-    reserve_shared(piece_sort_kernel, shared_bytes<max_log_keys>);
-    reserve_shared(piece_merge_kernel, shared_bytes<max_log_keys>);
-    constexpr int threads = 1 << (max_log_keys - log_window);
+    reserve_shared(piece_sort_kernel, shared_bytes<piece_log_keys>);
+    reserve_shared(piece_merge_kernel, shared_bytes<piece_log_keys>);
+    constexpr int threads = threads_of(piece_log_keys);
     const std::int64_t group = rows_at_once(out.n_query, log_row);
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const auto rows = static_cast<unsigned>(std::min(group, out.n_query - row));
-        const dim3 pieces(1u << (log_row - max_log_keys), rows);
+        const dim3 pieces(1u << (log_row - piece_log_keys), rows);
         const dim3 pairs((1u << (log_row - 1)) / step_threads, rows);
-        piece_sort_kernel<<<pieces, threads, shared_bytes<max_log_keys>, stream>>>(in, row, d_keys);
-        for (int stage = max_log_keys + 1; stage <= log_row; ++stage) {
-            for (int level = stage - 1; level >= max_log_keys; --level)
+        piece_sort_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(in, row, d_keys);
+        for (int stage = piece_log_keys + 1; stage <= log_row; ++stage) {
+            for (int level = stage - 1; level >= piece_log_keys; --level)
                 far_step_kernel<<<pairs, step_threads, 0, stream>>>(d_keys, log_row, stage, level);
-            piece_merge_kernel<<<pieces, threads, shared_bytes<max_log_keys>, stream>>>(
+            piece_merge_kernel<<<pieces, threads, shared_bytes<piece_log_keys>, stream>>>(
                 d_keys, stage, stage == log_row, out, row);
         }
         check_launch("launching bitonic over a workspace");
     }
 }
 
-/// Whether a row takes a cluster, or more than that.
+/// Whether this card sorts such a row in a cluster.
 bool fits_cluster(int log_row) {
-    return (1 << (log_row - max_log_keys)) <= max_cluster && device_attribute(cudaDevAttrClusterLaunch) != 0;
+    return log_row - cluster_log_keys <= std::countr_zero(unsigned{max_cluster}) &&
+           device_attribute(cudaDevAttrClusterLaunch) != 0 &&
+           device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= shared_bytes<cluster_log_keys>;
 }
 
 Refusal supports(const Problem& problem) {
@@ -183,7 +197,7 @@ Refusal supports(const Problem& problem) {
 
 std::size_t workspace_bytes(const Problem& problem) {
     const int log_row = log_padded(problem.n_train);
-    if (log_row <= max_log_keys || fits_cluster(log_row)) return 0;
+    if (log_row <= piece_log_keys || fits_cluster(log_row)) return 0;
     return (sizeof(Key) << log_row) * static_cast<std::size_t>(rows_at_once(problem.n_query, log_row));
 }
 

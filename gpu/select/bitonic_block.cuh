@@ -1,5 +1,5 @@
 #pragma once
-/// The part of a bitonic sort that one block does: up to 8,192 keys, 32 in each thread's registers.
+/// The part of a bitonic sort that one block does: up to 16,384 keys, 32 in each thread's registers.
 ///
 /// Position e of a key in the block is a number of log_keys bits. At any time a thread holds the 32 keys
 /// whose positions differ in 5 neighboring bits, the window; steps of those 5 distances then need no other
@@ -17,13 +17,35 @@
 
 namespace knn::gpu::bitonic {
 
-using Key = unsigned long long;  ///< distance << 32 | index
-inline constexpr Key sentinel = ~Key{0};
+/// distance << 26 | index. The upper 6 bits stay 0, so a key read as a double is finite and not negative, and
+/// doubles order such bit patterns as integers do.
+using Key = unsigned long long;
+inline constexpr int index_bits = 26;
+inline constexpr Key sentinel =
+    (Key{1} << (32 + index_bits)) | (Key{1} << (32 + index_bits)) - 1;  // above every key
 inline constexpr int log_window = 5;
 inline constexpr int window_keys = 1 << log_window;
 
+__device__ inline Key make_key(std::uint32_t distance, int index) {
+    return Key{distance} << index_bits | static_cast<unsigned>(index);
+}
+__device__ inline Neighbor neighbor_of(Key key) {
+    constexpr Key index_mask = (Key{1} << index_bits) - 1;
+    return {static_cast<std::uint32_t>(key >> index_bits), static_cast<std::uint32_t>(key & index_mask)};
+}
+
+/// a > b. One instruction of the otherwise idle double unit on cards that have it in full, two integer ones
+/// elsewhere.
+__device__ inline bool greater(Key a, Key b) {
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900
+    return __longlong_as_double(static_cast<long long>(a)) > __longlong_as_double(static_cast<long long>(b));
+#else
+    return a > b;
+#endif
+}
+
 __device__ inline void compare_exchange(Key& a, Key& b, bool ascending) {
-    const bool swap = (a > b) == ascending;
+    const bool swap = greater(a, b) == ascending;
     const Key low = swap ? b : a;
     b = swap ? a : b;
     a = low;
@@ -43,7 +65,7 @@ class BlockSort {
 #pragma unroll
         for (int r = 0; r < window_keys; ++r) {
             const int index = piece_begin_ + position(r);
-            key_[r] = index < n ? Key{d_row[index]} << 32 | static_cast<unsigned>(index) : sentinel;
+            key_[r] = index < n ? make_key(d_row[index], index) : sentinel;
         }
     }
 
@@ -77,20 +99,24 @@ class BlockSort {
         }
     }
 
-    /// A level between blocks of the cluster: takes the partner's key of the same position and keeps one of
-    /// the two.
+    /// A level between blocks of the cluster: compares with the partner's key of the same position and keeps
+    /// one of the two. Keys are taken in the window where neighboring threads hold neighboring keys: what
+    /// crosses between multiprocessors travels in units of 32 bytes.
     __device__ void exchange_blocks(int stage, int level) {
 #if __CUDA_ARCH__ >= 900
         auto cluster = cooperative_groups::this_cluster();
         const unsigned bit = 1u << (level - log_keys);
         put_window();
         cluster.sync();
+        move_window(top_shift);
         const Key* theirs = cluster.map_shared_rank(shared_, cluster.block_rank() ^ bit);
         const bool keep_smaller = ((cluster.block_rank() & bit) == 0) == ascending(stage);
+        const Slots slots(first_slot_, shift_);
 #pragma unroll
         for (int r = 0; r < window_keys; ++r) {
-            const Key other = theirs[slot(r)];
-            if ((other < key_[r]) == keep_smaller) key_[r] = other;
+            const Key mine = shared_[slots.of[r]], other = theirs[slots.of[r]];
+            key_[r] = greater(mine, other) == keep_smaller ? other : mine;
+            if (r % 8 == 7) asm volatile("" ::: "memory");  // more loads in flight would spill registers
         }
         cluster.sync();  // nobody overwrites keys that a partner still reads
 #endif
@@ -101,9 +127,7 @@ class BlockSort {
 #pragma unroll
         for (int r = 0; r < window_keys; ++r) {
             const int rank = piece_begin_ + position(r);
-            if (rank < k)
-                d_out[rank] = {static_cast<std::uint32_t>(key_[r] >> 32),
-                               static_cast<std::uint32_t>(key_[r])};
+            if (rank < k) d_out[rank] = neighbor_of(key_[r]);
         }
     }
 
@@ -113,8 +137,8 @@ class BlockSort {
     __device__ int position(int r) const {
         return first_ | (r << shift_);
     }
-    __device__ int slot(int r) const {
-        return first_slot_ ^ swizzle(r << shift_);
+    __device__ static constexpr int lowest_bit(int r) {
+        return (r & 1) != 0 ? 0 : 1 + lowest_bit(r >> 1);
     }
     __device__ static int swizzle(int e) {
         return e ^ ((e >> log_window) & 15);
@@ -130,19 +154,39 @@ class BlockSort {
         first_ = ((thread >> shift) << (shift + log_window)) | low;
         first_slot_ = swizzle(first_);
     }
+    /// Where in shared memory the keys of the window stand. swizzle() is linear in the bits, so each slot is
+    /// one XOR away from another; `shift` is hidden from the compiler, which would keep all the slots in
+    /// registers otherwise.
+    struct Slots {
+        int of[window_keys];
+        __device__ Slots(int first, int shift) {
+            asm volatile("" : "+r"(shift));
+            of[0] = first;
+            int step[log_window];
+#pragma unroll
+            for (int bit = 0; bit < log_window; ++bit)
+                step[bit] = swizzle(1 << (shift + bit));
+#pragma unroll
+            for (int r = 1; r < window_keys; ++r)
+                of[r] = of[r & (r - 1)] ^ step[lowest_bit(r)];
+        }
+    };
+
     __device__ void put_window() {
+        const Slots slots(first_slot_, shift_);
 #pragma unroll
         for (int r = 0; r < window_keys; ++r)
-            shared_[slot(r)] = key_[r];
+            shared_[slots.of[r]] = key_[r];
     }
     /// One barrier is enough: a thread puts keys only where it alone took keys last.
     __device__ void change_window(int shift) {
         put_window();
         __syncthreads();
         move_window(shift);
+        const Slots slots(first_slot_, shift_);
 #pragma unroll
         for (int r = 0; r < window_keys; ++r)
-            key_[r] = shared_[slot(r)];
+            key_[r] = shared_[slots.of[r]];
     }
 
     /// Stages 1 to 5 in the thread's registers; the window is at bit 0.
