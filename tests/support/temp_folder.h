@@ -1,0 +1,30 @@
+#pragma once
+/// A folder for one test, with helpers to fill and to read files in it.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace knn::test {
+
+/// Made empty, removed with all that is in it.
+class TempFolder {
+  public:
+    TempFolder();
+    TempFolder(const TempFolder&) = delete;
+    TempFolder& operator=(const TempFolder&) = delete;
+    ~TempFolder();
+
+    const std::filesystem::path& path() const { return path_; }
+    std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+    /// Writes `content` (folders on the way are made) and returns the whole path.
+    std::filesystem::path write(std::string_view name, std::string_view content) const;
+
+  private:
+    std::filesystem::path path_;
+};
+
+/// The whole content of a file; throws std::runtime_error where it cannot be read.
+std::string read_file(const std::filesystem::path& file);
+
+}  // namespace knn::test
