@@ -79,7 +79,7 @@ holds_mnist() {  # DIR
 
 # The value that the build folder of PRESET was configured with.
 cached() {  # PRESET NAME
-    sed -n "s/^$2:[A-Z]*=//p" "$root/build/$1/CMakeCache.txt" 2>/dev/null
+    sed -n "s/^$2:[A-Z]*=//p" "$root/build/$1/CMakeCache.txt" 2>/dev/null || true
 }
 
 # Configures build/PRESET, unless it already stands with these settings.
