@@ -85,12 +85,13 @@ cached() {  # PRESET NAME
 # Configures build/PRESET, unless it already stands with these settings.
 configure() {  # PRESET -DNAME=VALUE...
     local preset=$1 ninja=$root/build/$1/build.ninja stands=yes fresh=() option name home compiler
+    local with='' nvcc=''
     shift
-    nvcc=
     if [[ $preset != cpu && $preset != asan ]]; then
         find_nvcc
         set -- "$@" "-DMNIST_KNN_CUDA=$([[ -n $nvcc ]] && echo ON || echo OFF)" \
             ${nvcc:+"-DCMAKE_CUDA_COMPILER=$nvcc"}
+        with=" with ${nvcc:-no nvcc: the CPU engine alone}"
     fi
     [[ -f $ninja && ! $root/CMakePresets.json -nt $ninja ]] || stands=
     for option; do
@@ -103,16 +104,17 @@ configure() {  # PRESET -DNAME=VALUE...
         stands='' fresh=(--fresh)
     fi
     [[ -z $stands ]] || return 0
-    say "configuring build/$preset with ${nvcc:-no nvcc: the CPU engine alone}"
+    say "configuring build/$preset$with"
     logged "configure-$preset" cmake -S "$root" --preset "$preset" "${fresh[@]}" "$@"
     touch "$ninja"
 }
 
 # Builds a target of a configured preset; silent where nothing is to be done.
 build() {  # PRESET TARGET
-    local folder=$root/build/$1
-    if [[ $(ninja -C "$folder" -n "$2" 2>/dev/null) != *"no work to do"* ]]; then
-        say "building build/$1 (a first build takes minutes; build/build-$1.log tells how far it is)"
+    local folder=$root/build/$1 stamp=$root/build/$1/built-$2
+    if [[ ! -f $stamp || -n $(find "$root"/{app,cpu,data,gpu,tests} -type f -newer "$stamp" -print -quit 2>/dev/null) ]]; then
+        say "building build/$1 (the first time takes minutes; build/build-$1.log tells how far it is)"
     fi
     logged "build-$1" cmake --build "$folder" --target "$2"
+    touch "$stamp"
 }
