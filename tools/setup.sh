@@ -4,12 +4,14 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# shellcheck disable=SC2034  # the scripts that source this read the two lists
+# shellcheck disable=SC2034  # the scripts that source this read the lists
 # Debian's names; libopencv-dev is the one package that carries OpenCV's CMake files.
 build_packages=(g++ cmake ninja-build zlib1g-dev libssl-dev libboost-program-options-dev nlohmann-json3-dev
                 libopencv-dev)
 # shellcheck disable=SC2034
-test_packages=(doctest-dev python3 mandoc shellcheck)
+test_packages=(doctest-dev)
+# shellcheck disable=SC2034  # without these, the tests that need them are skipped
+optional_packages=(python3 mandoc shellcheck) browser_packages=(chromium nodejs)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
