@@ -11,9 +11,20 @@
 namespace knn::cpu {
 
 /// The vote of one query. `neighbors`: k >= 1, in order; `labels`: of the training set.
-/// Weights::distance gives each neighbor 1/d² in double precision, added in order of rank; where some
-/// neighbors are at distance 0 they alone vote, with weight 1 each (as scikit-learn does). Equal sums go by
-/// `tie`. confidence = the winner's sum / the sum of all classes' sums, added in ascending label order.
+///
+/// The order of operations, all in IEEE double precision, rounded to nearest, nothing fused; whoever follows
+/// it gets the same bits:
+/// 1. sum[c] = 0 for every label c = 0..255.
+/// 2. For rank r = 0 .. k-1, in this order, with c = labels[neighbors[r].index] and
+///    D = neighbors[r].distance (the squared distance, an integer): sum[c] = sum[c] + w, where w is
+///    - Weights::uniform: 1.0;
+///    - Weights::distance and neighbors[0].distance > 0: 1.0 / double(D), one division, that is 1/d²;
+///    - Weights::distance and neighbors[0].distance == 0: 1.0 where D == 0, and no vote where D > 0
+///      (images at distance 0 alone vote, as in scikit-learn).
+/// 3. The winner has the largest sum. Among sums that are equal as doubles: Tie::smallest takes the smallest
+///    label, Tie::nearest the label of the first neighbor (lowest rank) whose sum is that largest one.
+/// 4. total = 0.0 + sum[0] + sum[1] + ... + sum[255], in this order (adding the zeros changes nothing, they
+///    may be left out). confidence = sum[winner] / total, one division.
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights,
           Tie tie);
 

@@ -1,0 +1,32 @@
+#pragma once
+/// The one battery of problems that every engine, distance kernel and selector must answer like the oracle.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/search.h"
+#include "tests/support/oracle.h"
+
+namespace knn::test {
+
+/// One problem: train n_train × dim, query n_query × dim, 1 <= k <= n_train.
+struct Case {
+    std::string name;
+    Rows train, query;
+    int k = 1;
+};
+
+/// Sizes 1, k, k±1, 31..33, 1023..1025, powers of two and not; all-equal, sorted, reversed, duplicates; dim
+/// 1, 3, 4, 17, 784, 1024 and their neighbors; the largest sums. Made once. The oracle needs seconds for all.
+const std::vector<Case>& battery();
+
+/// Runs the battery and CHECKs, bit for bit: neighbors against the oracle, votes against cpu::vote. Each case
+/// runs with the engine's own batch and with a random one; weights and ties change from case to case.
+/// `search` gets requests with k, weights, tie and batch filled in, and adds what it likes (threads, strategy
+/// names). A case that `refuse` (may be empty) refuses is not run, and a message says why; not all may be
+/// refused.
+void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
+                  const std::function<Refusal(const Problem&)>& refuse = {});
+
+}  // namespace knn::test
