@@ -1,0 +1,51 @@
+# Completion for bash. Commands, options and names are asked of the program itself, so that no list is kept here.
+
+# The names that an option takes: the program says what it expected instead of "?".
+_mnist_knn_names() {  # PROGRAM COMMAND OPTION
+    "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-z0-9:_-]+((, | or )[a-z0-9:_-]+)*)$/\1/p' |
+        sed -E 's/, | or /\n/g'
+}
+
+# What stands for an option's value in the help: FILE, DIR, NAME, N, WHEN; nothing for a switch.
+_mnist_knn_value() {  # PROGRAM COMMAND OPTION
+    "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
+        $1 == option { print $2; exit }
+        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|N|WHEN'
+}
+
+_mnist_knn() {
+    local program=${COMP_WORDS[0]/#\~/$HOME} command=${COMP_WORDS[1]} current=${COMP_WORDS[COMP_CWORD]} words
+    local option=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+
+    if ((COMP_CWORD == 1)); then
+        words=$("$program" --help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+        mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$current")
+        return
+    fi
+    # bash takes --option=value apart at the equals sign.
+    if [[ $current == '=' ]]; then
+        current=
+    elif [[ $option == '=' ]]; then
+        option=${COMP_WORDS[COMP_CWORD - 2]}
+    fi
+    case $(_mnist_knn_value "$program" "$command" "$option") in
+    FILE)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$current")
+        ;;
+    DIR)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -d -- "$current")
+        ;;
+    NAME | WHEN)
+        mapfile -t COMPREPLY < <(compgen -W "$(_mnist_knn_names "$program" "$command" "$option")" -- "$current")
+        ;;
+    N) ;;
+    *)
+        words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+        ;;
+    esac
+}
+complete -F _mnist_knn mnist-knn

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The bash completion, called as bash calls it:  completion_test.sh PROGRAM
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+# shellcheck source=app/mnist-knn.bash
+source "$repository/app/mnist-knn.bash"
+
+program=$1
+cd "$work"
+mkdir folder "with space"
+touch file
+
+# What is offered for a line whose last word is being typed.
+offered() {  # WORD...
+    COMP_WORDS=("$program" "$@")
+    # shellcheck disable=SC2034  # read by the completion
+    COMP_CWORD=$#
+    _mnist_knn || true
+    printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' '|'
+}
+
+check "commands" contains "$(offered '')" "|evaluate|info|"
+check "a command begun" equal "$(offered eva)" "evaluate|"
+check "options" contains "$(offered evaluate --)" "|--engine|"
+check "short options" contains "$(offered evaluate -)" "-k|"
+check "an option begun" equal "$(offered evaluate --test-)" "--test-images|--test-labels|"
+check "another command's options" contains "$(offered info --)" "|--write-synthetic|"
+check "options after an option with its value" contains "$(offered evaluate -k 3 --)" "|--tie|"
+check "names" equal "$(offered evaluate --tie '')" "nearest|smallest|"
+check "a name begun" equal "$(offered evaluate --engine cl)" "classic|"
+check "a name after an equals sign" equal "$(offered evaluate --tie = ne)" "nearest|"
+check "names after an equals sign" equal "$(offered evaluate --tie =)" "nearest|smallest|"
+check "when" equal "$(offered evaluate --color '')" "always|auto|never|"
+check "devices" equal "$(offered evaluate --device c)" "cpu|"
+check "folders" equal "$(offered evaluate --data '')" "folder|with space|"
+check "files" equal "$(offered evaluate --json f)" "file|folder|"
+check "a number" equal "$(offered evaluate -k '')" "|"

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# tools/fetch_mnist.sh against mirrors on this machine:  fetch_mnist_test.sh bad|good
+# `good` needs the real files, in $MNIST_KNN_DATA.
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+
+command -v python3 >/dev/null || skip "python3 was not found"
+command -v curl >/dev/null || command -v wget >/dev/null || skip "neither curl nor wget was found"
+mnist=${MNIST_KNN_DATA:-}
+if [[ $1 == good && ! -d $mnist ]]; then skip "MNIST was not found: set MNIST_KNN_DATA"; fi
+unset http_proxy https_proxy all_proxy
+
+mkfifo "$work/port"
+python3 "$repository/tests/tools/mirrors.py" "$mnist" >"$work/port" &
+children+=($!)
+read -r port <"$work/port"
+address=http://127.0.0.1:$port
+
+# Fetches from the mirrors named into a folder, which may have spaces; sets status, output and seconds.
+fetch() {  # FOLDER MIRROR...
+    local folder=$1 mirrors=()
+    shift
+    for mirror; do mirrors+=("$address/$mirror"); done
+    status=0
+    local start=$SECONDS
+    output=$(MNIST_KNN_MIRRORS="${mirrors[*]}" "$repository/tools/fetch_mnist.sh" "$folder" 2>&1) || status=$?
+    seconds=$((SECONDS - start))
+}
+
+files() { find "$1" -type f -printf '%f\n' | sort | tr '\n' ' '; }
+all="t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz train-images-idx3-ubyte.gz train-labels-idx1-ubyte.gz "
+
+bad() {
+    local mirror
+    for mirror in corrupt html short missing silent; do
+        fetch "$work/$mirror" "$mirror"
+        check "$mirror fails" equal "$status" 1
+        check "$mirror leaves nothing" equal "$(files "$work/$mirror")" ""
+        check "$mirror is told" contains "$output" "error: no mirror gave t10k-labels-idx1-ubyte.gz"
+        check "$mirror is given up soon" test "$seconds" -le 10
+    done
+    fetch "$work/none" html
+    check "a page is told from MNIST" contains "$output" "is not MNIST's file"
+
+    mkdir "$work/mine"
+    echo mine >"$work/mine/t10k-labels.idx1-ubyte"
+    fetch "$work/mine" missing
+    check "a strange file is refused" equal "$status" 1
+    check "and named" contains "$output" "mine/t10k-labels.idx1-ubyte is not MNIST's file"
+    check "and kept" equal "$(cat "$work/mine/t10k-labels.idx1-ubyte")" mine
+
+    local none=0
+    timeout 20 env MNIST_KNN_MIRRORS="http://127.0.0.1:1 http://nowhere.invalid" \
+        "$repository/tools/fetch_mnist.sh" "$work/offline" 2>/dev/null || none=$?
+    check "without a network it fails" equal "$none" 1
+}
+
+good() {
+    local before
+    fetch "$work/a folder" good
+    check "the good mirror succeeds" equal "$status" 0
+    check "all four are there" equal "$(files "$work/a folder")" "$all"
+
+    before=$(stat -c %i "$work/a folder"/*)
+    fetch "$work/a folder" missing
+    check "good files need no mirror" equal "$status" 0
+    check "good files are kept" equal "$(stat -c %i "$work/a folder"/*)" "$before"
+
+    rm "$work/a folder/train-labels-idx1-ubyte.gz"
+    gzip -d "$work/a folder/t10k-labels-idx1-ubyte.gz"
+    fetch "$work/a folder" missing corrupt html good
+    check "bad mirrors before a good one" equal "$status" 0
+    check "only what lacked was fetched" equal "$(files "$work/a folder")" "${all/t10k-labels-idx1-ubyte.gz/t10k-labels-idx1-ubyte}"
+}
+
+"$1"

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The man page is well formed and has every command and option that the help has:  man_test.sh PROGRAM
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+
+page=$repository/app/mnist-knn.1
+program=$1
+
+commands=$("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+check "the help has commands" test -n "$commands"
+for command in $commands; do
+    check "command $command" grep -qx ".It Cm $command" "$page"
+    options=$("$program" "$command" --help | grep -oE '^ +(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
+    for option in $options; do
+        check "$command $option" grep -qE -- "^\.It .*Fl ${option#-}( |\$)|^\.It .*, ${option#-}( |\$)" "$page"
+    done
+done
+
+command -v mandoc >/dev/null || skip "mandoc was not found"
+check "mandoc finds nothing" equal "$(mandoc -T lint "$page" 2>&1)" ""

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# tools/quickstart.sh in a checkout whose CMake, packages, downloads and program are stand-ins: what it runs,
+# what it leaves out the second time, and what it hands on. The real build is tools/test.sh's own work.
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+
+chmod 755 "$work"
+checkout="$work/a checkout" bin="$work/bin" calls="$work/calls"
+mkdir -p "$checkout/tools" "$bin" "$work/home" "$work/elsewhere"
+cp "$repository"/tools/*.sh "$checkout/tools"
+touch "$checkout/CMakePresets.json"
+
+stand_in() {  # FILE, its text on standard input
+    { printf '#!/bin/bash\n' && cat; } >"$1"
+    chmod +x "$1"
+}
+stand_in "$bin/dpkg-query" <<'EOF'
+for package in "${@:3}"; do [[ $package == "$LACKING" ]] || echo "installed $package"; done
+EOF
+stand_in "$bin/apt-get" <<'EOF'
+echo "apt-get $*" >>"$CALLS"
+EOF
+stand_in "$bin/ninja" <<<'echo "ninja: no work to do."'
+stand_in "$bin/cmake" <<'EOF'
+if [[ $1 == --build ]]; then
+    echo "built" >>"$CALLS"
+    echo "chatter of the build"
+    exit "${BUILD_STATUS:-0}"
+fi
+echo "configured" >>"$CALLS"
+folder=$2/build/default
+mkdir -p "$folder/app"
+touch "$folder/build.ninja"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$2" >"$folder/CMakeCache.txt"
+for option in "${@:5}"; do
+    [[ $option != -D* ]] || sed 's/=/:STRING=/' <<<"${option#-D}" >>"$folder/CMakeCache.txt"
+done
+printf '#!/bin/bash\nprintf "<%%s>" "$@"\necho " data=${MNIST_KNN_DATA:-}"\n' >"$folder/app/mnist-knn"
+chmod +x "$folder/app/mnist-knn"
+EOF
+stand_in "$checkout/tools/fetch_mnist.sh" <<'EOF'
+echo "fetched" >>"$CALLS"
+exit "${FETCH_STATUS:-0}"
+EOF
+
+# Runs it from another folder; sets status, output, errors and called (what it ran, in order).
+quickstart() {  # [NAME=VALUE]... -- OPTION...
+    local settings=()
+    while [[ $1 != -- ]]; do settings+=("$1"); shift; done
+    shift
+    : >"$calls"
+    status=0
+    output=$(cd "$work/elsewhere" && env -u MNIST_KNN_DATA -u CUDACXX -u CUDA_HOME -u XDG_DATA_DIRS HOME="$work/home" \
+        XDG_DATA_HOME="$work/home" PATH="$bin:/usr/bin:/bin" CALLS="$calls" "${settings[@]}" \
+        "${as_user[@]}" "$checkout/tools/quickstart.sh" "$@" 2>"$work/errors") || status=$?
+    errors=$(<"$work/errors")
+    called=$(tr '\n' ' ' <"$calls")
+}
+as_user=()
+
+quickstart -- -k 3 --json "my report.json" ''
+check "the first run succeeds" equal "$status" 0
+check "it configures, builds and fetches" equal "$called" "configured built fetched "
+check "options are handed on as they are, and nothing else is printed" equal "$output" \
+    "<evaluate><-k><3><--json><my report.json><> data=$checkout/data/mnist"
+
+quickstart -- --data "/some where"
+check "the second run does not configure; with --data nothing is fetched" equal "$called" "built "
+check "--data is handed on" equal "$output" "<evaluate><--data></some where> data="
+quickstart -- --data=x
+check "--data=x is seen too" equal "$called" "built "
+quickstart MNIST_KNN_DATA=/mine --
+check "MNIST_KNN_DATA is the user's" equal "$called$output" "built <evaluate> data=/mine"
+
+quickstart FETCH_STATUS=1 --
+check "no MNIST is no failure" equal "$status" 0
+check "no MNIST is said plainly" contains "$errors" "using the built-in synthetic digits"
+check "and the program looks by itself" equal "$output" "<evaluate> data="
+quickstart FETCH_STATUS=1 --
+check "a failed download is not tried again at once" equal "$called" "built "
+
+mkdir -p "$work/home/mnist-knn/mnist"
+touch "$work/home/mnist-knn/mnist/"{train,t10k}-{images.idx3,labels.idx1}-ubyte
+rm "$checkout/build/fetch-failed"
+quickstart --
+check "MNIST in the user's data folder is left to the program" equal "$called$output" "built <evaluate> data="
+mkdir -p "$checkout/data/mnist"
+cp "$work/home/mnist-knn/mnist/"* "$checkout/data/mnist"
+quickstart --
+check "the checkout's MNIST comes before it" equal "$called$output" "built <evaluate> data=$checkout/data/mnist"
+
+quickstart BUILD_STATUS=1 --
+check "a failed build fails" equal "$status" 1
+check "and shows the end of its log" contains "$errors" "chatter of the build"
+check "and runs nothing" equal "$output" ""
+
+mv "$checkout" "$work/moved"
+checkout="$work/moved"
+quickstart --
+check "a checkout that was moved is configured again" equal "$called" "configured built "
+
+if ((EUID == 0)); then
+    quickstart LACKING=ninja-build --
+    check "root installs what is missing, and only that" equal "$called" \
+        "apt-get update -qq apt-get install -y --no-install-recommends ninja-build built "
+    if command -v setpriv >/dev/null; then
+        as_user=(setpriv --reuid=65534 --clear-groups)
+        chmod 666 "$calls"
+    fi
+fi
+if ((EUID != 0)) || ((${#as_user[@]})); then
+    quickstart LACKING=ninja-build --
+    check "anybody else is told the line to run" contains "$errors" \
+        "sudo apt-get install -y --no-install-recommends ninja-build"
+    check "and nothing is run" equal "$status$called$output" 1
+fi

@@ -1,0 +1,38 @@
+# shellcheck shell=bash
+# Sourced by the tests of the scripts: a folder that goes away, checks, and the way to say "cannot run here".
+set -euo pipefail
+
+# shellcheck disable=SC2034  # the tests read it
+repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+work=$(mktemp -d)
+failures=0
+# shellcheck disable=SC2034  # the tests add what they started
+children=()
+
+finish() {
+    local status=$?
+    ((${#children[@]} == 0)) || kill "${children[@]}" 2>/dev/null || true
+    rm -rf "$work"
+    ((failures == 0)) || exit 1
+    exit "$status"
+}
+trap finish EXIT
+
+skip() { echo "[skipped] $*"; exit 0; }
+
+# check WHAT COMMAND...: the command must succeed; `! COMMAND` must fail.
+check() {
+    local what=$1
+    shift
+    if [[ $1 == '!' ]]; then
+        shift
+        if ! "$@"; then return; fi
+    elif "$@"; then
+        return
+    fi
+    echo "FAILED: $what: $*"
+    failures=$((failures + 1))
+}
+
+contains() { [[ $1 == *"$2"* ]] || { printf 'in: %s\nthere is no: %s\n' "$1" "$2"; return 1; }; }
+equal() { [[ $1 == "$2" ]] || { printf 'got:      %s\nexpected: %s\n' "$1" "$2"; return 1; }; }

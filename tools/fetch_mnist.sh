@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Downloads MNIST from public mirrors:  tools/fetch_mnist.sh [DIR]      (DIR: data/mnist of this checkout)
+# Every file is checked by the SHA-256 of its uncompressed content before it is put in place; good files that
+# are there are kept, and no file is ever overwritten. Exit 0: all four are there and right. 1: they are not.
+# MNIST_KNN_MIRRORS: other addresses to try, separated by spaces.
+set -euo pipefail
+
+say() { printf 'fetch_mnist.sh: %s\n' "$*" >&2; }
+
+if (($# > 1)) || [[ ${1:-} == -* ]]; then
+    say "usage: tools/fetch_mnist.sh [DIR]"
+    exit 2
+fi
+dir=${1:-$(dirname "${BASH_SOURCE[0]}")/../data/mnist}
+read -ra mirrors <<<"${MNIST_KNN_MIRRORS:-
+    https://ossci-datasets.s3.amazonaws.com/mnist
+    https://storage.googleapis.com/cvdf-datasets/mnist
+    http://yann.lecun.com/exdb/mnist}"
+
+# The smallest first: it shows soonest which mirrors answer.
+names=(t10k-labels-idx1-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte train-images-idx3-ubyte)
+declare -A sha256=(
+    [t10k-labels-idx1-ubyte]=ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2
+    [train-labels-idx1-ubyte]=65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5
+    [t10k-images-idx3-ubyte]=0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7
+    [train-images-idx3-ubyte]=ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db
+)
+
+# The checksum of a file's content, unpacked where it is gzip; and a word more where it is damaged.
+checksum() {  # FILE
+    if [[ $(head -c 2 "$1" | od -An -tx1) == " 1f 8b" ]]; then
+        gzip -dc <"$1" 2>/dev/null | sha256sum | cut -d ' ' -f 1 || echo damaged
+    else
+        sha256sum <"$1" | cut -d ' ' -f 1
+    fi
+}
+
+# A file of this name that is already there, in any of its usual spellings.
+present() {  # NAME
+    local spelling
+    for spelling in "$1" "$1.gz" "${1/-idx/.idx}" "${1/-idx/.idx}.gz"; do
+        [[ ! -e $dir/$spelling ]] || { printf '%s\n' "$dir/$spelling"; return; }
+    done
+}
+
+# Seconds to connect, seconds of silence, seconds in all; a page of an error is refused later by its content.
+download() {  # ADDRESS FILE
+    if command -v curl >/dev/null; then
+        curl -fsSL --connect-timeout 3 --speed-limit 100 --speed-time 4 --max-time 300 -o "$2" "$1"
+    else
+        timeout 300 wget -q --tries=1 --dns-timeout=3 --connect-timeout=3 --read-timeout=4 -O "$2" "$1"
+    fi
+}
+
+fetch() {  # NAME
+    local name=$1 mirror alive=() found=
+    say "fetching $name.gz"
+    for mirror in "${mirrors[@]}"; do
+        if [[ -n $found ]]; then
+            alive+=("$mirror")
+        elif ! download "$mirror/$name.gz" "$work/$name.gz"; then
+            say "$mirror/$name.gz could not be fetched"  # and the mirror is not asked again
+        elif [[ $(checksum "$work/$name.gz") != "${sha256[$name]}" ]]; then
+            alive+=("$mirror")
+            say "$mirror/$name.gz is not MNIST's file (its checksum differs): not used"
+        else
+            alive+=("$mirror")
+            found=yes
+        fi
+    done
+    mirrors=("${alive[@]}")
+    [[ -n $found ]] || return 1
+    mv -n "$work/$name.gz" "$dir/$name.gz"
+}
+
+command -v curl >/dev/null || command -v wget >/dev/null || { say "error: neither curl nor wget is there"; exit 1; }
+mkdir -p "$dir"
+dir=$(cd "$dir" && pwd)
+work=$(mktemp -d "$dir/.fetch.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+for name in "${names[@]}"; do
+    file=$(present "$name")
+    if [[ -z $file ]]; then
+        fetch "$name" || { say "error: no mirror gave $name.gz; put the four files into $dir by hand"; exit 1; }
+    elif [[ $(checksum "$file") != "${sha256[$name]}" ]]; then
+        say "error: $file is not MNIST's file (its checksum differs); move it away to have it fetched"
+        exit 1
+    fi
+done

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# From a fresh machine to a result:  tools/quickstart.sh [OPTION of mnist-knn evaluate]...
+# Installs what is missing (Debian), builds, gets MNIST, runs `mnist-knn evaluate` with the options given.
+# Standard output carries the program's output alone. What was done already is not done again.
+# MNIST_KNN_PRESET: a CMake preset other than `default`.
+set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+# Whether the options say themselves where the data is, or only ask for help.
+data_is_settled() {  # OPTION...
+    local option
+    for option; do
+        case $option in
+        --data | --data=* | --train-images* | --train-labels* | --test-images* | --test-labels* | --help | -h)
+            return 0 ;;
+        esac
+    done
+    return 1
+}
+
+# Leaves MNIST where the program finds it: in the program's own order of places, else fetched.
+find_data() {
+    local ours=$root/data/mnist failed=$root/build/fetch-failed folder folders
+    [[ -z ${MNIST_KNN_DATA:-} ]] || return 0
+    holds_mnist data/mnist && return
+    if ! holds_mnist "$ours"; then
+        IFS=: read -ra folders <<<"${XDG_DATA_HOME:-${HOME:-}/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"
+        for folder in "${folders[@]}"; do
+            holds_mnist "$folder/mnist-knn/mnist" && return
+        done
+        if [[ -n $(find "$failed" -mmin -60 2>/dev/null) ]]; then
+            say "MNIST could not be fetched within the last hour (tools/fetch_mnist.sh tries again): using the built-in synthetic digits"
+            return
+        fi
+        command -v curl wget >/dev/null || install_missing curl ca-certificates
+        if ! "$root/tools/fetch_mnist.sh" "$ours"; then
+            touch "$failed"
+            say "MNIST could not be fetched: using the built-in synthetic digits"
+            return
+        fi
+    fi
+    export MNIST_KNN_DATA=$ours
+}
+
+preset=${MNIST_KNN_PRESET:-default}
+install_missing "${build_packages[@]}"
+# A new build folder does without the tests, which need one package more.
+[[ -f $root/build/$preset/CMakeCache.txt ]] && options=() || options=(-DBUILD_TESTING=OFF)
+configure "$preset" "${options[@]}"
+build "$preset" mnist-knn
+data_is_settled "$@" || find_data
+exec "$root/build/$preset/app/mnist-knn" evaluate "$@"

@@ -1,0 +1,118 @@
+# shellcheck shell=bash
+# Sourced by quickstart.sh and test.sh: the packages, nvcc, configuring and building.
+# All talk goes to standard error: standard output belongs to what runs in the end.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+# shellcheck disable=SC2034  # the scripts that source this read the two lists
+# Debian's names; libopencv-dev is the one package that carries OpenCV's CMake files.
+build_packages=(g++ cmake ninja-build zlib1g-dev libssl-dev libboost-program-options-dev nlohmann-json3-dev
+                libopencv-dev)
+# shellcheck disable=SC2034
+test_packages=(doctest-dev python3 mandoc shellcheck)
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+die() { say "error: $*"; exit 1; }
+
+# Runs a command with its output in build/NAME.log, and shows the log's end where it fails.
+logged() {  # NAME COMMAND...
+    local log="$root/build/$1.log"
+    shift
+    mkdir -p "$root/build"
+    "$@" >"$log" 2>&1 </dev/null && return
+    tail -n 40 "$log" >&2
+    die "this failed: $*; the whole log: $log"
+}
+
+# Installs what is missing: as root with apt-get, else prints the line to run and stops.
+# MNIST_KNN_NO_INSTALL=1 builds with what is there.
+install_missing() {  # PACKAGE...
+    [[ -z ${MNIST_KNN_NO_INSTALL:-} ]] || return 0
+    if ! command -v apt-get >/dev/null; then
+        say "this is no Debian system; what the build needs, by Debian's names: $*"
+        return 0
+    fi
+    local installed missing=() package
+    # shellcheck disable=SC2016  # the format is dpkg-query's, not the shell's
+    installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
+    for package; do
+        grep -qxF "installed $package" <<<"$installed" || missing+=("$package")
+    done
+    ((${#missing[@]})) || return 0
+
+    local install=(apt-get install -y --no-install-recommends "${missing[@]}")
+    if ((EUID != 0)); then
+        say "these packages are missing; install them with this line, then start again:"
+        printf '    sudo %s\n' "${install[*]}" >&2
+        say "(MNIST_KNN_NO_INSTALL=1 builds without asking for packages)"
+        exit 1
+    fi
+    say "installing from Debian's packages: ${missing[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq >/dev/null 2>&1 || say "apt-get update failed; trying with the lists that are there"
+    logged install "${install[@]}"
+}
+
+# Sets nvcc to the compiler of a usable CUDA toolkit, or to nothing. C++20 needs release 12 or later.
+find_nvcc() {
+    local candidate release
+    nvcc=
+    for candidate in "${CUDACXX:-}" nvcc "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc \
+                     /opt/cuda/bin/nvcc; do
+        candidate=$(command -v "${candidate:-nvcc}") || continue
+        release=$("$candidate" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+        if ((${release:-0} >= 12)); then
+            nvcc=$candidate
+            return
+        fi
+        say "$candidate is of CUDA ${release:-(unknown)}; 12 or later is needed"
+    done
+}
+
+# Whether DIR holds four files named as MNIST's are.
+holds_mnist() {  # DIR
+    local name
+    for name in {train,t10k}-{images-idx3,labels-idx1}-ubyte; do
+        [[ -f $1/$name || -f $1/$name.gz || -f $1/${name/-idx/.idx} || -f $1/${name/-idx/.idx}.gz ]] || return 1
+    done
+}
+
+# The value that the build folder of PRESET was configured with.
+cached() {  # PRESET NAME
+    sed -n "s/^$2:[A-Z]*=//p" "$root/build/$1/CMakeCache.txt" 2>/dev/null || true
+}
+
+# Configures build/PRESET, unless it already stands with these settings.
+configure() {  # PRESET -DNAME=VALUE...
+    local preset=$1 ninja=$root/build/$1/build.ninja stands=yes fresh=() option name home compiler
+    shift
+    nvcc=
+    if [[ $preset != cpu && $preset != asan ]]; then
+        find_nvcc
+        set -- "$@" "-DMNIST_KNN_CUDA=$([[ -n $nvcc ]] && echo ON || echo OFF)" \
+            ${nvcc:+"-DCMAKE_CUDA_COMPILER=$nvcc"}
+    fi
+    [[ -f $ninja && ! $root/CMakePresets.json -nt $ninja ]] || stands=
+    for option; do
+        name=${option#-D} name=${name%%=*}
+        [[ $(cached "$preset" "$name") == "${option#*=}" ]] || stands=
+    done
+    # A folder cannot change these: a checkout that was moved, another nvcc. CMake then starts over.
+    home=$(cached "$preset" CMAKE_HOME_DIRECTORY) compiler=$(cached "$preset" CMAKE_CUDA_COMPILER)
+    if [[ -n $home && $home != "$root" ]] || [[ -n $nvcc && $compiler == /* && $compiler != "$nvcc" ]]; then
+        stands='' fresh=(--fresh)
+    fi
+    [[ -z $stands ]] || return 0
+    say "configuring build/$preset with ${nvcc:-no nvcc: the CPU engine alone}"
+    logged "configure-$preset" cmake -S "$root" --preset "$preset" "${fresh[@]}" "$@"
+    touch "$ninja"
+}
+
+# Builds a target of a configured preset; silent where nothing is to be done.
+build() {  # PRESET TARGET
+    local folder=$root/build/$1
+    if [[ $(ninja -C "$folder" -n "$2" 2>/dev/null) != *"no work to do"* ]]; then
+        say "building build/$1 (a first build takes minutes; build/build-$1.log tells how far it is)"
+    fi
+    logged "build-$1" cmake --build "$folder" --target "$2"
+}

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
+# were skipped and why:  tools/test.sh [--preset NAME]... [OPTION of ctest]...
+# Presets: `default` unless others are named; `asan` runs the host code under sanitizers.
+# CI=true: warnings are errors. MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
+set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+
+presets=()
+while [[ ${1:-} == --preset ]]; do
+    presets+=("${2:?--preset needs a name}")
+    shift 2
+done
+((${#presets[@]})) || presets=(default)
+
+# The skipped tests of the last run and the reason that each printed, one a line.
+skipped_tests() {  # PRESET
+    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $0; sub(/^[^:]*: /, "", name) }
+         /\[skipped\]/ && name != last { sub(/.*\[skipped\] */, ""); print "  " name ": " $0; last = name }' \
+        "$root/build/$1/Testing/Temporary/LastTest.log"
+}
+
+# A count in the head of ctest's report.
+counted() {  # PRESET ATTRIBUTE
+    sed -n "s/^[[:space:]]*$2=\"\([0-9]*\)\".*/\1/p" "$root/build/$1/tests.xml" | head -n 1
+}
+
+install_missing "${build_packages[@]}" "${test_packages[@]}"
+options=(-DBUILD_TESTING=ON)
+[[ ${CI:-} != true ]] || options+=(-DMNIST_KNN_WERROR=ON)
+if [[ -z ${MNIST_KNN_DATA:-} ]] && holds_mnist "$root/data/mnist"; then
+    export MNIST_KNN_DATA=$root/data/mnist
+fi
+
+status=0 total=0 failed=0 skipped=0 reasons=
+for preset in "${presets[@]}"; do
+    configure "$preset" "${options[@]}"
+    build "$preset" all
+    rm -f "$root/build/$preset/tests.xml"
+    ctest --test-dir "$root/build/$preset" --no-tests=error --parallel "$(nproc)" --output-on-failure \
+        --output-junit tests.xml "$@" || status=$?
+    reasons+=$(skipped_tests "$preset")$'\n'
+    ((total += $(counted "$preset" tests), failed += $(counted "$preset" failures), skipped += $(counted "$preset" skipped))) || true
+done
+
+((skipped == 0)) || printf '\nSkipped, and why:\n%s' "$reasons"
+printf '\n%d passed, %d failed, %d skipped\n' $((total - failed - skipped)) "$failed" "$skipped"
+exit "$status"
