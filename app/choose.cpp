@@ -16,16 +16,22 @@ void check_combination(const SearchOptions& options) {
     const bool cpu_engine = engine != nullptr && !engine->on_gpu;
     const bool gpu_device = options.device.starts_with("gpu");
     if (options.device == "cpu" && gpu_engine)
-        throw UsageError("--engine " + options.engine + " needs a GPU; expected --device gpu, or --engine cpu");
+        throw UsageError("--engine " + options.engine +
+                         " needs a GPU; expected --device gpu, or --engine cpu");
     if (cpu_engine && gpu_device)
-        throw UsageError("--engine " + options.engine + " runs on the CPU; expected --device cpu, or another engine");
-    const std::string strategy = !options.distance.empty() ? "--distance" : !options.select.empty() ? "--select" : "";
+        throw UsageError("--engine " + options.engine +
+                         " runs on the CPU; expected --device cpu, or another engine");
+    const std::string strategy = !options.distance.empty() ? "--distance"
+                                 : !options.select.empty() ? "--select"
+                                                           : "";
     if (!strategy.empty() && (options.device == "cpu" || cpu_engine))
-        throw UsageError(strategy + " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
+        throw UsageError(strategy +
+                         " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
 }
 
 const Engine& first_engine(bool on_gpu) {
-    return *std::find_if(engines().begin(), engines().end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
+    return *std::find_if(engines().begin(), engines().end(),
+                         [&](const Engine& e) { return e.on_gpu == on_gpu; });
 }
 
 }  // namespace
@@ -70,8 +76,9 @@ Choice Chooser::on_gpu(const std::vector<Device>& gpus, const SearchRequest& req
         return !numbered || known.number == options_.device_number;
     });
     if (gpu == gpus.end())
-        throw DeviceError("--device " + options_.device + ": no such GPU; expected gpu:" +
-                          std::to_string(gpus.front().number) + " to gpu:" + std::to_string(gpus.back().number));
+        throw DeviceError("--device " + options_.device +
+                          ": no such GPU; expected gpu:" + std::to_string(gpus.front().number) +
+                          " to gpu:" + std::to_string(gpus.back().number));
     const Engine* named = find_engine(options_.engine);
     if (named != nullptr) return {named, gpu->number, ""};
 

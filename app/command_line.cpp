@@ -50,7 +50,8 @@ struct Words {
     std::vector<std::string> plain;    ///< the command and what else is no option
     std::vector<std::string> options;  ///< with their values
     bool help = false, version = false;
-    std::string unknown;  ///< the first option that no command has
+    std::string unknown;        ///< the first option that no command has
+    std::string without_value;  ///< the first option that has no value where one is needed
 };
 
 Words sort_words(const std::vector<std::string>& words) {
@@ -61,7 +62,8 @@ Words sort_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
         if (word == "--") {
-            sorted.plain.insert(sorted.plain.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+            sorted.plain.insert(sorted.plain.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                words.end());
             break;
         }
         sorted.help = sorted.help || word == "-h" || word == "--help";
@@ -75,7 +77,7 @@ Words sort_words(const std::vector<std::string>& words) {
         if (!takes_next(word, all)) continue;
         if (i + 1 == words.size() || is_option(words[i + 1])) {
             // A forgotten value must not swallow the option behind it.
-            if (!sorted.help) throw UsageError(word + ": its value is missing; expected " + word + " VALUE");
+            if (sorted.without_value.empty()) sorted.without_value = word;
             continue;
         }
         sorted.options.push_back(words[++i]);
@@ -85,7 +87,8 @@ Words sort_words(const std::vector<std::string>& words) {
 
 std::vector<std::string> command_names() {
     std::vector<std::string> names;
-    for (const Command& command : commands()) names.emplace_back(command.name);
+    for (const Command& command : commands())
+        names.emplace_back(command.name);
     return names;
 }
 
@@ -119,7 +122,8 @@ std::string display_name(const std::string& option) {
 
 void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
     po::options_description known;
-    for (const OptionGroup& group : command.groups(options)) known.add(group.list);
+    for (const OptionGroup& group : command.groups(options))
+        known.add(group.list);
     constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     try {
         po::variables_map values;
@@ -131,8 +135,9 @@ void read_options(const std::vector<std::string>& words, const Command& command,
         throw UsageError(display_name(error.get_option_name()) + ": given more than once; expected it once");
     } catch (const po::error_with_option_name& error) {
         const bool takes_none = std::string(error.what()).find("does not take") != std::string::npos;
-        throw UsageError(display_name(error.get_option_name()) +
-                         (takes_none ? ": has a value; expected none" : ": its value is missing; expected one"));
+        throw UsageError(
+            display_name(error.get_option_name()) +
+            (takes_none ? ": has a value; expected none" : ": its value is missing; expected one"));
     }
 }
 
@@ -155,14 +160,18 @@ void CommandLine::parse(std::vector<std::string> words) {
         return;
     }
     if (command == nullptr) explain_no_command(sorted);
+    if (!sorted.without_value.empty())
+        throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
+                         " VALUE");
+    read_options(sorted.options, *command, options);
     if (plain.size() > 1)
         throw UsageError(plain[1] + ": unexpected argument; expected options after '" + command->name + "'");
-    read_options(sorted.options, *command, options);
 }
 
 std::string CommandLine::usage() const {
     const std::string name = command != nullptr ? command->name : "COMMAND";
-    return "usage: mnist-knn " + name + " [OPTION]...\n'mnist-knn" + (command != nullptr ? " " + name : "") + " --help' tells more\n";
+    return "usage: mnist-knn " + name + " [OPTION]...\n'mnist-knn" + (command != nullptr ? " " + name : "") +
+           " --help' tells more\n";
 }
 
 }  // namespace knn

@@ -62,7 +62,8 @@ namespace {
 
 std::vector<Strategy> as_strategies(const std::vector<gpu::StrategyInfo>& infos) {
     std::vector<Strategy> strategies;
-    for (const gpu::StrategyInfo& info : infos) strategies.push_back({info.name, info.summary});
+    for (const gpu::StrategyInfo& info : infos)
+        strategies.push_back({info.name, info.summary});
     return strategies;
 }
 

@@ -1,6 +1,7 @@
 #include "app/help.h"
 
 #include <algorithm>
+#include <boost/program_options/cmdline.hpp>
 #include <boost/program_options/options_description.hpp>
 #include <sstream>
 
@@ -10,12 +11,13 @@ namespace knn {
 
 namespace {
 
-constexpr std::size_t text_column = 26, line_width = 80;
+constexpr std::size_t line_width = 80;
+constexpr std::size_t command_column = 12, general_column = 18, option_column = 29;  // of explanations
 
 /// `label` on the left, `text` wrapped into the column on its right.
-std::string entry(const std::string& label, const std::string& text) {
+std::string entry(const std::string& label, const std::string& text, std::size_t column) {
     std::string lines, line = "  " + label;
-    if (line.size() + 2 > text_column && !text.empty()) {
+    if (line.size() + 2 > column && !text.empty()) {
         lines = line + '\n';
         line.clear();
     }
@@ -26,8 +28,8 @@ std::string entry(const std::string& label, const std::string& text) {
             lines += line + '\n';
             line.clear();
         }
-        if (line.size() < text_column)
-            line.resize(text_column, ' ');
+        if (line.size() < column)
+            line.resize(column, ' ');
         else
             line += ' ';
         line += word;
@@ -51,21 +53,25 @@ std::string program_help() {
     std::string text =
         "Usage: mnist-knn COMMAND [OPTION]...\n"
         "Classifies handwritten digits by exact k-nearest-neighbors search on the GPU.\n\nCommands:\n";
-    for (const Command& command : commands()) text += entry(command.name, command.summary);
+    for (const Command& command : commands())
+        text += entry(command.name, command.summary, command_column);
+    text += "\nOptions:\n";
+    text += entry("-h, --help", "this text; after a command: its options", general_column);
+    text += entry("    --version", "the program's version", general_column);
     return text +
-           "\nOptions:\n" + entry("-h, --help", "this text; after a command: the command's options") +
-           entry("    --version", "the program's version") +
-           "\n'mnist-knn COMMAND --help' tells more. Exit codes: 0 done, 1 data, file or device failed,\n"
-           "2 wrong command line, 130 interrupted.\n";
+           "\n'mnist-knn COMMAND --help' tells more.\n"
+           "Exit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 130 interrupted.\n";
 }
 
 std::string command_help(const Command& command) {
-    std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]...\n" + command.summary + '\n';
+    std::string text =
+        std::string("Usage: mnist-knn ") + command.name + " [OPTION]...\n" + command.summary + '\n';
     text[text.find('\n') + 1] = static_cast<char>(std::toupper(text[text.find('\n') + 1]));
     Options ignored;
     for (const OptionGroup& group : command.groups(ignored)) {
         text += std::string("\n") + group.title + ":\n";
-        for (const auto& option : group.list.options()) text += entry(label(*option), option->description());
+        for (const auto& option : group.list.options())
+            text += entry(label(*option), option->description(), option_column);
     }
     return text;
 }

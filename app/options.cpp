@@ -49,7 +49,8 @@ auto* choice(const char* option, const char* placeholder, Enum& target, std::spa
 
 std::vector<std::string> engine_names() {
     std::vector<std::string> names;
-    for (const Engine& engine : engines()) names.emplace_back(engine.name);
+    for (const Engine& engine : engines())
+        names.emplace_back(engine.name);
     names.emplace_back("auto");
     return names;
 }
@@ -58,7 +59,8 @@ std::vector<std::string> engine_names() {
 auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*table)()) {
     return value("NAME", [=, &target](const std::string& given) {
         std::vector<std::string> names;
-        for (const Strategy& known : table()) names.push_back(known.name);
+        for (const Strategy& known : table())
+            names.push_back(known.name);
         if (names.empty())
             throw UsageError(std::string(option) + " " + given +
                              ": this build has no GPU kernels; expected a build with CUDA");
@@ -85,11 +87,11 @@ OptionGroup data_group(Options& options) {
     group.list.add_options()  //
         ("data", text("--data", "DIR", data.folder),
          "folder with the four IDX files, each plain or .gz; default: $MNIST_KNN_DATA, then data/mnist, then "
-         "the user's data folder; where none is found: built-in synthetic digits")  //
+         "the user's data folder; where none is found: built-in synthetic digits")                        //
         ("train-images", text("--train-images", "FILE", data.train_images), "the four files one by one")  //
-        ("train-labels", text("--train-labels", "FILE", data.train_labels), "")
-        ("test-images", text("--test-images", "FILE", data.test_images), "")
-        ("test-labels", text("--test-labels", "FILE", data.test_labels), "");
+        ("train-labels", text("--train-labels", "FILE", data.train_labels), "")(
+            "test-images", text("--test-images", "FILE", data.test_images), "")(
+            "test-labels", text("--test-labels", "FILE", data.test_labels), "");
     return group;
 }
 
@@ -102,22 +104,24 @@ OptionGroup search_group(Options& options) {
         search.engine_named = true;
     };
     const std::string engine_help = one_of(engine_names()) + " (default " + search.engine + ")";
-    group.list.add_options()  //
+    group.list.add_options()                                                          //
         (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
-        ("engine", value("NAME", engine), engine_help.c_str())
-        ("distance", strategy("--distance", search.distance, distance_kernels), "another distance kernel")
-        ("select", strategy("--select", search.select, selectors), "another selector")
-        ("metric", choice("--metric", "NAME", search.metric, metric_names), "l2 (default)")
-        ("weights", choice("--weights", "NAME", search.weights, weights_names),
-         "uniform (default), or distance: a vote counts 1/d\u00b2")
-        ("tie", choice("--tie", "NAME", search.tie, tie_names),
-         "equal votes go to the smallest label (default) or to the class of the nearest neighbor")
-        ("device", value("NAME", [&search](const std::string& given) { read_device(given, search); }),
-         "auto (default: a GPU if there is one, else the CPU), cpu, gpu or gpu:N")
-        ("limit-train", number("--limit-train", search.limit_train, 1, unlimited), "the first N training images only")
-        ("limit-test", number("--limit-test", search.limit_test, 1, unlimited), "the first N test images only")
-        ("batch", number("--batch", search.batch, 1, unlimited), "test images a batch (default: what fits the memory)")
-        ("threads", number("--threads", search.threads, 1, most_threads), "CPU threads (default: all)");
+        ("engine", value("NAME", engine), engine_help.c_str())(
+            "distance", strategy("--distance", search.distance, distance_kernels), "another distance kernel")(
+            "select", strategy("--select", search.select, selectors), "another selector")(
+            "metric", choice("--metric", "NAME", search.metric, metric_names), "l2 (default)")(
+            "weights", choice("--weights", "NAME", search.weights, weights_names),
+            "uniform (default), or distance: a vote counts 1/d\u00b2")(
+            "tie", choice("--tie", "NAME", search.tie, tie_names),
+            "equal votes go to the smallest label (default) or to the class of the nearest neighbor")(
+            "device", value("NAME", [&search](const std::string& given) { read_device(given, search); }),
+            "auto (default: a GPU if there is one, else the CPU), cpu, gpu or gpu:N")(
+            "limit-train", number("--limit-train", search.limit_train, 1, unlimited),
+            "the first N training images only")(
+            "limit-test", number("--limit-test", search.limit_test, 1, unlimited),
+            "the first N test images only")("batch", number("--batch", search.batch, 1, unlimited),
+                                            "test images a batch (default: what fits the memory)")(
+            "threads", number("--threads", search.threads, 1, most_threads), "CPU threads (default: all)");
     return group;
 }
 
@@ -125,27 +129,27 @@ OptionGroup output_group(Options& options) {
     OptionGroup group{"Output", {}};
     OutputOptions& output = options.output;
     group.list.add_options()  //
-        ("json", text("--json", "FILE", output.json), "the report for machines; - is standard output")
-        ("predictions", text("--predictions", "FILE", output.predictions),
-         "CSV: index,label,predicted,confidence")
-        ("neighbors-csv", text("--neighbors-csv", "FILE", output.neighbors_csv),
-         "CSV: query,rank,index,label,distance")
-        ("report", text("--report", "DIR", output.report),
-         "all of it: report.json, predictions.csv, confusion.png, index.html")
-        ("quiet,q", po::bool_switch(&output.quiet), "the accuracy alone")
-        ("color", choice("--color", "WHEN", output.color, when_names),
-         "auto (default: on a terminal), always or never")
-        ("progress", choice("--progress", "WHEN", output.progress, when_names),
-         "auto (default: on a terminal), always or never");
+        ("json", text("--json", "FILE", output.json), "the report for machines; - is standard output")(
+            "predictions", text("--predictions", "FILE", output.predictions),
+            "CSV: index,label,predicted,confidence")("neighbors-csv",
+                                                     text("--neighbors-csv", "FILE", output.neighbors_csv),
+                                                     "CSV: query,rank,index,label,distance")(
+            "report", text("--report", "DIR", output.report),
+            "all of it: report.json, predictions.csv, confusion.png, index.html")(
+            "quiet,q", po::bool_switch(&output.quiet), "the accuracy alone")(
+            "color", choice("--color", "WHEN", output.color, when_names),
+            "auto (default: on a terminal), always or never")(
+            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "auto (default: on a terminal), always or never");
     return group;
 }
 
 OptionGroup info_group(Options& options) {
     OptionGroup group{"Output", {}};
     group.list.add_options()  //
-        ("json", text("--json", "FILE", options.info.json), "the same for machines; - is standard output")
-        ("write-synthetic", text("--write-synthetic", "DIR", options.info.write_synthetic),
-         "writes the built-in synthetic digits as IDX files and does nothing else");
+        ("json", text("--json", "FILE", options.info.json), "the same for machines; - is standard output")(
+            "write-synthetic", text("--write-synthetic", "DIR", options.info.write_synthetic),
+            "writes the built-in synthetic digits as IDX files and does nothing else");
     return group;
 }
 

@@ -22,7 +22,7 @@ struct SearchOptions {
     Weights weights = Weights::uniform;
     Tie tie = Tie::smallest;
     std::string device = "auto";
-    int device_number = 0;  ///< N of gpu:N
+    int device_number = 0;                                    ///< N of gpu:N
     std::int64_t limit_train = 0, limit_test = 0, batch = 0;  ///< 0: all, all, chosen by the engine
     int threads = 0;                                          ///< 0: all that the process may use
 };

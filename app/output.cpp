@@ -56,7 +56,8 @@ void check_writable(const fs::path& folder, const std::string& file) {
     if (!fs::exists(place, none))
         throw DataError(file + ": its folder is missing; expected a name in an existing folder");
     if (!fs::is_directory(place, none))
-        throw DataError(file + ": " + place.string() + " is no folder; expected a name in an existing folder");
+        throw DataError(file + ": " + place.string() +
+                        " is no folder; expected a name in an existing folder");
     if (::access(place.c_str(), W_OK | X_OK) != 0)
         throw DataError(file + ": cannot be written: " + std::strerror(errno) +
                         "; expected permission to write there");
@@ -74,7 +75,8 @@ void print_to_stderr(std::string_view text) {
 
 void print_line_to_stderr(std::string_view text) {
     std::string line = "mnist-knn: ";
-    for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
+    for (const char c : text)
+        line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
     print_to_stderr(line + '\n');
 }
 
@@ -103,7 +105,8 @@ void check_output_file(const std::string& file) {
 void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder).lexically_normal();
-    while (!fs::exists(existing, none) && existing.has_relative_path()) existing = existing.parent_path();
+    while (!fs::exists(existing, none) && existing.has_relative_path())
+        existing = existing.parent_path();
     if (!fs::is_directory(existing, none))
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");

@@ -12,7 +12,8 @@ namespace knn {
 /// rest is dropped. Throws DataError where it cannot be written for another reason.
 void print(std::string_view text);
 
-/// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" and replaces control characters.
+/// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" and replaces control
+/// characters.
 void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 

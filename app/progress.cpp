@@ -34,7 +34,8 @@ std::string duration(double seconds) {
 
 std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width) {
     constexpr int longest_bar = 40, shortest_bar = 8;
-    const double part = total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0;
+    const double part =
+        total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0;
     std::string text = padded(std::to_string(static_cast<int>(part * 100)), 3) + " %";
     if (part > 0) text += "  " + duration(elapsed_s * (1 - part) / part) + " left";
     // The last column stays free: some terminals wrap when it is written.

@@ -12,7 +12,8 @@ namespace {
 /// Edit distance with swaps of neighboring letters (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        last[j] = j;
     for (std::size_t i = 1; i <= a.size(); ++i) {
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
@@ -36,8 +37,9 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
     const bool number = end != text.data() && end == text.data() + text.size();
     if (number && error == std::errc{} && value >= low && value <= high) return value;
     const std::string expected =
-        high == unlimited ? "expected a whole number of at least " + std::to_string(low)
-                          : "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+        high == unlimited
+            ? "expected a whole number of at least " + std::to_string(low)
+            : "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
     const std::string given = std::string(option) + " " + (text.empty() ? "''" : std::string(text));
     throw UsageError(given + (number ? ": out of range; " : ": not a whole number; ") + expected);
 }

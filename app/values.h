@@ -12,7 +12,8 @@ namespace knn {
 
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
 
-/// A whole number from `low` to `high`, which may be `unlimited`. Throws UsageError "OPTION TEXT: ...; expected ...".
+/// A whole number from `low` to `high`, which may be `unlimited`. Throws UsageError "OPTION TEXT: ...;
+/// expected ...".
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
                            std::int64_t high);
 

@@ -83,8 +83,9 @@ int evaluate(const Options& options, Clock::time_point start) {
     Chooser chooser(options.search);
     const DataLocation location = locate(options.data);
     if (location.synthetic)
-        note("no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
-             options.output);
+        note(
+            "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
+            options.output);
 
     // The CUDA context comes up on another thread while the files are read.
     const auto memory = host_memory(chooser.likely(), options.search.device_number);

@@ -42,11 +42,13 @@ std::string matrix_text(const Score& score, bool color) {
     std::vector<std::size_t> widths;  // of each column: its label and its counts
     for (std::size_t p = 0; p < score.labels.size(); ++p) {
         widths.push_back(std::max<std::size_t>(3, width_of(score.labels[p])));
-        for (const auto& row : score.confusion) widths[p] = std::max(widths[p], width_of(row[p]));
+        for (const auto& row : score.confusion)
+            widths[p] = std::max(widths[p], width_of(row[p]));
     }
     const std::int64_t worst = worst_error(score);
     std::string text = "  true \\ predicted\n  " + right("", 5);
-    for (std::size_t p = 0; p < widths.size(); ++p) text += "  " + right(std::to_string(score.labels[p]), widths[p]);
+    for (std::size_t p = 0; p < widths.size(); ++p)
+        text += "  " + right(std::to_string(score.labels[p]), widths[p]);
     text += '\n';
     for (std::size_t t = 0; t < widths.size(); ++t) {
         text += "  " + right(std::to_string(score.labels[t]), 5);
@@ -67,15 +69,18 @@ std::string pairs_text(const Score& score) {
     for (std::size_t t = 0; t < score.labels.size(); ++t)
         for (std::size_t p = 0; p < score.labels.size(); ++p)
             if (t != p && score.confusion[t][p] > 0) pairs.push_back({score.confusion[t][p], t, p});
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.count > b.count; });
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return a.count > b.count; });
     const std::string classes = std::to_string(score.labels.size());
-    if (pairs.empty()) return "  nothing was mistaken; the matrix of " + classes + " classes is in --json and --report\n";
-    std::string text = "  mistaken most often; the whole matrix of " + classes + " classes is in --json and --report\n";
+    if (pairs.empty())
+        return "  nothing was mistaken; the matrix of " + classes + " classes is in --json and --report\n";
+    std::string text =
+        "  mistaken most often; the whole matrix of " + classes + " classes is in --json and --report\n";
     Table table({Align::right, Align::right, Align::right});
     table.add({"true", "predicted", "count"});
     for (std::size_t i = 0; i < std::min(pairs.size(), most_pairs); ++i)
-        table.add({std::to_string(score.labels[pairs[i].truth]), std::to_string(score.labels[pairs[i].predicted]),
-                   std::to_string(pairs[i].count)});
+        table.add({std::to_string(score.labels[pairs[i].truth]),
+                   std::to_string(score.labels[pairs[i].predicted]), std::to_string(pairs[i].count)});
     return text + table.text();
 }
 

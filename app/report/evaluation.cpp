@@ -17,8 +17,9 @@ void set_interval(Score& score) {
     const double center = p + z * z / (2 * n);
     const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
     const double scale = 1 + z * z / n;
-    score.accuracy_low = std::max(0.0, (center - half) / scale);
-    score.accuracy_high = std::min(1.0, (center + half) / scale);
+    // At the ends the interval reaches 0 or 1 exactly, which rounding would miss.
+    score.accuracy_low = score.correct == 0 ? 0 : (center - half) / scale;
+    score.accuracy_high = score.correct == score.total ? 1 : (center + half) / scale;
 }
 
 double ratio(std::int64_t part, std::int64_t whole) {
@@ -52,13 +53,15 @@ std::size_t Score::class_of(std::uint8_t label) const {
 
 Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
             std::span<const std::uint8_t> labels) {
-    if (votes.size() != truth.size()) throw std::invalid_argument("one vote for each true label was expected");
+    if (votes.size() != truth.size())
+        throw std::invalid_argument("one vote for each true label was expected");
     Score score;
     score.labels.assign(labels.begin(), labels.end());
     score.total = static_cast<std::int64_t>(votes.size());
     std::array<std::size_t, 256> class_of_label;
     class_of_label.fill(labels.size());
-    for (std::size_t c = 0; c < labels.size(); ++c) class_of_label[labels[c]] = c;
+    for (std::size_t c = 0; c < labels.size(); ++c)
+        class_of_label[labels[c]] = c;
     score.confusion.assign(labels.size(), std::vector<std::int64_t>(labels.size(), 0));
     for (std::size_t i = 0; i < votes.size(); ++i) {
         score.confusion.at(class_of_label[truth[i]]).at(class_of_label[votes[i].label]) += 1;
@@ -66,7 +69,8 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
     }
     score.accuracy = ratio(score.correct, score.total);
     set_interval(score);
-    for (std::size_t c = 0; c < labels.size(); ++c) score.per_class.push_back(class_score(score, c));
+    for (std::size_t c = 0; c < labels.size(); ++c)
+        score.per_class.push_back(class_score(score, c));
     return score;
 }
 

@@ -30,7 +30,8 @@ std::string gibibytes(std::int64_t bytes) {
 std::string Table::text(std::size_t indent) const {
     std::vector<std::size_t> widths(columns_.size(), 0);
     for (const auto& row : rows_)
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], row[i].size());
     std::string text;
     for (const auto& row : rows_) {
         std::string line(indent, ' ');

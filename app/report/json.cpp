@@ -21,7 +21,8 @@ bool has_structure(const Json& list) {
 }
 
 void write(std::string& text, const Json& value, std::size_t indent) {
-    const bool spread = value.is_structured() && !value.empty() && (indent == 0 || has_structure(value) || (value.is_object() && indent <= 2));
+    const bool spread = value.is_structured() && !value.empty() &&
+                        (indent == 0 || has_structure(value) || (value.is_object() && indent <= 2));
     if (!spread) {
         text += dump(value);
         return;
@@ -51,7 +52,8 @@ Json stage_json(const Stage& stage, std::int64_t images) {
 
 Json timing_json(const Evaluation& evaluation) {
     Json stages = Json::array();
-    for (const Stage& stage : evaluation.found.timeline.stages()) stages.push_back(stage_json(stage, evaluation.n_test));
+    for (const Stage& stage : evaluation.found.timeline.stages())
+        stages.push_back(stage_json(stage, evaluation.n_test));
     return {{"stages", stages},
             {"kernels_ms", evaluation.found.timeline.kernels_ms()},
             {"search_ms", evaluation.found.search_ms},
@@ -78,15 +80,9 @@ Json result_json(const Score& score) {
 }
 
 Json settings_json(const Settings& settings) {
-    return {{"k", settings.k},
-            {"engine", settings.engine},
-            {"distance", settings.distance},
-            {"select", settings.select},
-            {"metric", settings.metric},
-            {"weights", settings.weights},
-            {"tie", settings.tie},
-            {"device", settings.device},
-            {"threads", settings.threads},
+    return {{"k", settings.k},           {"engine", settings.engine}, {"distance", settings.distance},
+            {"select", settings.select}, {"metric", settings.metric}, {"weights", settings.weights},
+            {"tie", settings.tie},       {"device", settings.device}, {"threads", settings.threads},
             {"batch", settings.batch}};
 }
 

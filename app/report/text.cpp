@@ -33,9 +33,9 @@ std::string data_text(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
     std::string text = data.name;
     if (data.source != data.name) text += data.synthetic ? ", drawn by this program" : " from " + data.source;
-    return text + ": " + std::to_string(evaluation.n_train) + " training and " + std::to_string(evaluation.n_test) +
-           " test images of " + std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) +
-           " pixels, " + std::to_string(data.labels.size()) + " classes";
+    return text + ": " + std::to_string(evaluation.n_train) + " training and " +
+           std::to_string(evaluation.n_test) + " test images of " + std::to_string(data.train.rows) + " x " +
+           std::to_string(data.train.cols) + " pixels, " + std::to_string(data.labels.size()) + " classes";
 }
 
 std::string classes_text(const Score& score) {
@@ -50,7 +50,8 @@ std::string classes_text(const Score& score) {
         f1 += one.f1;
     }
     const auto n = static_cast<double>(score.per_class.size());
-    table.add({"mean", fixed(precision / n, 4), fixed(recall / n, 4), fixed(f1 / n, 4), std::to_string(score.total)});
+    table.add({"mean", fixed(precision / n, 4), fixed(recall / n, 4), fixed(f1 / n, 4),
+               std::to_string(score.total)});
     return table.text();
 }
 

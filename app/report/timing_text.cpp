@@ -31,11 +31,13 @@ std::string timing_text(const Evaluation& evaluation) {
     const auto line = [&](const std::string& name, const std::string& launches, double ms) {
         return std::vector<std::string>{name, launches, fixed(ms, 2), fixed(ms / images, 5)};
     };
-    Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
+    Table table(
+        {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", "of the peak"});
     for (const Stage& stage : found.timeline.stages()) {
         std::vector<std::string> cells = line(stage.name, std::to_string(stage.launches), stage.total_ms);
-        cells.insert(cells.end(), {rate(stage.gb_per_s()), rate(stage.gflop_per_s()), share_of_peak(stage, found.device)});
+        cells.insert(cells.end(),
+                     {rate(stage.gb_per_s()), rate(stage.gflop_per_s()), share_of_peak(stage, found.device)});
         table.add(std::move(cells));
     }
     table.add(line("kernels", "", found.timeline.kernels_ms()));
