@@ -1,0 +1,80 @@
+#include "cpu/best.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace knn::cpu {
+
+namespace {
+
+/// Above every distance: 66,051 · 255² = 4,294,966,275.
+constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
+
+/// Few spare places keep the limit close to the truth, many make pruning rare.
+std::size_t room_of(int k) {
+    return static_cast<std::size_t>(k + std::clamp(k, 16, 256));
+}
+
+}  // namespace
+
+BestLists::BestLists(std::int64_t queries, int k)
+    : k_(static_cast<std::size_t>(k)),
+      room_(room_of(k)),
+      keys_(static_cast<std::size_t>(queries) * room_),
+      limits_(static_cast<std::size_t>(queries)),
+      counts_(static_cast<std::size_t>(queries)) {}
+
+std::int64_t BestLists::bytes(std::int64_t queries, int k) {
+    return queries *
+           static_cast<std::int64_t>(room_of(k) * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t));
+}
+
+void BestLists::clear(std::int64_t queries, std::int64_t room) {
+    std::fill_n(counts_.data(), room, 0U);
+    std::fill_n(limits_.data(), queries, no_limit);
+    std::fill_n(limits_.data() + queries, room - queries, 0U);
+}
+
+void BestLists::prune(std::size_t query) {
+    std::uint64_t* const keys = keys_.data() + query * room_;
+    if (counts_[query] <= k_) return;
+    std::nth_element(keys, keys + (k_ - 1), keys + counts_[query]);
+    counts_[query] = static_cast<std::uint32_t>(k_);
+    limits_[query] = neighbor_of_key(keys[k_ - 1]).distance;
+}
+
+void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t index) {
+    if (distance >= limits_[query]) return;
+    keys_[query * room_ + counts_[query]] = neighbor_key({distance, index});
+    if (++counts_[query] == room_) prune(query);
+}
+
+void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train) {
+    for (const Hit& hit : hits) {
+        const std::int64_t image = first + hit.first;
+        for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+            if (image + lane < n_train)
+                put(hit.query, hit.distance[lane], static_cast<std::uint32_t>(image + lane));
+        }
+    }
+}
+
+void BestLists::take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first) {
+    for (std::size_t i = 0; i < distances.size(); ++i)
+        put(static_cast<std::size_t>(query), distances[i],
+            static_cast<std::uint32_t>(first + static_cast<std::int64_t>(i)));
+}
+
+void BestLists::finish(std::int64_t query, std::span<Neighbor> best) {
+    const auto q = static_cast<std::size_t>(query);
+    prune(q);
+    std::uint64_t* const keys = keys_.data() + q * room_;
+    std::fill(keys + counts_[q], keys + k_, sentinel);
+    std::sort(keys, keys + k_);
+    std::transform(keys, keys + k_, best.begin(), neighbor_of_key);
+}
+
+}  // namespace knn::cpu

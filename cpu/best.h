@@ -1,0 +1,49 @@
+#pragma once
+/// The running k nearest of each query of a block.
+
+#include <cstdint>
+#include <span>
+
+#include "cpu/aligned.h"
+#include "cpu/kernel.h"
+#include "data/neighbors.h"
+
+namespace knn::cpu {
+
+/// Each query has a list with room for k neighbors and some more. What is nearer than the query's limit is
+/// put at the end; when the list is full, the k best are kept and the limit falls to the distance of the
+/// worst of them. Training images must come in ascending order of index: one that is as far away as the
+/// limit then loses the tie against every neighbor in the list, so the test is a plain "less than".
+class BestLists {
+  public:
+    /// For up to `queries` queries at once; throws std::bad_alloc.
+    BestLists(std::int64_t queries, int k);
+
+    static std::int64_t bytes(std::int64_t queries, int k);
+
+    /// Empties the lists of the first `queries` of `room` queries; the others accept nothing.
+    void clear(std::int64_t queries, std::int64_t room);
+
+    /// `room` limits for Pass::limits.
+    const std::uint32_t* limits() const { return limits_.data(); }
+
+    /// Hits in the panel whose first image is `first`; images from `n_train` on are padding.
+    void take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train);
+
+    /// Distances to n images from `first` on.
+    void take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first);
+
+    /// The best of a query, in order; what is missing to k becomes a sentinel that sorts last.
+    void finish(std::int64_t query, std::span<Neighbor> best);
+
+  private:
+    void put(std::size_t query, std::uint32_t distance, std::uint32_t index);
+    void prune(std::size_t query);
+
+    std::size_t k_, room_;
+    Aligned<std::uint64_t> keys_;    ///< queries × room
+    Aligned<std::uint32_t> limits_;  ///< queries, rounded up to strips
+    Aligned<std::uint32_t> counts_;
+};
+
+}  // namespace knn::cpu

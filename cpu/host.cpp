@@ -1,0 +1,156 @@
+#include "cpu/host.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <vector>
+
+#include "cpu/search.h"
+
+namespace knn::cpu {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string content_of(const fs::path& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// The first number of a file; nothing where there is no file or no number ("max").
+std::optional<double> number_in(const fs::path& file) {
+    std::ifstream in(file);
+    double number = 0;
+    if (in >> number) return number;
+    return std::nullopt;
+}
+
+/// The number after `key` in lines such as "MemTotal:  24105 kB" or "inactive_file 4096".
+std::optional<double> number_after(const std::string& key, const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string name;
+        double number = 0;
+        if (words >> name >> number && name == key) return number;
+    }
+    return std::nullopt;
+}
+
+/// Whether `name` is one of "name,name,name".
+bool lists(const std::string& names, const std::string& name) {
+    std::istringstream in(names);
+    for (std::string one; std::getline(in, one, ',');)
+        if (one == name) return true;
+    return false;
+}
+
+/// The folders of the control groups of a process, innermost first, that limit `controller`. A line of
+/// `self` is "number:controllers:path"; version 2 has the number 0 and no controllers. A limit of an outer
+/// group holds for the inner ones, so all of them up to the root count. In a container the path may name a
+/// folder outside of what is mounted: then only the root is there to be read.
+std::vector<fs::path> group_folders(const std::string& self, const fs::path& root,
+                                    const std::string& controller) {
+    std::vector<fs::path> folders;
+    std::istringstream lines(self);
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t one = line.find(':'), two = line.find(':', one + 1);
+        if (one == std::string::npos || two == std::string::npos) continue;
+        const std::string controllers = line.substr(one + 1, two - one - 1);
+        const bool unified = controllers.empty();
+        if (!unified && !lists(controllers, controller)) continue;
+        const fs::path top = unified ? root : root / controller;
+        for (fs::path inner = fs::path(line.substr(two + 1)).relative_path(); !inner.empty();
+             inner = inner.parent_path())
+            folders.push_back(top / inner);
+        folders.push_back(top);
+    }
+    return folders;
+}
+
+/// cpu.max of version 2 is "quota period" or "max period"; version 1 has two files, and -1 for no quota.
+std::optional<double> cpus_of(const fs::path& group) {
+    std::istringstream both(content_of(group / "cpu.max"));
+    double quota = 0, period = 0;
+    if (both >> quota >> period && quota > 0 && period > 0) return quota / period;
+    quota = number_in(group / "cpu.cfs_quota_us").value_or(0);
+    period = number_in(group / "cpu.cfs_period_us").value_or(0);
+    if (quota > 0 && period > 0) return quota / period;
+    return std::nullopt;
+}
+
+/// Names of version 2, else of version 1.
+std::optional<double> free_bytes_of(const fs::path& group) {
+    const auto limit = number_in(group / "memory.max"), limit_1 = number_in(group / "memory.limit_in_bytes");
+    if (!limit && !limit_1) return std::nullopt;
+    const double used = number_in(group / (limit ? "memory.current" : "memory.usage_in_bytes")).value_or(0);
+    const double cache =
+        number_after(limit ? "inactive_file" : "total_inactive_file", content_of(group / "memory.stat"))
+            .value_or(0);
+    return std::max(0.0, limit.value_or(limit_1.value_or(0)) - used + cache);
+}
+
+}  // namespace
+
+double cgroup_cpus(const std::string& self, const fs::path& root) {
+    double least = 0;
+    for (const fs::path& group : group_folders(self, root, "cpu"))
+        if (const auto cpus = cpus_of(group)) least = least > 0 ? std::min(least, *cpus) : *cpus;
+    return least;
+}
+
+std::int64_t cgroup_free_bytes(const std::string& self, const fs::path& root) {
+    std::optional<double> least;
+    for (const fs::path& group : group_folders(self, root, "memory"))
+        if (const auto free = free_bytes_of(group)) least = std::min(least.value_or(*free), *free);
+    // Version 1 writes "no limit" as a number near 2⁶³.
+    return least && *least < 0x1p62 ? static_cast<std::int64_t>(*least) : -1;
+}
+
+std::int64_t available_bytes() {
+    const auto kilobytes = number_after("MemAvailable:", content_of("/proc/meminfo"));
+    const std::int64_t system = kilobytes ? static_cast<std::int64_t>(*kilobytes * 1024) : -1;
+    const std::int64_t group = cgroup_free_bytes(content_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+    return system < 0 || (group >= 0 && group < system) ? group : system;
+}
+
+int available_threads() {
+    int threads = static_cast<int>(std::thread::hardware_concurrency());
+    // The set grows until the system's mask fits: machines may have more processors than one cpu_set_t.
+    for (std::size_t sets = 1; sets <= 64; sets *= 2) {
+        std::vector<cpu_set_t> mask(sets);
+        if (sched_getaffinity(0, sets * sizeof(cpu_set_t), mask.data()) != 0) continue;
+        threads = CPU_COUNT_S(sets * sizeof(cpu_set_t), mask.data());
+        break;
+    }
+    const double quota = cgroup_cpus(content_of("/proc/self/cgroup"), "/sys/fs/cgroup");
+    if (quota > 0) threads = std::min(threads, static_cast<int>(std::ceil(quota)));
+    return std::max(threads, 1);
+}
+
+Device device() {
+    Device cpu;
+    cpu.kind = Device::Kind::cpu;
+    cpu.name = "CPU";
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        const std::size_t colon = line.find(": ");
+        if (line.starts_with("model name") && colon != std::string::npos) {
+            cpu.name = line.substr(colon + 2);
+            break;
+        }
+    }
+    const auto kilobytes = number_after("MemTotal:", content_of("/proc/meminfo"));
+    cpu.memory_bytes = kilobytes ? static_cast<std::int64_t>(*kilobytes * 1024) : 0;
+    return cpu;
+}
+
+}  // namespace knn::cpu

@@ -1,0 +1,17 @@
+#pragma once
+/// The one table of instruction sets, and the choice among them.
+
+#include <span>
+
+#include "cpu/kernel.h"
+
+namespace knn::cpu {
+
+/// All that this build has, best first; the last one runs everywhere.
+std::span<const Kernel* const> kernels();
+
+/// The best that this processor can run, or the one that MNIST_KNN_ISA names.
+/// Throws UsageError where that is unknown or cannot run here, naming those that can.
+const Kernel& chosen_kernel();
+
+}  // namespace knn::cpu

@@ -1,0 +1,119 @@
+#include "cpu/pack.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace knn::cpu {
+
+namespace {
+
+std::int64_t group_bytes(const Kernel& kernel) {
+    return kernel.form == QueryForm::shifted_bytes ? group_pixels : 2 * group_pixels;
+}
+
+/// Modulo 2³², as all terms are.
+struct Sums {
+    std::uint32_t plain = 0, squares = 0;
+};
+Sums sums_of(const std::uint8_t* row, std::int64_t dim) {
+    Sums sums;
+    for (std::int64_t p = 0; p < dim; ++p) {
+        sums.plain += row[p];
+        sums.squares += std::uint32_t{row[p]} * row[p];
+    }
+    return sums;
+}
+
+/// Calls put(group, its four bytes) for each group of a row; pixels after the end are 0.
+template <class Put>
+void for_groups(const std::uint8_t* row, std::int64_t dim, const Put& put) {
+    const std::int64_t whole = dim / group_pixels;
+    std::uint32_t four = 0;
+    for (std::int64_t g = 0; g < whole; ++g) {
+        std::memcpy(&four, row + g * group_pixels, group_pixels);
+        put(g, four);
+    }
+    if (dim % group_pixels == 0) return;
+    four = 0;
+    std::memcpy(&four, row + whole * group_pixels, static_cast<std::size_t>(dim % group_pixels));
+    put(whole, four);
+}
+
+}  // namespace
+
+Panels::Panels(const Kernel& kernel, ImageRows rows)
+    : kernel_(kernel),
+      rows_(rows),
+      groups_(groups_of(rows.dim)),
+      count_((rows.count + kernel.images - 1) / kernel.images),
+      pixels_(static_cast<std::size_t>(count_ * panel_bytes())),
+      terms_(static_cast<std::size_t>(count_ * kernel.images)) {}
+
+std::int64_t Panels::bytes(const Kernel& kernel, std::int64_t n_train, std::int64_t dim) {
+    const std::int64_t images = rounded_up(n_train, kernel.images);
+    return images * (groups_of(dim) * group_pixels + std::int64_t{sizeof(std::uint32_t)});
+}
+
+void Panels::fill(std::int64_t panel) {
+    std::uint8_t* const pixels = pixels_.data() + panel * panel_bytes();
+    std::uint32_t* const terms = terms_.data() + panel * kernel_.images;
+    const std::int64_t first = panel * kernel_.images;
+    const std::int64_t filled = std::min<std::int64_t>(kernel_.images, rows_.count - first);
+    if (filled < kernel_.images) {
+        std::memset(pixels, 0, static_cast<std::size_t>(panel_bytes()));
+        std::fill_n(terms, kernel_.images, 0U);
+    }
+    for (std::int64_t i = 0; i < filled; ++i)
+        terms[i] = fill_image(first + i, pixels + i * group_pixels);
+}
+
+std::uint32_t Panels::fill_image(std::int64_t image, std::uint8_t* to) {
+    const std::uint8_t* const row = rows_.row(image);
+    const std::int64_t stride = kernel_.images * group_pixels;
+    for_groups(row, rows_.dim, [&](std::int64_t group, std::uint32_t four) {
+        std::memcpy(to + group * stride, &four, sizeof four);
+    });
+    const Sums sums = sums_of(row, rows_.dim);
+    return kernel_.form == QueryForm::shifted_bytes ? sums.squares - 256 * sums.plain : sums.squares;
+}
+
+QueryBlock::QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t largest)
+    : kernel_(kernel),
+      dim_(dim),
+      groups_(groups_of(dim)),
+      pixels_(static_cast<std::size_t>(rounded_up(largest, kernel.queries) * groups_ * group_bytes(kernel))),
+      terms_(static_cast<std::size_t>(rounded_up(largest, kernel.queries))) {}
+
+std::int64_t QueryBlock::bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest) {
+    return rounded_up(largest, kernel.queries) *
+           (groups_of(dim) * group_bytes(kernel) + std::int64_t{sizeof(std::uint32_t)});
+}
+
+void QueryBlock::fill(ImageRows rows) {
+    const std::int64_t group = group_bytes(kernel_), strip = groups_ * kernel_.queries * group;
+    strips_ = rounded_up(rows.count, kernel_.queries) / kernel_.queries;
+    const std::int64_t room = strips_ * kernel_.queries;
+    std::memset(pixels_.data() + (strips_ - 1) * strip, 0, static_cast<std::size_t>(strip));
+    std::fill_n(terms_.data(), room, 0U);
+    for (std::int64_t q = 0; q < rows.count; ++q)
+        terms_[static_cast<std::size_t>(q)] = fill_query(
+            rows.row(q), pixels_.data() + q / kernel_.queries * strip + q % kernel_.queries * group);
+}
+
+std::uint32_t QueryBlock::fill_query(const std::uint8_t* row, std::uint8_t* to) const {
+    const std::int64_t group = group_bytes(kernel_), stride = kernel_.queries * group;
+    for_groups(row, dim_, [&](std::int64_t g, std::uint32_t four) {
+        if (kernel_.form == QueryForm::shifted_bytes) {
+            four ^= 0x80808080U;  // p - 128 in two's complement: the top bit turned over
+            std::memcpy(to + g * stride, &four, sizeof four);
+        } else {
+            std::uint8_t pixels[group_pixels];
+            std::memcpy(pixels, &four, sizeof four);
+            const std::uint16_t pairs[group_pixels] = {pixels[0], pixels[2], pixels[1], pixels[3]};
+            std::memcpy(to + g * stride, pairs, sizeof pairs);
+        }
+    });
+    return sums_of(row, dim_).squares;
+}
+
+}  // namespace knn::cpu

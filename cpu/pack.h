@@ -1,0 +1,73 @@
+#pragma once
+/// Images in the order in which a kernel reads them (the layouts are in kernel.h).
+
+#include <cstdint>
+
+#include "cpu/aligned.h"
+#include "cpu/kernel.h"
+#include "data/search.h"
+
+namespace knn::cpu {
+
+constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t to) {
+    return (n + to - 1) / to * to;
+}
+
+/// The groups of pixels of an image.
+constexpr std::int64_t groups_of(std::int64_t dim) {
+    return (dim + group_pixels - 1) / group_pixels;
+}
+
+/// Training images in panels. Images and pixels that fill up the last panel and group are 0.
+class Panels {
+  public:
+    /// Allocates, without filling; throws std::bad_alloc.
+    Panels(const Kernel& kernel, ImageRows rows);
+
+    /// Bytes that the constructor allocates for this problem.
+    static std::int64_t bytes(const Kernel& kernel, std::int64_t n_train, std::int64_t dim);
+
+    /// Packs one panel; different panels by different threads at will.
+    void fill(std::int64_t panel);
+
+    std::int64_t count() const { return count_; }
+    std::int64_t groups() const { return groups_; }
+    std::int64_t panel_bytes() const { return groups_ * kernel_.images * group_pixels; }
+    const std::uint8_t* pixels(std::int64_t panel) const { return pixels_.data() + panel * panel_bytes(); }
+    const std::uint32_t* terms(std::int64_t panel) const { return terms_.data() + panel * kernel_.images; }
+
+  private:
+    std::uint32_t fill_image(std::int64_t image, std::uint8_t* to);
+
+    const Kernel& kernel_;
+    ImageRows rows_;
+    std::int64_t groups_, count_;
+    Aligned<std::uint8_t> pixels_;  ///< count × groups × images × 4
+    Aligned<std::uint32_t> terms_;  ///< count × images
+};
+
+/// A block of queries in strips, for one thread, used again and again.
+class QueryBlock {
+  public:
+    /// Room for `largest` queries; throws std::bad_alloc.
+    QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t largest);
+
+    static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest);
+
+    /// Packs all of `rows`. Queries that fill up the last strip are 0.
+    void fill(ImageRows rows);
+
+    std::int64_t strips() const { return strips_; }
+    const std::uint8_t* pixels() const { return pixels_.data(); }
+    const std::uint32_t* terms() const { return terms_.data(); }
+
+  private:
+    std::uint32_t fill_query(const std::uint8_t* row, std::uint8_t* to) const;
+
+    const Kernel& kernel_;
+    std::int64_t dim_, groups_, strips_ = 0;
+    Aligned<std::uint8_t> pixels_;  ///< strips × groups × queries × 4 or 8
+    Aligned<std::uint32_t> terms_;  ///< strips × queries
+};
+
+}  // namespace knn::cpu

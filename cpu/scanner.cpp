@@ -1,0 +1,81 @@
+#include "cpu/scanner.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace knn::cpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_between(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+/// For a block of queries: one sum, or at most one hit, for each pair with an image of the panel.
+std::size_t pairs_of(const Kernel& kernel, std::int64_t largest_block) {
+    return static_cast<std::size_t>(rounded_up(largest_block, kernel.queries) * kernel.images);
+}
+std::size_t hits_of(const Kernel& kernel, std::int64_t largest_block) {
+    return pairs_of(kernel, largest_block) / static_cast<std::size_t>(kernel.lanes);
+}
+
+}  // namespace
+
+PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, ImageRows train,
+                           std::int64_t largest_block)
+    : kernel_(kernel),
+      panels_(panels),
+      n_train_(train.count),
+      block_(kernel, train.dim, largest_block),
+      partial_(pairs_of(kernel, largest_block)),
+      hits_(hits_of(kernel, largest_block)) {}
+
+std::int64_t PanelScanner::bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest_block) {
+    return QueryBlock::bytes(kernel, dim, largest_block) +
+           static_cast<std::int64_t>(pairs_of(kernel, largest_block) * sizeof(std::uint32_t) +
+                                     hits_of(kernel, largest_block) * sizeof(Hit));
+}
+
+void PanelScanner::begin(ImageRows queries, Tally& tally) {
+    const auto start = Clock::now();
+    block_.fill(queries);
+    tally.distance_ms += ms_between(start, Clock::now());
+    tally.bytes += static_cast<double>(queries.count) * static_cast<double>(queries.dim);
+}
+
+void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
+    const auto start = Clock::now();
+    const std::size_t hits =
+        kernel_.scan({panels_.pixels(unit), panels_.terms(unit), block_.pixels(), block_.terms(),
+                      best.limits(), panels_.groups(), block_.strips(), partial_.data(), hits_.data()});
+    const auto middle = Clock::now();
+    best.take({hits_.data(), hits}, unit * kernel_.images, n_train_);
+    tally.distance_ms += ms_between(start, middle);
+    tally.select_ms += ms_between(middle, Clock::now());
+    tally.bytes += static_cast<double>(panels_.panel_bytes());
+}
+
+RowScanner::RowScanner(const Kernel& kernel, ImageRows train)
+    : kernel_(kernel), train_(train), distances_(unit_rows) {}
+
+void RowScanner::begin(ImageRows queries, Tally& tally) {
+    queries_ = queries;
+    tally.bytes += static_cast<double>(queries.count) * static_cast<double>(queries.dim);
+}
+
+void RowScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
+    const std::int64_t first = unit * unit_rows, rows = std::min(unit_rows, train_.count - first);
+    for (std::int64_t q = 0; q < queries_.count; ++q) {
+        const auto start = Clock::now();
+        kernel_.direct(queries_.row(q), train_.row(first), rows, train_.dim, distances_.data());
+        const auto middle = Clock::now();
+        best.take(q, {distances_.data(), static_cast<std::size_t>(rows)}, first);
+        tally.distance_ms += ms_between(start, middle);
+        tally.select_ms += ms_between(middle, Clock::now());
+    }
+    tally.bytes += static_cast<double>(rows) * static_cast<double>(train_.dim);
+}
+
+}  // namespace knn::cpu

@@ -1,0 +1,56 @@
+#pragma once
+/// The two ways to look at training images. Each thread has a scanner of its own; `begin` takes a block of
+/// queries, `scan` compares it with one unit of the training set.
+
+#include <cstdint>
+
+#include "cpu/best.h"
+#include "cpu/kernel.h"
+#include "cpu/pack.h"
+
+namespace knn::cpu {
+
+/// What one thread did, for the timeline.
+struct Tally {
+    double distance_ms = 0, select_ms = 0, bytes = 0;
+    std::int64_t tasks = 0;
+};
+
+/// Many queries: panels of packed images, by the kernel's matrix product. A unit is a panel.
+class PanelScanner {
+  public:
+    PanelScanner(const Kernel& kernel, const Panels& panels, ImageRows train, std::int64_t largest_block);
+    static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest_block);
+
+    void begin(ImageRows queries, Tally& tally);
+    void scan(std::int64_t unit, BestLists& best, Tally& tally);
+    std::int64_t room() const { return block_.strips() * kernel_.queries; }  ///< lists that `best` must have
+
+  private:
+    const Kernel& kernel_;
+    const Panels& panels_;
+    std::int64_t n_train_;
+    QueryBlock block_;
+    Aligned<std::uint32_t> partial_;
+    Aligned<Hit> hits_;
+};
+
+/// Few queries: packing would cost more than it saves, rows are read where they are. A unit is `unit_rows`
+/// rows.
+class RowScanner {
+  public:
+    static constexpr std::int64_t unit_rows = 256;
+
+    RowScanner(const Kernel& kernel, ImageRows train);
+
+    void begin(ImageRows queries, Tally& tally);
+    void scan(std::int64_t unit, BestLists& best, Tally& tally);
+    std::int64_t room() const { return queries_.count; }
+
+  private:
+    const Kernel& kernel_;
+    ImageRows train_, queries_;
+    Aligned<std::uint32_t> distances_;
+};
+
+}  // namespace knn::cpu

@@ -1,0 +1,68 @@
+#include "cpu/threads.h"
+
+#include <algorithm>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace knn::cpu {
+
+namespace {
+constexpr std::chrono::milliseconds report_every{50};
+}
+
+Team::Team(int threads, const Watch& watch, std::int64_t queries, std::int64_t units)
+    : threads_(threads),
+      watch_(watch),
+      queries_(queries),
+      units_(units),
+      reported_(std::chrono::steady_clock::now()) {}
+
+void Team::guarded(const std::function<void(int)>& work, int thread) {
+    try {
+        work(thread);
+    } catch (...) {
+        const std::lock_guard lock(failure_mutex_);
+        if (!failure_) failure_ = std::current_exception();
+        failed_ = true;
+    }
+}
+
+void Team::run(const std::function<void(int)>& work) {
+    {
+        std::vector<std::jthread> others;
+        others.reserve(static_cast<std::size_t>(threads_ - 1));
+        try {
+            for (int thread = 1; thread < threads_; ++thread)
+                others.emplace_back([this, &work, thread] { guarded(work, thread); });
+        } catch (const std::system_error&) {
+            // No more threads to be had: those that run share the work.
+        }
+        guarded(work, 0);
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    if (watch_.stopped()) throw Interrupted();
+}
+
+void Team::run_pieces(std::int64_t count, std::int64_t piece,
+                      const std::function<void(int, std::int64_t, std::int64_t)>& work) {
+    std::atomic<std::int64_t> next{0};
+    run([&](int thread) {
+        while (!halted()) {
+            const std::int64_t first = next.fetch_add(piece);
+            if (first >= count) return;
+            work(thread, first, std::min(count, first + piece));
+        }
+    });
+}
+
+void Team::advance(int thread, std::int64_t units) {
+    const std::int64_t done = done_.fetch_add(units, std::memory_order_relaxed) + units;
+    if (thread != 0 || !watch_.progress) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - reported_ < report_every) return;
+    reported_ = now;
+    watch_.progress(done / units_, queries_);
+}
+
+}  // namespace knn::cpu
