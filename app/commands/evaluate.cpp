@@ -14,6 +14,9 @@ namespace knn {
 
 namespace {
 
+constexpr const char* synthetic_notice =
+    "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
+
 double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
@@ -82,10 +85,6 @@ int evaluate(const Options& options, Clock::time_point start) {
     check_outputs(options.output);
     Chooser chooser(options.search);
     const DataLocation location = locate(options.data);
-    if (location.synthetic)
-        note(
-            "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
-            options.output);
 
     // The CUDA context comes up on another thread while the files are read.
     const auto memory = host_memory(chooser.likely(), options.search.device_number);
@@ -98,6 +97,7 @@ int evaluate(const Options& options, Clock::time_point start) {
 
     Evaluation evaluation;
     evaluation.load_ms = ms_since(load_start);
+    if (location.synthetic) note(synthetic_notice, options.output);
     note(choice.notice, options.output);
     request.device = choice.device;
     evaluation.data = &data;

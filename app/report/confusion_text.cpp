@@ -39,21 +39,21 @@ std::int64_t worst_error(const Score& score) {
 }
 
 std::string matrix_text(const Score& score, bool color) {
-    std::vector<std::size_t> widths;  // of each column: its label and its counts
-    for (std::size_t p = 0; p < score.labels.size(); ++p) {
-        widths.push_back(std::max<std::size_t>(3, width_of(score.labels[p])));
-        for (const auto& row : score.confusion)
-            widths[p] = std::max(widths[p], width_of(row[p]));
-    }
+    std::size_t width = 3;  // of every column
+    for (const std::uint8_t label : score.labels)
+        width = std::max(width, width_of(label));
+    for (const auto& row : score.confusion)
+        for (const std::int64_t count : row)
+            width = std::max(width, width_of(count));
     const std::int64_t worst = worst_error(score);
     std::string text = "  true \\ predicted\n  " + right("", 5);
-    for (std::size_t p = 0; p < widths.size(); ++p)
-        text += "  " + right(std::to_string(score.labels[p]), widths[p]);
+    for (const std::uint8_t label : score.labels)
+        text += "  " + right(std::to_string(label), width);
     text += '\n';
-    for (std::size_t t = 0; t < widths.size(); ++t) {
+    for (std::size_t t = 0; t < score.labels.size(); ++t) {
         text += "  " + right(std::to_string(score.labels[t]), 5);
-        for (std::size_t p = 0; p < widths.size(); ++p)
-            text += "  " + cell(score.confusion[t][p], t == p, worst, widths[p], color);
+        for (std::size_t p = 0; p < score.labels.size(); ++p)
+            text += "  " + cell(score.confusion[t][p], t == p, worst, width, color);
         text += '\n';
     }
     return text;

@@ -40,7 +40,7 @@ std::string Table::text(std::size_t indent) const {
             line += i > 0 ? "  " : "";
             line += columns_[i] == Align::left ? row[i] + space : space + row[i];
         }
-        line.resize(line.find_last_not_of(' ') + 1);
+        line.resize(line.find_last_not_of(' ') + 1);  // an empty row: npos + 1 = 0
         text += line + '\n';
     }
     return text;

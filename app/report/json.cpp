@@ -1,6 +1,7 @@
 #include "app/report/json.h"
 
 #include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "version.h"
@@ -14,6 +15,14 @@ using Json = nlohmann::ordered_json;
 /// Text of any bytes: what is no UTF-8 (a file name may be that) is replaced, since JSON cannot hold it.
 std::string dump(const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A measured number with nine significant digits: more says nothing, and 0.1 + 0.2 stays 0.3.
+double measured(double value) {
+    char text[32];
+    const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr;
+    std::from_chars(text, end, value);
+    return value;
 }
 
 bool has_structure(const Json& list) {
@@ -42,11 +51,11 @@ void write(std::string& text, const Json& value, std::size_t indent) {
 Json stage_json(const Stage& stage, std::int64_t images) {
     Json json = {{"name", stage.name},
                  {"launches", stage.launches},
-                 {"total_ms", stage.total_ms},
-                 {"per_image_ms", images > 0 ? stage.total_ms / static_cast<double>(images) : 0.0}};
+                 {"total_ms", measured(stage.total_ms)},
+                 {"per_image_ms", images > 0 ? measured(stage.total_ms / static_cast<double>(images)) : 0.0}};
     if (stage.bytes > 0) json["bytes"] = static_cast<std::int64_t>(stage.bytes);
-    if (stage.gb_per_s() > 0) json["gb_per_s"] = stage.gb_per_s();
-    if (stage.gflop_per_s() > 0) json["gflop_per_s"] = stage.gflop_per_s();
+    if (stage.gb_per_s() > 0) json["gb_per_s"] = measured(stage.gb_per_s());
+    if (stage.gflop_per_s() > 0) json["gflop_per_s"] = measured(stage.gflop_per_s());
     return json;
 }
 
@@ -55,10 +64,10 @@ Json timing_json(const Evaluation& evaluation) {
     for (const Stage& stage : evaluation.found.timeline.stages())
         stages.push_back(stage_json(stage, evaluation.n_test));
     return {{"stages", stages},
-            {"kernels_ms", evaluation.found.timeline.kernels_ms()},
-            {"search_ms", evaluation.found.search_ms},
-            {"load_ms", evaluation.load_ms},
-            {"wall_ms", evaluation.wall_ms}};
+            {"kernels_ms", measured(evaluation.found.timeline.kernels_ms())},
+            {"search_ms", measured(evaluation.found.search_ms)},
+            {"load_ms", measured(evaluation.load_ms)},
+            {"wall_ms", measured(evaluation.wall_ms)}};
 }
 
 Json result_json(const Score& score) {

@@ -31,15 +31,17 @@ std::string timing_text(const Evaluation& evaluation) {
     const auto line = [&](const std::string& name, const std::string& launches, double ms) {
         return std::vector<std::string>{name, launches, fixed(ms, 2), fixed(ms / images, 5)};
     };
+    const bool peaks = found.device.peak_gb_per_s > 0 || found.device.peak_gflop_per_s > 0;
     Table table(
         {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
-    table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", "of the peak"});
+    table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", peaks ? "of the peak" : ""});
     for (const Stage& stage : found.timeline.stages()) {
         std::vector<std::string> cells = line(stage.name, std::to_string(stage.launches), stage.total_ms);
         cells.insert(cells.end(),
                      {rate(stage.gb_per_s()), rate(stage.gflop_per_s()), share_of_peak(stage, found.device)});
         table.add(std::move(cells));
     }
+    table.add({});
     table.add(line("kernels", "", found.timeline.kernels_ms()));
     table.add(line("search", "", found.search_ms));
     table.add(line("load", "", evaluation.load_ms));

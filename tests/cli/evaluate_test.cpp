@@ -175,9 +175,10 @@ TEST_CASE("what goes to standard output has it for itself") {
     const Folder folder;
     SmallSet().write(folder.path);
     const std::vector<std::string> words = {"evaluate", "--data", folder / "", "--device", "cpu"};
-    const auto with = [&](std::vector<std::string> extra) {
-        extra.insert(extra.begin(), words.begin(), words.end());
-        return program(extra);
+    const auto with = [&](const std::vector<std::string>& extra) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), extra.begin(), extra.end());
+        return program(all);
     };
     const RunResult report = with({"--json", "-"});
     CHECK(report.exit_code == 0);

@@ -40,16 +40,17 @@ void write_labels(const fs::path& name, const std::vector<int>& labels) {
 
 }  // namespace
 
-RunResult program(std::vector<std::string> words, RunOptions options) {
-    words.insert(words.begin(), MNIST_KNN_BINARY);
+RunResult program(const std::vector<std::string>& words, RunOptions options) {
+    std::vector<std::string> all = {MNIST_KNN_BINARY};
+    all.insert(all.end(), words.begin(), words.end());
     // An empty variable is as good as none; folders that do not exist keep the user's own data out.
     for (const char* name : {"MNIST_KNN_DATA", "NO_COLOR"})
         options.environment.emplace(name, "");
     for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"})
         options.environment.emplace(name, "/nonexistent");
     options.environment.emplace("TERM", "xterm");
-    if (options.folder.empty()) options.folder = "/";
-    return run(words, options);
+    if (options.folder.empty()) options.folder = "/dev";  // has no data/mnist
+    return run(all, options);
 }
 
 Folder::Folder() {

@@ -12,7 +12,7 @@
 namespace knn::test {
 
 /// Runs mnist-knn with these words, in a folder and an environment where it finds no data set by itself.
-RunResult program(std::vector<std::string> words, RunOptions options = {});
+RunResult program(const std::vector<std::string>& words, RunOptions options = {});
 
 /// A folder of its own for one test, removed at the end.
 class Folder {

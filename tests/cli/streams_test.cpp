@@ -20,10 +20,11 @@ void write_long_search(const Folder& folder) {
     set.write(folder.path);
 }
 
-std::vector<std::string> small_run(const Folder& folder, std::vector<std::string> extra = {}) {
+std::vector<std::string> small_run(const Folder& folder, const std::vector<std::string>& extra = {}) {
     SmallSet().write(folder.path);
-    extra.insert(extra.begin(), {"evaluate", "--data", folder / "", "--device", "cpu"});
-    return extra;
+    std::vector<std::string> words = {"evaluate", "--data", folder / "", "--device", "cpu"};
+    words.insert(words.end(), extra.begin(), extra.end());
+    return words;
 }
 
 }  // namespace
@@ -108,7 +109,7 @@ TEST_CASE("color and progress belong to terminals") {
     CHECK(drawn.err.ends_with(clear));  // nothing of it stays
     CHECK(program(small_run(folder, {"--progress", "never"}), terminal).out.find("searching") ==
           std::string::npos);
-    terminal.environment["NO_COLOR"] = "1";
+    terminal.environment["NO_COLOR"] = "yes";
     CHECK(program(small_run(folder), terminal).out.find(red) == std::string::npos);
     CHECK(program(small_run(folder, {"--color", "always"}), terminal).out.find(red) != std::string::npos);
     terminal.environment["NO_COLOR"] = "";
