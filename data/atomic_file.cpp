@@ -171,7 +171,7 @@ void write_file_atomically(const fs::path& file, const std::function<void(std::o
         return fill(file, straight, write);
     }
     // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
-    if (exists && ::access(file.c_str(), W_OK) != 0) fail(file, errno);
+    if (exists && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0) fail(file, errno);
 
     const fs::path place = follow_links(file);
     if (place.filename().empty()) fail(file, file.empty() ? ENOENT : EISDIR);

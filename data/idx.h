@@ -8,6 +8,7 @@
 #include <memory_resource>
 
 #include "data/dataset.h"
+#include "data/errors.h"
 
 namespace knn {
 
@@ -16,17 +17,33 @@ struct IdxImages {
     std::int64_t count = 0;
     int rows = 0, cols = 0;
     Bytes pixels;
+    std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
+};
+
+/// The labels of one file, read straight into memory from `memory`.
+struct IdxLabels {
+    Bytes labels;
+    std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
+};
+
+/// Labels where images were expected, or the other way round.
+struct SwappedFiles : DataError {
+    using DataError::DataError;
 };
 
 /// Throw DataError, one line that names the file, what is wrong and what was expected.
 /// Sizes are checked in 64 bits before anything is allocated.
 IdxImages read_idx_images(const std::filesystem::path& file,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource());
-Bytes read_idx_labels(const std::filesystem::path& file,
-                      std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+IdxLabels read_idx_labels(const std::filesystem::path& file,
+                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// Plain IDX, written beside its place and renamed into it. Throw DataError.
 void write_idx_images(const std::filesystem::path& file, const LabeledImages& images);
 void write_idx_labels(const std::filesystem::path& file, const LabeledImages& images);
+
+/// Both sets as four plain IDX files under MNIST's names; the folder is made where it is missing. Each file
+/// is written whole or not at all. Throws DataError.
+void write_dataset(const std::filesystem::path& folder, const Dataset& data);
 
 }  // namespace knn

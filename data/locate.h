@@ -28,21 +28,29 @@ struct DataLocation {
 };
 
 /// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
-/// $XDG_DATA_HOME and each of $XDG_DATA_DIRS), else the built-in digits. A folder that the user named (option
-/// or variable) and that lacks a file is a DataError that says which; the usual places are passed over
-/// silently.
+/// $XDG_DATA_HOME and each of $XDG_DATA_DIRS), else the built-in digits. Each file is taken plain or as .gz,
+/// in either spelling, plain first. A folder that the user named (option or variable) and that lacks a file
+/// is a DataError that says which; the usual places are passed over silently. Files given one by one replace
+/// the folder's; with all four no folder is looked at. Some of them and no folder with the rest is a
+/// DataError that says which options are missing.
 DataLocation locate(const DataOptions& options);
 
-/// Reads the four files in parallel, or draws the digits. Throws DataError.
+/// Reads the four files in parallel, or draws the digits. Throws DataError: what the reader of idx.h finds,
+/// images and labels of different counts, training and test images of different sizes.
+/// `memory` gets pixels and labels, and is called from several threads at once.
 Dataset load(const DataLocation& location,
              std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
-/// SHA-256 (hex) of an uncompressed file's content as `info` prints it, and what MNIST's is under the same
-/// name.
+/// SHA-256 (hex) of an uncompressed file's content as `info` prints it, and what MNIST's is for the same
+/// part of the data set.
 struct FileChecksum {
     std::filesystem::path file;
     std::string sha256, mnist_sha256;
+
+    bool is_mnist() const { return sha256 == mnist_sha256; }
 };
+/// In the order training images, training labels, test images, test labels; none for the built-in digits.
+/// Throws DataError.
 std::vector<FileChecksum> checksums(const DataLocation& location);
 
 }  // namespace knn

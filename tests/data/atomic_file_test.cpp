@@ -14,6 +14,7 @@
 #include "data/errors.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using knn::DataError;
@@ -161,14 +162,22 @@ TEST_CASE("atomic file: what cannot be written says why in one line") {
 }
 
 TEST_CASE("atomic file: a write-protected file or folder stays as it is") {
-    if (::geteuid() == 0) return knn::test::skip("root may write everything");
     const TempFolder folder;
     const fs::path file = folder.write("protected", "old");
-    fs::permissions(file, fs::perms::owner_read);
-    CHECK(error_of(file, text("new")).find("Permission denied") != std::string::npos);
-    fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
-    CHECK(error_of(folder / "new", text("new")).find("Permission denied") != std::string::npos);
-    fs::permissions(folder.path(), fs::perms::owner_all);
+    fs::permissions(file, fs::perms(0444));
+    fs::permissions(folder.path(), fs::perms(0777));
+    {
+        const knn::test::Unprivileged user;
+        if (!user.is_ordinary()) return knn::test::skip("root cannot become another user here");
+        CHECK(error_of(file, text("new")) ==
+              file.string() + ": cannot be written: Permission denied; expected permission to write there");
+    }
+    fs::permissions(folder.path(), fs::perms(0555));
+    {
+        const knn::test::Unprivileged user;
+        CHECK(error_of(folder / "new", text("new")).find("Permission denied") != std::string::npos);
+    }
+    fs::permissions(folder.path(), fs::perms(0700));
     CHECK(read_file(file) == "old");
     CHECK(files_in(folder.path()) == 1);
 }

@@ -1,0 +1,30 @@
+#pragma once
+/// IDX files made by hand, right and wrong ones.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/temp_folder.h"
+
+namespace knn::test {
+
+/// Magic 00 00 `type` RANK and the sizes, big-endian.
+std::string idx_header(std::uint8_t type, const std::vector<std::uint32_t>& sizes);
+
+/// `n` bytes that differ from each other in a pattern.
+std::string pattern(std::size_t n);
+
+/// Right files: pixels and labels are pattern().
+std::string idx_images(std::uint32_t count, std::uint32_t rows, std::uint32_t cols);
+std::string idx_labels(std::uint32_t count);
+
+/// One gzip member; `level` 0 stores, 9 squeezes.
+std::string gzip(std::string_view content, int level = 6);
+
+/// The four files of a small data set under MNIST's names: 12 training and 5 test images of 4×3.
+void write_small_dataset(const TempFolder& folder, std::string_view subfolder = ".");
+
+}  // namespace knn::test

@@ -1,0 +1,45 @@
+#pragma once
+/// Puts the process somewhere else for one test: another folder, other environment variables.
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace knn::test {
+
+/// Restores the working folder and all variables that it changed.
+class Surroundings {
+  public:
+    explicit Surroundings(const std::filesystem::path& folder) : before_(std::filesystem::current_path()) {
+        std::filesystem::current_path(folder);
+    }
+    Surroundings(const Surroundings&) = delete;
+    Surroundings& operator=(const Surroundings&) = delete;
+    ~Surroundings() {
+        std::error_code ignored;
+        std::filesystem::current_path(before_, ignored);
+        for (const auto& [name, value] : saved_)
+            put(name, value);
+    }
+
+    /// Without a value the variable is removed.
+    void set(const std::string& name, const std::optional<std::string>& value) {
+        const char* old = std::getenv(name.c_str());
+        saved_.try_emplace(name, old != nullptr ? std::optional<std::string>(old) : std::nullopt);
+        put(name, value);
+    }
+
+  private:
+    static void put(const std::string& name, const std::optional<std::string>& value) {
+        if (value)
+            ::setenv(name.c_str(), value->c_str(), 1);
+        else
+            ::unsetenv(name.c_str());
+    }
+    std::filesystem::path before_;
+    std::map<std::string, std::optional<std::string>> saved_;
+};
+
+}  // namespace knn::test

@@ -1,0 +1,23 @@
+#pragma once
+/// Permissions mean nothing to root, so tests of them step down for a while.
+
+#include <unistd.h>
+
+namespace knn::test {
+
+/// While it lives the process acts as an ordinary user, where it may choose.
+class Unprivileged {
+  public:
+    Unprivileged() : was_root_(::geteuid() == 0), is_ordinary_(!was_root_ || ::seteuid(65534) == 0) {}
+    Unprivileged(const Unprivileged&) = delete;
+    Unprivileged& operator=(const Unprivileged&) = delete;
+    ~Unprivileged() {
+        if (was_root_ && is_ordinary_ && ::seteuid(0) != 0) _exit(1);
+    }
+    bool is_ordinary() const { return is_ordinary_; }
+
+  private:
+    bool was_root_, is_ordinary_;
+};
+
+}  // namespace knn::test
