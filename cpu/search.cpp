@@ -184,8 +184,13 @@ void Search::take_votes() {
 }
 
 SearchResult Search::run() {
-    require_memory();
     const std::int64_t n_query = request_.query.count;
+    result_.distance = kernel_.name;
+    result_.select = "threshold";
+    result_.batch = work_.largest();
+    result_.threads = team_.threads();
+    if (n_query == 0) return std::move(result_);
+    require_memory();
     result_.neighbors = Neighbors(n_query, request_.k);
     result_.votes.resize(static_cast<std::size_t>(n_query));
     if (work_.slices() > 1) slices_ = Neighbors(n_query * work_.slices(), request_.k);
@@ -195,10 +200,6 @@ SearchResult Search::run() {
         search_with<RowScanner>([&] { return RowScanner(kernel_, request_.train); });
     if (work_.slices() > 1) merge_slices();
     take_votes();
-    result_.distance = kernel_.name;
-    result_.select = "threshold";
-    result_.batch = work_.largest();
-    result_.threads = team_.threads();
     return std::move(result_);
 }
 

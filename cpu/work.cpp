@@ -18,7 +18,7 @@ Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t s
       strip_(strip),
       smallest_(std::min(largest, rounded_up(few_queries, strip))),
       largest_(largest) {
-    const std::int64_t blocks = (n_query + smallest_ - 1) / smallest_;
+    const std::int64_t blocks = std::max<std::int64_t>((n_query + smallest_ - 1) / smallest_, 1);
     if (threads > 1 && blocks < threads * tasks_of_a_thread) {
         largest_ = std::min(smallest_, rounded_up(n_query, strip));
         slices_ = std::min(units, (threads * tasks_of_a_thread + blocks - 1) / blocks);

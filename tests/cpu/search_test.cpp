@@ -1,0 +1,217 @@
+#include "cpu/search.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "data/locate.h"
+#include "tests/support/battery.h"
+#include "tests/support/skip.h"
+
+namespace knn {
+namespace {
+
+/// Sets MNIST_KNN_ISA as long as it lives.
+class Isa {
+  public:
+    explicit Isa(const std::string& name) {
+        if (const char* old = std::getenv(variable)) old_ = old;
+        setenv(variable, name.c_str(), 1);
+    }
+    ~Isa() {
+        if (old_.empty())
+            unsetenv(variable);
+        else
+            setenv(variable, old_.c_str(), 1);
+    }
+
+  private:
+    static constexpr const char* variable = "MNIST_KNN_ISA";
+    std::string old_;
+};
+
+/// A request that owns its images.
+struct Owned {
+    test::Rows train, query;
+    std::vector<std::uint8_t> labels;
+    SearchRequest request;
+
+    Owned(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int k)
+        : train(test::random_rows(n_train, dim, 71)),
+          query(test::random_rows(n_query, dim, 72)),
+          labels(static_cast<std::size_t>(n_train)) {
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
+        request.train = {train.pixels.data(), n_train, dim};
+        request.query = {query.pixels.data(), n_query, dim};
+        request.train_labels = labels;
+        request.k = k;
+    }
+};
+
+TEST_CASE("cpu::search: every instruction set and number of threads answers the battery") {
+    REQUIRE_FALSE(cpu::instruction_sets().empty());
+    for (const std::string& name : cpu::instruction_sets()) {
+        const Isa isa(name);
+        for (const int threads : {1, 2, 3})
+            test::check_engine(
+                "cpu, " + name + ", threads " + std::to_string(threads),
+                [&](SearchRequest request) {
+                    request.threads = threads;
+                    SearchResult result = cpu::search(request, Watch{});
+                    CHECK(result.distance == name);
+                    CHECK(result.threads == threads);
+                    return result;
+                },
+                cpu::refuse);
+    }
+}
+
+TEST_CASE("cpu::search: many threads for little work") {
+    const Owned problem(5'000, 9, 30, 12);
+    const auto expected = cpu::search(problem.request, Watch{}).neighbors.rows;
+    for (const int threads : {7, 64}) {
+        SearchRequest request = problem.request;
+        request.threads = threads;
+        CHECK(cpu::search(request, Watch{}).neighbors.rows == expected);
+    }
+}
+
+TEST_CASE("cpu::search: no query is no work") {
+    const Owned problem(10, 0, 5, 3);
+    const SearchResult result = cpu::search(problem.request, Watch{});
+    CHECK(result.neighbors.rows.empty());
+    CHECK(result.votes.empty());
+}
+
+TEST_CASE("cpu::search: says what it did") {
+    Owned problem(3'000, 700, 60, 4);
+    problem.request.threads = 2;
+    problem.request.batch = 100;
+    std::int64_t last = -1;
+    Watch watch;
+    watch.progress = [&](std::int64_t done, std::int64_t total) {
+        CHECK(total == 700);
+        CHECK(done >= last);
+        last = done;
+    };
+    const SearchResult result = cpu::search(problem.request, watch);
+    CHECK(last == 700);
+    CHECK(result.distance == cpu::instruction_set());
+    CHECK(result.select == "threshold");
+    CHECK(result.batch >= 1);
+    CHECK(result.batch <= 112);  // rounded up to whole strips of queries
+    CHECK(result.device.kind == Device::Kind::cpu);
+    CHECK_FALSE(result.device.name.empty());
+    CHECK(result.device.memory_bytes > 0);
+    std::vector<std::string> names;
+    for (const Stage& stage : result.timeline.stages()) {
+        names.push_back(stage.name);
+        CHECK_FALSE(stage.transfer);
+        CHECK(stage.total_ms >= 0);
+        CHECK(stage.launches >= 1);
+        if (stage.name == "distance") CHECK(stage.operations == 2.0 * 3'000 * 700 * 60);
+        if (stage.name == "distance" || stage.name == "pack") CHECK(stage.bytes >= 3'000 * 60);
+    }
+    CHECK(names == std::vector<std::string>{"pack", "distance", "select", "vote"});
+    CHECK(result.search_ms >= result.timeline.kernels_ms() * 0.5);
+}
+
+TEST_CASE("cpu::search: an instruction set that is not there is an error that names the others") {
+    const Owned problem(10, 2, 5, 3);
+    for (const char* name : {"avx1024", "AVX2", "gpu"}) {
+        const Isa isa(name);
+        CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("plain"), UsageError);
+        CHECK_THROWS_WITH_AS(cpu::instruction_set(), doctest::Contains(name), UsageError);
+    }
+    const Isa none("");
+    CHECK(cpu::instruction_set() == cpu::instruction_sets().front());
+    CHECK(cpu::instruction_sets().back() == "plain");
+}
+
+TEST_CASE("cpu::search: refuses what is out of range, and what memory cannot hold") {
+    Owned problem(10, 2, 5, 3);
+    for (const int k : {0, -1, 11, 1025}) {
+        problem.request.k = k;
+        CHECK(cpu::refuse(problem.request.problem()).has_value());
+        CHECK_THROWS_AS(cpu::search(problem.request, Watch{}), UsageError);
+    }
+    // Sizes alone, without pixels: 2 · 10¹⁴ bytes to pack. It must be refused before anything is read.
+    problem.request.k = 3;
+    problem.request.train = {nullptr, 4'000'000'000, 60'000};
+    problem.request.query = {nullptr, 1'000, 60'000};
+    CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("MiB"), DataError);
+}
+
+/// Runs a search that takes long and asks it to stop after 100 ms; returns the ms from there to its end.
+double ms_to_stop(const SearchRequest& request) {
+    using Clock = std::chrono::steady_clock;
+    std::atomic<bool> stop{false};
+    Watch watch;
+    watch.stop = &stop;
+    Clock::time_point asked;
+    std::jthread user([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        asked = Clock::now();
+        stop = true;
+    });
+    CHECK_THROWS_AS(cpu::search(request, watch), Interrupted);
+    const Clock::time_point end = Clock::now();
+    user.join();
+    return std::chrono::duration<double, std::milli>(end - asked).count();
+}
+
+TEST_CASE("cpu::search: stops when asked to") {
+    const Owned wide(3'000, 3'000, 20'000, 5), tall(300'000, 3'000, 200, 500);
+    for (const std::string& name : cpu::instruction_sets()) {
+        CAPTURE(name);
+        const Isa isa(name);
+        CHECK(ms_to_stop(wide.request) < 200);
+        CHECK(ms_to_stop(tall.request) < 200);
+    }
+    std::atomic<bool> stop{true};
+    Watch watch;
+    watch.stop = &stop;
+    CHECK_THROWS_AS(cpu::search(tall.request, watch), Interrupted);
+}
+
+TEST_CASE("cpu::search: what the progress callback throws comes out") {
+    const Owned problem(20'000, 2'000, 300, 5);
+    Watch watch;
+    watch.progress = [](std::int64_t done, std::int64_t) {
+        if (done > 0) throw DataError("the terminal is gone");
+    };
+    CHECK_THROWS_AS(cpu::search(problem.request, watch), DataError);
+}
+
+std::int64_t correct(const Dataset& data, int k, Tie tie) {
+    SearchRequest request;
+    request.train = data.train.images();
+    request.query = data.test.images();
+    request.train_labels = data.train.labels.span();
+    request.k = k;
+    request.tie = tie;
+    const SearchResult result = cpu::search(request, Watch{});
+    std::int64_t right = 0;
+    for (std::size_t i = 0; i < result.votes.size(); ++i)
+        right += result.votes[i].label == data.test.labels.span()[i];
+    return right;
+}
+
+TEST_CASE("cpu::search: the counts on MNIST") {
+    if (test::mnist_folder().empty()) return test::skip("MNIST was not found: set MNIST_KNN_DATA");
+    DataOptions options;
+    options.folder = test::mnist_folder();
+    const Dataset data = load(locate(options));
+    CHECK(correct(data, 1, Tie::smallest) == 9691);
+    CHECK(correct(data, 3, Tie::smallest) == 9705);
+    CHECK(correct(data, 5, Tie::smallest) == 9688);
+    CHECK(correct(data, 10, Tie::smallest) == 9665);
+    CHECK(correct(data, 3, Tie::nearest) == 9717);
+    CHECK(correct(data, 5, Tie::nearest) == 9693);
+}
+
+}  // namespace
+}  // namespace knn
