@@ -4,12 +4,14 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# shellcheck disable=SC2034  # the scripts that source this read the two lists
+# shellcheck disable=SC2034  # the scripts that source this read the lists
 # Debian's names; libopencv-dev is the one package that carries OpenCV's CMake files.
 build_packages=(g++ cmake ninja-build zlib1g-dev libssl-dev libboost-program-options-dev nlohmann-json3-dev
                 libopencv-dev)
 # shellcheck disable=SC2034
-test_packages=(doctest-dev python3 mandoc shellcheck)
+test_packages=(doctest-dev)
+# shellcheck disable=SC2034  # without these, the tests that need them are skipped
+optional_packages=(python3 mandoc shellcheck) browser_packages=(chromium nodejs)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
@@ -85,12 +87,13 @@ cached() {  # PRESET NAME
 # Configures build/PRESET, unless it already stands with these settings.
 configure() {  # PRESET -DNAME=VALUE...
     local preset=$1 ninja=$root/build/$1/build.ninja stands=yes fresh=() option name home compiler
+    local with='' nvcc=''
     shift
-    nvcc=
     if [[ $preset != cpu && $preset != asan ]]; then
         find_nvcc
         set -- "$@" "-DMNIST_KNN_CUDA=$([[ -n $nvcc ]] && echo ON || echo OFF)" \
             ${nvcc:+"-DCMAKE_CUDA_COMPILER=$nvcc"}
+        with=" with ${nvcc:-no nvcc: the CPU engine alone}"
     fi
     [[ -f $ninja && ! $root/CMakePresets.json -nt $ninja ]] || stands=
     for option; do
@@ -103,16 +106,17 @@ configure() {  # PRESET -DNAME=VALUE...
         stands='' fresh=(--fresh)
     fi
     [[ -z $stands ]] || return 0
-    say "configuring build/$preset with ${nvcc:-no nvcc: the CPU engine alone}"
+    say "configuring build/$preset$with"
     logged "configure-$preset" cmake -S "$root" --preset "$preset" "${fresh[@]}" "$@"
     touch "$ninja"
 }
 
 # Builds a target of a configured preset; silent where nothing is to be done.
 build() {  # PRESET TARGET
-    local folder=$root/build/$1
-    if [[ $(ninja -C "$folder" -n "$2" 2>/dev/null) != *"no work to do"* ]]; then
-        say "building build/$1 (a first build takes minutes; build/build-$1.log tells how far it is)"
+    local folder=$root/build/$1 stamp=$root/build/$1/built-$2
+    if [[ ! -f $stamp || -n $(find "$root"/{app,cpu,data,gpu,tests} -type f -newer "$stamp" -print -quit 2>/dev/null) ]]; then
+        say "building build/$1 (the first time takes minutes; build/build-$1.log tells how far it is)"
     fi
     logged "build-$1" cmake --build "$folder" --target "$2"
+    touch "$stamp"
 }

@@ -1,16 +1,22 @@
 #!/usr/bin/env bash
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
-# were skipped and why:  tools/test.sh [--preset NAME]... [OPTION of ctest]...
-# Presets: `default` unless others are named; `asan` runs the host code under sanitizers.
+# were skipped and why:  tools/test.sh [--browser] [--preset NAME]... [OPTION of ctest]...
+# --browser: installs a browser too, for the test of the report's page.
+# --preset: `default` unless others are named; `asan` runs the host code under sanitizers.
 # CI=true: warnings are errors. MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 presets=()
-while [[ ${1:-} == --preset ]]; do
-    presets+=("${2:?--preset needs a name}")
-    shift 2
+while [[ ${1:-} == --preset || ${1:-} == --browser ]]; do
+    if [[ $1 == --browser ]]; then
+        optional_packages+=("${browser_packages[@]}")
+    else
+        presets+=("${2:?--preset needs a name}")
+        shift
+    fi
+    shift
 done
 ((${#presets[@]})) || presets=(default)
 
@@ -21,12 +27,15 @@ skipped_tests() {  # PRESET
         "$root/build/$1/Testing/Temporary/LastTest.log"
 }
 
-# A count in the head of ctest's report.
+# A count in the head of ctest's report; 0 where there is no report.
 counted() {  # PRESET ATTRIBUTE
-    sed -n "s/^[[:space:]]*$2=\"\([0-9]*\)\".*/\1/p" "$root/build/$1/tests.xml" | head -n 1
+    local count
+    count=$(sed -n "s/^[[:space:]]*$2=\"\([0-9]*\)\".*/\1/p" "$root/build/$1/tests.xml" 2>/dev/null | head -n 1) || true
+    echo "${count:-0}"
 }
 
 install_missing "${build_packages[@]}" "${test_packages[@]}"
+(install_missing "${optional_packages[@]}") || say "going on: the tests that need them are skipped"
 options=(-DBUILD_TESTING=ON)
 [[ ${CI:-} != true ]] || options+=(-DMNIST_KNN_WERROR=ON)
 if [[ -z ${MNIST_KNN_DATA:-} ]] && holds_mnist "$root/data/mnist"; then
@@ -41,7 +50,9 @@ for preset in "${presets[@]}"; do
     ctest --test-dir "$root/build/$preset" --no-tests=error --parallel "$(nproc)" --output-on-failure \
         --output-junit tests.xml "$@" || status=$?
     reasons+=$(skipped_tests "$preset")$'\n'
-    ((total += $(counted "$preset" tests), failed += $(counted "$preset" failures), skipped += $(counted "$preset" skipped))) || true
+    total=$((total + $(counted "$preset" tests)))
+    failed=$((failed + $(counted "$preset" failures)))
+    skipped=$((skipped + $(counted "$preset" skipped)))
 done
 
 ((skipped == 0)) || printf '\nSkipped, and why:\n%s' "$reasons"
