@@ -1,13 +1,29 @@
 #pragma once
 /// The report as one page that needs nothing else: no network, no second file.
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/report/evaluation.h"
 
 namespace knn {
 
-/// The confusion matrix, the timing bars and the misclassified digits with their neighbors.
+/// The test images that a page shows as digits, one card each.
+struct Gallery {
+    std::vector<std::int64_t> images;  ///< indices in the test set, below n_test, right or wrong
+    std::string title;                 ///< the heading above them, for people
+    std::string order = "confidence";  ///< at first: confidence (most sure first), index, or pair (of labels)
+};
+
+/// All that were misclassified.
+Gallery misclassified(const Evaluation& evaluation);
+
+/// The summary, the confusion matrix, the tables of classes and of times, and the digits with their
+/// neighbors. A page has at most 1,000 digits with 10 neighbors each, fewer where the images are large, and
+/// says so; they are taken from all cells of the matrix in turn, the most sure ones first. Throws
+/// std::out_of_range where the gallery names an image that was not classified.
+std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
 std::string html_page(const Evaluation& evaluation);
 
 }  // namespace knn

@@ -1,0 +1,88 @@
+/* The head of the page, the table of classes and the table of times. */
+
+function showHead() {
+  const { dataset, settings, device, result, timing } = page;
+  document.title = `${dataset.name}: ${percent(result.accuracy)} (mnist-knn)`;
+  byId("program").textContent = `${page.program.name} ${page.program.version}`;
+  byId("headline").append(element("strong", {}, percent(result.accuracy)), ` on ${dataset.name}`);
+  byId("lead").textContent =
+    `${whole.format(result.correct)} of ${whole.format(result.total)} test images right, ` +
+    `${whole.format(result.total - result.correct)} wrong. 95 % interval ` +
+    `${percent(result.accuracy_low)} to ${percent(result.accuracy_high)}.`;
+
+  const images = `${whole.format(dataset.train)} training and ${whole.format(dataset.test)} test images of ` +
+    `${dataset.rows} × ${dataset.cols} pixels`;
+  const processor = [device.name, device.kind === "gpu" ? `compute capability ${device.compute_capability}`
+                                                        : `${settings.threads} threads`];
+  const choices = ["engine", "distance", "select", "metric", "weights", "tie"]
+    .filter((name) => settings[name]).map((name) => `${name} ${settings[name]}`);
+  const facts = {
+    "Data set": dataset.synthetic ? `${images}, drawn by the program` : `${images}, from ${dataset.source}`,
+    "Settings": [`k = ${settings.k}`, ...choices].join(", "),
+    "Device": processor.join(", "),
+    "Time": `${brief(timing.search_ms)} ms to search, ${brief(timing.load_ms)} ms to load, ` +
+      `${brief(timing.wall_ms)} ms in all`,
+    "Made": page.created.replace("T", " ").replace("Z", " UTC"),
+  };
+  for (const [name, value] of Object.entries(facts))
+    byId("facts").append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+}
+
+/** A table with a head; the first cell of each row is the row's heading. `rows`: {cells, share?} */
+function table(caption, heads, rows) {
+  const made = element("table", {}, element("caption", { class: "unseen" }, caption));
+  made.append(element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col" }, head)))));
+  const body = element("tbody");
+  for (const { cells, share } of rows) {
+    const [first, ...others] = cells;
+    const row = element("tr", {}, element("th", { scope: "row" }, first));
+    row.append(...others.map((cell) => (cell instanceof Node && cell.tagName === "TD" ? cell : element("td", {}, cell))));
+    if (share !== undefined) row.style.setProperty("--share", `${100 * share}%`);
+    body.append(row);
+  }
+  made.append(body);
+  return made;
+}
+
+function showClasses() {
+  const classes = page.result.per_class;
+  const wrong = classes.map((one, i) => one.support - page.result.confusion[i][i]);
+  const most = Math.max(1, ...wrong);
+  if (classes.length > 20) byId("classes").classList.add("tall");
+  byId("classes").append(table("Precision, recall and F1 of each class",
+    ["Label", "Images", "Wrong", "", "Precision", "Recall", "F1"],
+    classes.map((one, i) => ({
+      cells: [String(one.label), whole.format(one.support), whole.format(wrong[i]),
+        element("td", { class: "bar wrong", "aria-hidden": "true" }),
+        percent(one.precision), percent(one.recall), percent(one.f1)],
+      share: wrong[i] / most,
+    }))));
+}
+
+/** A rate and, where the device's limit is known, the share of it: "3,120 (65 %)". */
+function rate(value, peak) {
+  if (!value) return "–";
+  const cell = element("td", {}, brief(value));
+  if (peak > 0) cell.append(element("small", {}, ` ${Math.round(100 * value / peak)} %`));
+  return cell;
+}
+
+function showTiming() {
+  const { stages } = page.timing;
+  const { device } = page;
+  const longest = Math.max(...stages.map((stage) => stage.total_ms), 1e-9);
+  byId("timing").append(table("Time of each stage of the search",
+    ["Stage", "", "ms", "µs / image", "GB/s", "GFLOP/s"],
+    stages.map((stage) => ({
+      cells: [stage.name, element("td", { class: "bar", "aria-hidden": "true" }), brief(stage.total_ms),
+        brief(1000 * stage.per_image_ms),
+        rate(stage.gb_per_s, stage.transfer ? device.peak_link_gb_per_s : device.peak_gb_per_s),
+        rate(stage.gflop_per_s, device.peak_gflop_per_s)],
+      share: stage.total_ms / longest,
+    }))));
+  const known = device.peak_gb_per_s > 0 || device.peak_gflop_per_s > 0;
+  byId("timing-note").textContent =
+    `Stages on the device take ${brief(page.timing.kernels_ms)} ms together, copies left out.` +
+    (known ? " Percentages are shares of the device's own limit: its memory bandwidth, its link to the host, its " +
+      "float32 arithmetic." : "");
+}

@@ -1,0 +1,168 @@
+#include "app/report/page_data.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "version.h"
+
+namespace knn {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::int64_t most_digits = 1'000, most_neighbors = 10;
+constexpr std::int64_t most_pixels = 12 << 20;  // browsers of phones refuse images of over 16 megapixels
+
+std::size_t at(std::int64_t index) {
+    return static_cast<std::size_t>(index);
+}
+
+/// As many as a page can hold, from all pairs of labels in turn, the most sure of each pair first.
+std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
+    const std::int64_t tiles = 1 + std::min<std::int64_t>(evaluation.found.neighbors.k, most_neighbors);
+    const std::int64_t each = tiles * std::max<std::int64_t>(1, evaluation.data->test.dim());
+    const std::int64_t room = std::clamp<std::int64_t>(most_pixels / each, 1, most_digits);
+    if (std::ssize(images) <= room) return images;
+
+    const auto& votes = evaluation.found.votes;
+    std::stable_sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) {
+        return votes[at(a)].confidence > votes[at(b)].confidence;
+    });
+    std::map<std::pair<int, int>, std::int64_t> seen;
+    std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // (how many of its pair came before, image)
+    for (const std::int64_t image : images) {
+        const int truth = evaluation.data->test.labels.data()[image];
+        turns.emplace_back(seen[{truth, votes[at(image)].label}]++, image);
+    }
+    std::stable_sort(turns.begin(), turns.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < at(room); ++i)
+        images[i] = turns[i].second;
+    images.resize(at(room));
+    return images;
+}
+
+/// Each label's share of the votes, by the rules of cpu/vote.h, the largest first.
+json vote_shares(const Evaluation& evaluation, std::span<const Neighbor> neighbors) {
+    const bool weighted = evaluation.settings.weights == "distance";
+    const bool exact = weighted && neighbors.front().distance == 0;
+    std::map<int, double> sums;
+    double all = 0;
+    for (const Neighbor& neighbor : neighbors) {
+        if (exact && neighbor.distance != 0) break;
+        const double weight = weighted && !exact ? 1.0 / neighbor.distance : 1.0;
+        sums[evaluation.data->train.labels.data()[neighbor.index]] += weight;
+        all += weight;
+    }
+    std::vector<std::pair<int, double>> order(sums.begin(), sums.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    json shares = json::array();
+    for (const auto& [label, sum] : order)
+        shares.push_back({{"label", label}, {"share", sum / all}});
+    return shares;
+}
+
+json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite) {
+    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
+    const Vote& vote = evaluation.found.votes.at(at(image));
+    const auto nearest = evaluation.found.neighbors.row(image);
+    json neighbors = json::array();
+    for (const Neighbor& neighbor : nearest.first(std::min(nearest.size(), at(most_neighbors))))
+        neighbors.push_back({{"index", neighbor.index},
+                             {"label", train.labels.data()[neighbor.index]},
+                             {"distance", neighbor.distance},
+                             {"tile", sprite.tile(train, neighbor.index)}});
+    return {{"index", image},
+            {"label", test.labels.data()[image]},
+            {"predicted", vote.label},
+            {"confidence", vote.confidence},
+            {"tile", sprite.tile(test, image)},
+            {"votes", vote_shares(evaluation, nearest)},
+            {"neighbors", std::move(neighbors)}};
+}
+
+json result_json(const Score& score) {
+    json classes = json::array();
+    for (const ClassScore& one : score.per_class)
+        classes.push_back({{"label", one.label},
+                           {"precision", one.precision},
+                           {"recall", one.recall},
+                           {"f1", one.f1},
+                           {"support", one.support}});
+    return {{"correct", score.correct},
+            {"total", score.total},
+            {"accuracy", score.accuracy},
+            {"accuracy_low", score.accuracy_low},
+            {"accuracy_high", score.accuracy_high},
+            {"confusion", score.confusion},
+            {"per_class", std::move(classes)}};
+}
+
+json timing_json(const Evaluation& evaluation) {
+    json stages = json::array();
+    for (const Stage& stage : evaluation.found.timeline.stages())
+        stages.push_back(
+            {{"name", stage.name},
+             {"launches", stage.launches},
+             {"total_ms", stage.total_ms},
+             {"per_image_ms", stage.total_ms / double(std::max<std::int64_t>(1, evaluation.n_test))},
+             {"gb_per_s", stage.gb_per_s()},
+             {"gflop_per_s", stage.gflop_per_s()},
+             {"transfer", stage.transfer}});
+    return {{"stages", std::move(stages)},
+            {"kernels_ms", evaluation.found.timeline.kernels_ms()},
+            {"search_ms", evaluation.found.search_ms},
+            {"load_ms", evaluation.load_ms},
+            {"wall_ms", evaluation.wall_ms}};
+}
+
+}  // namespace
+
+json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
+    const Dataset& data = *evaluation.data;
+    const Settings& set = evaluation.settings;
+    const Device& device = evaluation.found.device;
+    json digits = json::array();
+    for (const std::int64_t image : fitting(evaluation, gallery.images))
+        digits.push_back(digit_json(evaluation, image, sprite));
+    return {{"program", {{"name", "mnist-knn"}, {"version", program_version}}},
+            {"created", evaluation.created},
+            {"dataset",
+             {{"name", data.name},
+              {"source", data.source},
+              {"synthetic", data.synthetic},
+              {"train", evaluation.n_train},
+              {"test", evaluation.n_test},
+              {"rows", data.test.rows},
+              {"cols", data.test.cols}}},
+            {"settings",
+             {{"k", set.k},
+              {"engine", set.engine},
+              {"distance", set.distance},
+              {"select", set.select},
+              {"metric", set.metric},
+              {"weights", set.weights},
+              {"tie", set.tie},
+              {"threads", set.threads}}},
+            {"device",
+             {{"name", device.name},
+              {"kind", device.kind == Device::Kind::gpu ? "gpu" : "cpu"},
+              {"compute_capability", device.compute_capability},
+              {"peak_gb_per_s", device.peak_gb_per_s},
+              {"peak_gflop_per_s", device.peak_gflop_per_s},
+              {"peak_link_gb_per_s", device.peak_link_gb_per_s}}},
+            {"result", result_json(evaluation.score)},
+            {"timing", timing_json(evaluation)},
+            {"gallery",
+             {{"title", gallery.title},
+              {"order", gallery.order},
+              {"total", gallery.images.size()},
+              {"digits", std::move(digits)}}},
+            {"sprite", {{"columns", sprite.columns()}}}};
+}
+
+}  // namespace knn

@@ -1,0 +1,219 @@
+#include "app/report/html.h"
+
+#include <doctest/doctest.h>
+
+#include <cctype>
+#include <cstddef>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tests/support/png.h"
+#include "tests/support/sample_evaluation.h"
+
+using namespace knn;
+using nlohmann::json;
+
+namespace {
+
+std::string between(const std::string& text, const std::string& before, const std::string& after) {
+    const std::size_t begin = text.find(before);
+    REQUIRE(begin != text.npos);
+    const std::size_t end = text.find(after, begin + before.size());
+    REQUIRE(end != text.npos);
+    return text.substr(begin + before.size(), end - begin - before.size());
+}
+
+json data_of(const std::string& page) {
+    return json::parse(between(page, "<script type=\"application/json\" id=\"data\">", "</script>"));
+}
+
+test::Png sprite_of(const std::string& page) {
+    const std::string text = between(page, "src=\"data:image/png;base64,", "\"");
+    const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::vector<std::uint8_t> bytes;
+    unsigned bits = 0, held = 0;
+    for (const char c : text.substr(0, text.find('='))) {
+        REQUIRE(digits.find(c) != digits.npos);
+        bits = bits << 6 | static_cast<unsigned>(digits.find(c));
+        if ((held += 6) >= 8) bytes.push_back(static_cast<std::uint8_t>(bits >> (held -= 8)));
+    }
+    return test::read_png(bytes);
+}
+
+bool tile_shows(const test::Png& sprite, const json& page, int tile, const std::uint8_t* image) {
+    const int rows = page["dataset"]["rows"], cols = page["dataset"]["cols"],
+              columns = page["sprite"]["columns"];
+    for (int row = 0; row < rows; ++row)
+        for (int col = 0; col < cols; ++col)
+            if (sprite.at(tile / columns * rows + row, tile % columns * cols + col) !=
+                image[row * cols + col])
+                return false;
+    return true;
+}
+
+/// The first tag that does not fit, or nothing: every element is closed in order, as XML wants it.
+std::string misplaced_tag(const std::string& page) {
+    std::vector<std::string> open;
+    for (std::size_t at = page.find('<'); at != page.npos; at = page.find('<', at + 1)) {
+        const std::size_t end = page.find('>', at);
+        if (end == page.npos) return "<";
+        const std::string tag = page.substr(at + 1, end - at - 1);
+        if (tag[0] == '!' || tag.back() == '/') continue;
+        const bool closes = tag[0] == '/';
+        const std::string name = tag.substr(closes, tag.find_first_of(" \n") - closes);
+        if (!closes) {
+            open.push_back(name);
+            if (name == "script" || name == "style") at = page.find("</" + name, end) - 1;
+        } else if (open.empty() || open.back() != name) {
+            return tag;
+        } else {
+            open.pop_back();
+        }
+    }
+    return open.empty() ? "" : open.back();
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+    std::size_t times = 0;
+    for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1))
+        ++times;
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("the page is well-formed and needs no other file") {
+    const std::string page = html_page(test::sample_evaluation().evaluation);
+    CHECK(misplaced_tag(page) == "");
+    CHECK(page.starts_with("<!DOCTYPE html>"));
+    for (const char* outside : {"http:", "https:", "url(", "@import", "src=\"/", "{{"})
+        CHECK(count(page, outside) == 0);
+    CHECK(count(page, "src=") == 1);
+}
+
+TEST_CASE("the page holds every misclassified digit and the numbers of the evaluation") {
+    const test::Sample sample = test::sample_evaluation();
+    const Evaluation& evaluation = sample.evaluation;
+    const std::string page = html_page(evaluation);
+    const json data = data_of(page);
+    const test::Png sprite = sprite_of(page);
+
+    std::set<std::int64_t> wrong, shown;
+    for (std::int64_t i = 0; i < evaluation.n_test; ++i)
+        if (evaluation.found.votes[static_cast<std::size_t>(i)].label != sample.data->test.labels.data()[i])
+            wrong.insert(i);
+    REQUIRE(wrong.size() > 20);
+    for (const json& digit : data["gallery"]["digits"]) {
+        const std::int64_t index = digit["index"];
+        shown.insert(index);
+        CHECK(digit["label"] == sample.data->test.labels.data()[index]);
+        CHECK(tile_shows(sprite, data, digit["tile"], sample.data->test.images().row(index)));
+        const auto row = evaluation.found.neighbors.row(index);
+        REQUIRE(digit["neighbors"].size() == row.size());
+        for (std::size_t rank = 0; rank < row.size(); ++rank) {
+            const json& neighbor = digit["neighbors"][rank];
+            CHECK(neighbor["index"] == row[rank].index);
+            CHECK(neighbor["distance"] == row[rank].distance);
+            CHECK(neighbor["label"] == sample.data->train.labels.data()[row[rank].index]);
+            CHECK(
+                tile_shows(sprite, data, neighbor["tile"], sample.data->train.images().row(row[rank].index)));
+        }
+        CHECK(digit["votes"][0]["label"] == digit["predicted"]);
+        CHECK(digit["votes"][0]["share"].get<double>() == doctest::Approx(digit["confidence"].get<double>()));
+    }
+    CHECK(shown == wrong);
+
+    std::int64_t all = 0, right = 0;
+    const json& confusion = data["result"]["confusion"];
+    for (std::size_t row = 0; row < confusion.size(); ++row)
+        for (std::size_t column = 0; column < confusion.size(); ++column) {
+            all += confusion[row][column].get<std::int64_t>();
+            right += row == column ? confusion[row][column].get<std::int64_t>() : 0;
+        }
+    CHECK(all == evaluation.n_test);
+    CHECK(right == data["result"]["correct"]);
+    CHECK(right + std::ssize(wrong) == all);
+    CHECK(data["timing"]["stages"].size() == 2);
+}
+
+TEST_CASE("names cannot break out of the page") {
+    test::Sample sample = test::sample_evaluation();
+    const std::string plain = html_page(sample.evaluation);
+    const std::string name = "</script><script>alert(1)</script><!-- \" ' & {{data}} \xc3\xbc";
+    sample.data->name = name;
+    sample.data->source = "/tmp/\xff\xfe<b>";  // no UTF-8
+    const std::string page = html_page(sample.evaluation);
+    CHECK(count(page, "<script") == count(plain, "<script"));
+    CHECK(count(page, "</script") == count(plain, "</script"));
+    CHECK(count(page, "<!--") == 0);
+    CHECK(misplaced_tag(page) == "");
+    CHECK(data_of(page)["dataset"]["name"] == name);
+    CHECK(data_of(page)["dataset"]["source"] == "/tmp/\xef\xbf\xbd\xef\xbf\xbd<b>");
+}
+
+TEST_CASE("a page with very many digits stays bounded and keeps every pair of labels") {
+    test::SampleOptions options;
+    options.n_test = 3000;
+    options.error_rate = 1;
+    options.k = 20;
+    const test::Sample sample = test::sample_evaluation(options);
+    const json data = data_of(html_page(sample.evaluation));
+    const json& gallery = data["gallery"];
+    CHECK(gallery["total"] == 3000);
+    CHECK(gallery["digits"].size() == 1000);
+    std::map<std::pair<int, int>, int> pairs;
+    for (const json& digit : gallery["digits"]) {
+        ++pairs[{digit["label"], digit["predicted"]}];
+        CHECK(digit["neighbors"].size() == 10);
+    }
+    for (int row = 0; row < 10; ++row)
+        for (int column = 0; column < 10; ++column)
+            CHECK(pairs.contains({row, column}) == (data["result"]["confusion"][row][column] > 0));
+
+    options = {};
+    options.rows = options.cols = 250;  // 12 << 20 pixels hold 201 of them, 33 digits with 5 neighbors
+    options.n_train = 60;
+    options.n_test = 120;
+    options.error_rate = 1;
+    CHECK(data_of(html_page(test::sample_evaluation(options).evaluation))["gallery"]["digits"].size() == 33);
+}
+
+TEST_CASE("a page without mistakes, and one with the digits that a caller wants") {
+    test::SampleOptions options;
+    options.error_rate = 0;
+    const test::Sample sample = test::sample_evaluation(options);
+    const std::string page = html_page(sample.evaluation);
+    CHECK(data_of(page)["gallery"]["digits"].empty());
+    CHECK(sprite_of(page).height == options.rows);
+
+    const json data = data_of(html_page(sample.evaluation, {{7, 3}, "Two digits", "index"}));
+    REQUIRE(data["gallery"]["digits"].size() == 2);
+    CHECK(data["gallery"]["digits"][0]["index"] == 7);
+    CHECK(data["gallery"]["title"] == "Two digits");
+    CHECK_THROWS_AS(html_page(sample.evaluation, {{options.n_test}, "", "index"}), std::out_of_range);
+}
+
+TEST_CASE("votes by distance are shown as such") {
+    test::SampleOptions options;
+    options.k = 3;
+    test::Sample sample = test::sample_evaluation(options);
+    sample.evaluation.settings.weights = "distance";
+    const std::int64_t image = misclassified(sample.evaluation).images.front();
+    const auto row = sample.evaluation.found.neighbors.row(image);
+    const auto votes = [&] {
+        return data_of(html_page(sample.evaluation, {{image}, "", "index"}))["gallery"]["digits"][0]["votes"];
+    };
+    row[0] = {10, 1};  // the sample's training image i has label i mod 10
+    row[1] = {20, 2};
+    row[2] = {20, 12};
+    CHECK(votes()[0]["share"].get<double>() == doctest::Approx(0.5));
+    row[0].distance = 30;
+    CHECK(votes()[0]["label"] == 2);
+    CHECK(votes()[0]["share"].get<double>() == doctest::Approx(0.75));
+    row[0].distance = 0;
+    CHECK(votes() == json::array({{{"label", 1}, {"share", 1.0}}}));
+}

@@ -1,0 +1,97 @@
+"use strict";
+/* node page_test.js CHROMIUM PAGE: what a reader does with the page of the report. Ends with 1 at the first
+   thing that is wrong. */
+
+const assert = require("node:assert/strict");
+const { resolve } = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { Browser } = require("./browser.js");
+
+const [program, file] = process.argv.slice(2);
+const address = pathToFileURL(resolve(file)).href;
+const cards = "[...document.querySelectorAll('.card')]";
+const status = "document.getElementById('status').textContent";
+const mistakes = "JSON.parse(document.getElementById('data').textContent).gallery.digits";
+
+async function showsEverything(browser) {
+  await browser.open(address);
+  assert.match(await browser.value("document.querySelector('h1').textContent"), /<\/script><img src=x onerror/);
+  assert.equal(await browser.value("document.querySelectorAll('#matrix tbody tr').length"), 10);
+  assert.equal(await browser.value("document.querySelectorAll('#classes tbody tr').length"), 10);
+  assert.equal(await browser.value("document.querySelectorAll('#timing tbody tr').length"), 2);
+  assert.ok(await browser.value(`${status}.startsWith(${mistakes}.length + ' digits')`));
+  assert.ok(await browser.value("document.querySelector('.card canvas').getContext('2d')" +
+    ".getImageData(0, 0, 7, 9).data.some((value, i) => i % 4 < 3 && value > 150)"), "the first digit is drawn");
+}
+
+async function cellsFilter(browser) {
+  const [label, predicted, count] = await browser.value(`(() => {
+    const { label, predicted } = ${mistakes}[0];
+    return [label, predicted, ${mistakes}.filter((d) => d.label === label && d.predicted === predicted).length];
+  })()`);
+  const cell = `#matrix td button[data-true="${label}"][data-predicted="${predicted}"]`;
+  await browser.click(cell);
+  assert.equal(await browser.value(`document.querySelector('${cell}').textContent`), String(count));
+  assert.equal(await browser.value(`document.querySelector('${cell}').ariaPressed`), "true");
+  assert.equal(await browser.value(`${cards}.length`), count);
+  assert.ok(await browser.value(`${cards}.every((card) =>
+    card.ariaLabel.includes("true ${label}, predicted ${predicted}"))`));
+  await browser.click(cell);
+  assert.ok(await browser.value(`${cards}.length > ${count}`), "the second click shows all");
+
+  await browser.click("#matrix th[scope=row] button");
+  const focused = "document.activeElement.getAttribute('aria-label')";
+  const first = await browser.value(focused);
+  await browser.press("ArrowDown");
+  assert.notEqual(await browser.value(focused), first);
+  await browser.press("Escape");
+}
+
+async function keysNavigate(browser) {
+  const position = "document.getElementById('position').textContent";
+  const open = "document.getElementById('viewer').open";
+  await browser.value(`${cards}[0].focus()`);
+  await browser.press("ArrowRight");
+  await browser.press("Enter");
+  assert.equal(await browser.value(open), true);
+  assert.match(await browser.value(position), /^2 of/);
+  assert.equal(await browser.value("document.querySelectorAll('#viewer .neighbors li').length"), 5);
+  for (const [key, place] of [["n", 3], ["ArrowRight", 4], ["p", 3], ["ArrowLeft", 2], ["p", 1], ["p", 1]]) {
+    await browser.press(key);
+    assert.match(await browser.value(position), new RegExp(`^${place} of`), `after ${key}`);
+  }
+  await browser.press("3");
+  assert.ok(await browser.value(`${cards}.length > 0 && ${cards}.every((card) => card.ariaLabel.includes("true 3"))`));
+  await browser.press("Escape");
+  assert.equal(await browser.value(open), false);
+  assert.equal(await browser.value(`document.activeElement === ${cards}[0]`), true);
+  await browser.press("Escape");
+  assert.ok(await browser.value(`${status}.startsWith(${mistakes}.length + ' digits')`));
+}
+
+async function fitsPhonesAndThemes(browser) {
+  const ground = "getComputedStyle(document.body).backgroundColor";
+  const light = await browser.value(ground);
+  await browser.open(address, { width: 375, height: 740, dark: true });
+  assert.notEqual(await browser.value(ground), light);
+  assert.equal(await browser.value("document.documentElement.scrollWidth"), 375);
+  await browser.click(".card");
+  assert.ok(await browser.value("document.getElementById('viewer').scrollWidth <= 375"));
+}
+
+async function main() {
+  const browser = new Browser(program);
+  try {
+    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes]) {
+      await part(browser);
+      assert.deepEqual(browser.complaints, [], part.name);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -1,0 +1,122 @@
+#include "tests/support/sample_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+namespace knn::test {
+
+namespace {
+
+/// Each image shows its class as the height of a bright bar, with noise in the other pixels.
+LabeledImages sample_images(std::int64_t count, const SampleOptions& options, std::mt19937_64& random) {
+    LabeledImages set;
+    set.count = count;
+    set.rows = options.rows;
+    set.cols = options.cols;
+    set.pixels = Bytes(static_cast<std::size_t>(count * set.dim()));
+    set.labels = Bytes(static_cast<std::size_t>(count));
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto label = i % options.classes;
+        set.labels.data()[i] = static_cast<std::uint8_t>(label);
+        for (std::int64_t p = 0; p < set.dim(); ++p) {
+            const std::int64_t row = p / set.cols, col = p % set.cols;
+            const bool bar = col > 1 && col < set.cols - 1 && row * options.classes <= label * set.rows;
+            set.pixels.data()[i * set.dim() + p] =
+                static_cast<std::uint8_t>(bar ? 200 + random() % 56 : random() % 40);
+        }
+    }
+    return set;
+}
+
+double share(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? double(part) / double(whole) : 0;
+}
+
+}  // namespace
+
+void count_again(Evaluation& evaluation) {
+    Score& score = evaluation.score;
+    score.labels = evaluation.data->labels;
+    const std::size_t n = score.labels.size();
+    const auto place = [&](std::uint8_t label) {
+        return static_cast<std::size_t>(std::find(score.labels.begin(), score.labels.end(), label) -
+                                        score.labels.begin());
+    };
+    score.confusion.assign(n, std::vector<std::int64_t>(n));
+    for (std::int64_t i = 0; i < evaluation.n_test; ++i)
+        ++score.confusion[place(evaluation.data->test.labels.data()[i])]
+                         [place(evaluation.found.votes[static_cast<std::size_t>(i)].label)];
+    score.total = evaluation.n_test;
+    score.correct = 0;
+    score.per_class.clear();
+    for (std::size_t c = 0; c < n; ++c) {
+        std::int64_t support = 0, predicted = 0;
+        for (std::size_t other = 0; other < n; ++other) {
+            support += score.confusion[c][other];
+            predicted += score.confusion[other][c];
+        }
+        const std::int64_t hits = score.confusion[c][c];
+        score.correct += hits;
+        score.per_class.push_back({score.labels[c], share(hits, predicted), share(hits, support),
+                                   share(2 * hits, predicted + support), support});
+    }
+    const double p = share(score.correct, score.total), z = 1.959964,
+                 m = double(std::max<std::int64_t>(1, score.total));
+    const double middle = (p + z * z / (2 * m)) / (1 + z * z / m);
+    const double half = z / (1 + z * z / m) * std::sqrt(p * (1 - p) / m + z * z / (4 * m * m));
+    score.accuracy = p;
+    score.accuracy_low = middle - half;
+    score.accuracy_high = middle + half;
+}
+
+Sample sample_evaluation(const SampleOptions& options) {
+    std::mt19937_64 random(options.seed);
+    Sample sample{std::make_unique<Dataset>(), {}};
+    Dataset& data = *sample.data;
+    data.name = "sample";
+    data.source = "made up by a test";
+    data.train = sample_images(options.n_train, options, random);
+    data.test = sample_images(options.n_test, options, random);
+    for (int label = 0; label < options.classes; ++label)
+        data.labels.push_back(static_cast<std::uint8_t>(label));
+
+    Evaluation& evaluation = sample.evaluation;
+    evaluation.data = &data;
+    evaluation.n_train = options.n_train;
+    evaluation.n_test = options.n_test;
+    evaluation.created = "2024-05-06T07:08:09Z";
+    evaluation.settings = {options.k, "cpu", "gemm", "heap", "l2", "uniform", "smallest", "auto", 2, 100};
+    evaluation.load_ms = 12.5;
+    evaluation.wall_ms = 250;
+
+    SearchResult& found = evaluation.found;
+    found.device.name = "a made-up processor";
+    found.device.peak_gb_per_s = 20;
+    found.search_ms = 200;
+    found.timeline.add({"distance", 4, 150, 1.2e9, 9e9, false});
+    found.timeline.add({"select", 4, 40, 3e8, 0, false});
+    found.neighbors = Neighbors(options.n_test, options.k);
+    for (std::int64_t i = 0; i < options.n_test; ++i) {
+        const std::uint8_t label = data.test.labels.data()[i];
+        const bool wrong = double(random() % 10'000) < 1e4 * options.error_rate;
+        const auto shift = wrong ? 1 + (random() % 4) * (random() % 2) : 0;
+        const auto voted =
+            static_cast<std::uint8_t>((label + shift) % static_cast<unsigned>(options.classes));
+        const int for_it = options.k - static_cast<int>(random() % 2) * ((options.k - 1) / 2);  // a majority
+        found.votes.push_back({voted, double(for_it) / options.k});
+        std::uint32_t distance = 1000;
+        for (int rank = 0; rank < options.k; ++rank) {
+            distance += static_cast<std::uint32_t>(random() % 5000);
+            const int like = rank < for_it ? voted : (voted + 1) % options.classes;
+            const auto times = static_cast<std::uint64_t>(options.n_train / options.classes);
+            found.neighbors.row(i)[static_cast<std::size_t>(rank)] = {
+                distance,
+                static_cast<std::uint32_t>(like + options.classes * static_cast<int>(random() % times))};
+        }
+    }
+    count_again(evaluation);
+    return sample;
+}
+
+}  // namespace knn::test

@@ -1,0 +1,31 @@
+#pragma once
+/// An evaluation made up from a seed: what the forms of the report are tested with.
+
+#include <cstdint>
+#include <memory>
+
+#include "app/report/evaluation.h"
+
+namespace knn::test {
+
+struct SampleOptions {
+    int classes = 10, k = 5;
+    std::int64_t n_train = 300, n_test = 400;
+    int rows = 9, cols = 7;  ///< of an image: not square, so that a swap shows
+    double error_rate = 0.1;
+    std::uint64_t seed = 1;
+};
+
+/// The evaluation and the data set it points to.
+struct Sample {
+    std::unique_ptr<Dataset> data;
+    Evaluation evaluation;
+};
+
+/// Every number in it agrees with the others: confusion, scores and votes come from the same labels.
+Sample sample_evaluation(const SampleOptions& options = {});
+
+/// Counts the confusion matrix and all scores of the evaluation anew from its votes and its labels.
+void count_again(Evaluation& evaluation);
+
+}  // namespace knn::test
