@@ -1,1 +1,43 @@
-int main() { return 2; }
+#include <exception>
+#include <new>
+
+#include "app/command_line.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/terminal.h"
+
+namespace {
+
+enum ExitCode { done = 0, failed = 1, wrong_usage = 2, interrupted = 130 };
+
+ExitCode report(const char* what, ExitCode code) {
+    knn::print_line_to_stderr(std::string("error: ") + what);
+    return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const auto start = knn::Clock::now();
+    knn::occupy_standard_descriptors();
+    knn::watch_for_interrupts();
+    knn::CommandLine line;
+    try {
+        line.parse({argv + (argc > 0 ? 1 : 0), argv + argc});
+        if (!line.answer.empty()) {
+            knn::print(line.answer);
+            return done;
+        }
+        return line.command->run(line.options, start);
+    } catch (const knn::UsageError& error) {
+        report(error.what(), wrong_usage);
+        knn::print_to_stderr(line.usage());
+        return wrong_usage;
+    } catch (const knn::Interrupted&) {
+        return interrupted;
+    } catch (const std::bad_alloc&) {
+        return report("not enough memory; expected room for the images and the neighbors", failed);
+    } catch (const std::exception& error) {
+        return report(error.what(), failed);
+    }
+}

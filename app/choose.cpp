@@ -1,0 +1,95 @@
+#include "app/choose.h"
+
+#include <algorithm>
+
+#include "data/errors.h"
+
+namespace knn {
+
+namespace {
+
+constexpr std::string_view automatic = "auto";
+
+void check_combination(const SearchOptions& options) {
+    const Engine* engine = find_engine(options.engine);
+    const bool gpu_engine = options.engine_named && engine != nullptr && engine->on_gpu;
+    const bool cpu_engine = engine != nullptr && !engine->on_gpu;
+    const bool gpu_device = options.device.starts_with("gpu");
+    if (options.device == "cpu" && gpu_engine)
+        throw UsageError("--engine " + options.engine +
+                         " needs a GPU; expected --device gpu, or --engine cpu");
+    if (cpu_engine && gpu_device)
+        throw UsageError("--engine " + options.engine +
+                         " runs on the CPU; expected --device cpu, or another engine");
+    const std::string strategy = !options.distance.empty() ? "--distance"
+                                 : !options.select.empty() ? "--select"
+                                                           : "";
+    if (!strategy.empty() && (options.device == "cpu" || cpu_engine))
+        throw UsageError(strategy +
+                         " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
+}
+
+const Engine& first_engine(bool on_gpu) {
+    return *std::find_if(engines().begin(), engines().end(),
+                         [&](const Engine& e) { return e.on_gpu == on_gpu; });
+}
+
+}  // namespace
+
+Chooser::Chooser(const SearchOptions& options) : options_(options) {
+    check_combination(options);
+    const Engine* named = find_engine(options.engine);
+    const bool on_gpu = options.device != "cpu" && (named == nullptr || named->on_gpu);
+    likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
+    if (!on_gpu) return;
+    found_ = std::async(std::launch::async, [] {
+        Found found;
+        found.gpus = knn::gpus(&found.why_none);
+        return found;
+    });
+}
+
+Choice Chooser::choose(const SearchRequest& request) {
+    if (Refusal refusal = refuse_problem(request.problem())) throw UsageError(*refusal);
+    Choice choice{&first_engine(false), 0, ""};
+    if (found_.valid()) {
+        const Found found = found_.get();
+        choice = found.gpus.empty() ? without_gpu(found.why_none) : on_gpu(found.gpus, request);
+    }
+    if (Refusal refusal = choice.engine->refuse(request)) throw UsageError(*refusal);
+    return choice;
+}
+
+Choice Chooser::without_gpu(const std::string& why) const {
+    if (options_.device != automatic)
+        throw DeviceError("--device " + options_.device + ": no GPU: " + why +
+                          "; expected an NVIDIA GPU with its driver, or --device cpu");
+    std::string notice = "no GPU (" + why + "): searching on the CPU";
+    if (!options_.distance.empty() || !options_.select.empty())
+        notice += ", which has no use for --distance and --select";
+    return {&first_engine(false), 0, notice};
+}
+
+Choice Chooser::on_gpu(const std::vector<Device>& gpus, const SearchRequest& request) const {
+    const bool numbered = options_.device.starts_with("gpu:");
+    const auto gpu = std::find_if(gpus.begin(), gpus.end(), [&](const Device& known) {
+        return !numbered || known.number == options_.device_number;
+    });
+    if (gpu == gpus.end())
+        throw DeviceError("--device " + options_.device +
+                          ": no such GPU; expected gpu:" + std::to_string(gpus.front().number) +
+                          " to gpu:" + std::to_string(gpus.back().number));
+    const Engine* named = find_engine(options_.engine);
+    if (named != nullptr) return {named, gpu->number, ""};
+
+    Refusal refusal;  // of the last engine that was asked
+    for (const Engine& engine : engines()) {
+        if (!engine.on_gpu && options_.device != automatic) continue;
+        const std::string why = refusal ? "not on the GPU (" + *refusal + "): searching on the CPU" : "";
+        refusal = engine.refuse(request);
+        if (!refusal) return {&engine, gpu->number, engine.on_gpu ? "" : why};
+    }
+    throw UsageError(*refusal);
+}
+
+}  // namespace knn

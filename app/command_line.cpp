@@ -1,0 +1,177 @@
+#include "app/command_line.h"
+
+#include <boost/program_options.hpp>
+
+#include "app/help.h"
+#include "app/values.h"
+#include "version.h"
+
+namespace po = boost::program_options;
+
+namespace knn {
+
+namespace {
+
+/// What `known` says of "--name", "--name=value", "-n" or "-nVALUE"; null where it is unknown.
+const po::option_description* lookup(const std::string& word, const po::options_description& known) {
+    const bool is_long = word.starts_with("--");
+    return known.find_nothrow(is_long ? word.substr(2, word.find('=') - 2) : word.substr(0, 2), false);
+}
+
+/// Whether `word` is an option whose value is the next word.
+bool takes_next(const std::string& word, const po::options_description& known) {
+    const bool joined = word.starts_with("--") ? word.find('=') != std::string::npos : word.size() > 2;
+    const po::option_description* option = lookup(word, known);
+    return !joined && option != nullptr && option->semantic()->max_tokens() > 0;
+}
+
+/// Whether `word` can only be meant as an option, not as a value: "-" is a file and "-1" a number.
+bool is_option(const std::string& word) {
+    return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
+}
+
+/// All options of all commands, to tell values from commands.
+void add_all(po::options_description& all, Options& options) {
+    for (const Command& command : commands())
+        for (const OptionGroup& group : command.groups(options))
+            for (const auto& option : group.list.options())
+                if (all.find_nothrow(option->key(""), false) == nullptr) all.add(option);
+}
+
+std::vector<std::string> option_names(const po::options_description& known) {
+    std::vector<std::string> names = {"--help", "--version"};
+    for (const auto& option : known.options())
+        if (!option->long_name().empty()) names.push_back("--" + option->long_name());
+    return names;
+}
+
+/// The words of the command line, sorted by what they are.
+struct Words {
+    std::vector<std::string> plain;    ///< the command and what else is no option
+    std::vector<std::string> options;  ///< with their values
+    bool help = false, version = false;
+    std::string unknown;        ///< the first option that no command has
+    std::string without_value;  ///< the first option that has no value where one is needed
+};
+
+Words sort_words(const std::vector<std::string>& words) {
+    Options ignored;
+    po::options_description all;
+    add_all(all, ignored);
+    Words sorted;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        if (word == "--") {
+            sorted.plain.insert(sorted.plain.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                                words.end());
+            break;
+        }
+        sorted.help = sorted.help || word == "-h" || word == "--help";
+        sorted.version = sorted.version || word == "--version";
+        if (!is_option(word)) {
+            sorted.plain.push_back(word);
+            continue;
+        }
+        sorted.options.push_back(word);
+        if (sorted.unknown.empty() && lookup(word, all) == nullptr) sorted.unknown = word;
+        if (!takes_next(word, all)) continue;
+        if (i + 1 == words.size() || is_option(words[i + 1])) {
+            // A forgotten value must not swallow the option behind it.
+            if (sorted.without_value.empty()) sorted.without_value = word;
+            continue;
+        }
+        sorted.options.push_back(words[++i]);
+    }
+    return sorted;
+}
+
+std::vector<std::string> command_names() {
+    std::vector<std::string> names;
+    for (const Command& command : commands())
+        names.emplace_back(command.name);
+    return names;
+}
+
+const Command* command_named(const std::string& name) {
+    const Command* command = find_command(name);
+    if (command != nullptr) return command;
+    const std::vector<std::string> names = command_names();
+    const std::string near = nearest_name(name, names);
+    throw UsageError((name.empty() ? "''" : name) + ": unknown command; " +
+                     (near.empty() ? "expected " + one_of(names) : "did you mean '" + near + "'?"));
+}
+
+/// "-k" for "--k", as Boost calls it.
+std::string display_name(const std::string& option) {
+    return option.size() == 3 && option.starts_with("--") ? option.substr(1) : option;
+}
+
+[[noreturn]] void explain_unknown(const std::string& option, const po::options_description& known) {
+    const std::string near = nearest_name(option, option_names(known));
+    throw UsageError(option + ": unknown option; " +
+                     (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
+}
+
+[[noreturn]] void explain_no_command(const Words& words) {
+    Options ignored;
+    po::options_description all;
+    add_all(all, ignored);
+    if (!words.unknown.empty()) explain_unknown(words.unknown, all);
+    throw UsageError("no command given; expected " + one_of(command_names()));
+}
+
+void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
+    po::options_description known;
+    for (const OptionGroup& group : command.groups(options))
+        known.add(group.list);
+    constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    try {
+        po::variables_map values;
+        po::store(po::command_line_parser(words).options(known).style(style).run(), values);
+        po::notify(values);
+    } catch (const po::unknown_option& error) {
+        explain_unknown(error.get_option_name(), known);
+    } catch (const po::multiple_occurrences& error) {
+        throw UsageError(display_name(error.get_option_name()) + ": given more than once; expected it once");
+    } catch (const po::error_with_option_name& error) {
+        const bool takes_none = std::string(error.what()).find("does not take") != std::string::npos;
+        throw UsageError(
+            display_name(error.get_option_name()) +
+            (takes_none ? ": has a value; expected none" : ": its value is missing; expected one"));
+    }
+}
+
+}  // namespace
+
+void CommandLine::parse(std::vector<std::string> words) {
+    Words sorted = sort_words(words);
+    std::vector<std::string>& plain = sorted.plain;
+    if (!plain.empty() && plain[0] == "help") {
+        sorted.help = true;
+        plain.erase(plain.begin());
+    }
+    if (sorted.version) {
+        answer = std::string("mnist-knn ") + program_version + '\n';
+        return;
+    }
+    if (!plain.empty()) command = command_named(plain[0]);
+    if (sorted.help) {
+        answer = command != nullptr ? command_help(*command) : program_help();
+        return;
+    }
+    if (command == nullptr) explain_no_command(sorted);
+    if (!sorted.without_value.empty())
+        throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
+                         " VALUE");
+    read_options(sorted.options, *command, options);
+    if (plain.size() > 1)
+        throw UsageError(plain[1] + ": unexpected argument; expected options after '" + command->name + "'");
+}
+
+std::string CommandLine::usage() const {
+    const std::string name = command != nullptr ? command->name : "COMMAND";
+    return "usage: mnist-knn " + name + " [OPTION]...\n'mnist-knn" + (command != nullptr ? " " + name : "") +
+           " --help' tells more\n";
+}
+
+}  // namespace knn

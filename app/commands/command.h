@@ -1,0 +1,28 @@
+#pragma once
+/// The one table of commands; the command line and the help read it.
+
+#include <chrono>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "app/options.h"
+
+namespace knn {
+
+using Clock = std::chrono::steady_clock;
+
+struct Command {
+    const char* name;
+    const char* summary;
+    std::vector<OptionGroup> (*groups)(Options& options);
+    /// Does the work; `start` is when the process began. Returns the exit code.
+    int (*run)(const Options& options, Clock::time_point start);
+};
+std::span<const Command> commands();
+const Command* find_command(std::string_view name);
+
+int evaluate(const Options& options, Clock::time_point start);
+int info(const Options& options, Clock::time_point start);
+
+}  // namespace knn

@@ -1,0 +1,114 @@
+#include "app/engines.h"
+
+#include <algorithm>
+
+#include "cpu/search.h"
+#ifdef MNIST_KNN_HAS_CUDA
+#include "gpu/pipeline.h"
+#endif
+
+namespace knn {
+
+namespace {
+
+#ifdef MNIST_KNN_HAS_CUDA
+constexpr auto classic_search = gpu::search;
+Refusal refuse_classic(const SearchRequest& request) {
+    return gpu::refuse(request.problem(), request.distance, request.select);
+}
+#else
+constexpr SearchResult (*classic_search)(const SearchRequest&, const Watch&) = nullptr;
+Refusal refuse_classic(const SearchRequest&) {
+    return "this build has no GPU engines; expected a build with CUDA";
+}
+#endif
+
+Refusal refuse_cpu(const SearchRequest& request) {
+    return cpu::refuse(request.problem());
+}
+
+// The fastest first: `auto` takes the first one that the device has and that accepts the problem.
+constexpr Engine table[] = {
+    {"classic", "float4 distance kernel and a bitonic sort of each row, on the GPU", true, refuse_classic,
+     classic_search},
+    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, refuse_cpu, cpu::search},
+};
+
+class PlainMemory : public HostMemory {
+  public:
+    std::pmr::memory_resource* resource() override { return std::pmr::new_delete_resource(); }
+    void pin() override {}
+};
+
+}  // namespace
+
+std::span<const Engine> engines() {
+    return table;
+}
+
+const Engine* find_engine(std::string_view name) {
+    const auto found =
+        std::find_if(std::begin(table), std::end(table), [&](const Engine& e) { return e.name == name; });
+    return found != std::end(table) ? found : nullptr;
+}
+
+Device cpu_device() {
+    return cpu::device();
+}
+
+#ifdef MNIST_KNN_HAS_CUDA
+
+namespace {
+
+std::vector<Strategy> as_strategies(const std::vector<gpu::StrategyInfo>& infos) {
+    std::vector<Strategy> strategies;
+    for (const gpu::StrategyInfo& info : infos)
+        strategies.push_back({info.name, info.summary});
+    return strategies;
+}
+
+class PinnedMemory : public HostMemory {
+  public:
+    explicit PinnedMemory(int device) : memory_(gpu::host_memory(device)) {}
+    std::pmr::memory_resource* resource() override { return memory_.get(); }
+    void pin() override { memory_->pin(); }
+
+  private:
+    std::unique_ptr<gpu::HostMemory> memory_;
+};
+
+}  // namespace
+
+std::vector<Strategy> distance_kernels() {
+    return as_strategies(gpu::distance_kernels());
+}
+std::vector<Strategy> selectors() {
+    return as_strategies(gpu::selectors());
+}
+std::vector<Device> gpus(std::string* why_none) {
+    return gpu::devices(why_none);
+}
+std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
+    if (engine.on_gpu) return std::make_unique<PinnedMemory>(device);
+    return std::make_unique<PlainMemory>();
+}
+
+#else
+
+std::vector<Strategy> distance_kernels() {
+    return {};
+}
+std::vector<Strategy> selectors() {
+    return {};
+}
+std::vector<Device> gpus(std::string* why_none) {
+    if (why_none != nullptr) *why_none = "this build has no CUDA";
+    return {};
+}
+std::unique_ptr<HostMemory> host_memory(const Engine&, int) {
+    return std::make_unique<PlainMemory>();
+}
+
+#endif
+
+}  // namespace knn

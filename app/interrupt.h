@@ -1,0 +1,18 @@
+#pragma once
+/// Ctrl-C and its relatives.
+
+#include <atomic>
+
+namespace knn {
+
+/// From now on the first SIGINT or SIGTERM sets the flag and the second ends the process at once.
+/// SIGPIPE is ignored: a reader that went away is an error of write().
+void watch_for_interrupts();
+
+/// Set once the user asked to stop.
+const std::atomic<bool>& stop_flag();
+
+/// Throws Interrupted where the user asked to stop.
+void stop_if_asked();
+
+}  // namespace knn

@@ -1,0 +1,65 @@
+#pragma once
+/// The options of the commands, one function per group; a command names the groups that it takes.
+
+#include <boost/program_options/options_description.hpp>
+#include <cstdint>
+#include <string>
+
+#include "data/locate.h"
+#include "data/problem.h"
+
+namespace knn {
+
+enum class When { automatic, always, never };
+
+/// What is searched for and by what.
+struct SearchOptions {
+    int k = 5;
+    std::string engine = "classic";
+    bool engine_named = false;     ///< whether the user chose the engine
+    std::string distance, select;  ///< empty: the engine's own
+    Metric metric = Metric::l2;
+    Weights weights = Weights::uniform;
+    Tie tie = Tie::smallest;
+    std::string device = "auto";
+    int device_number = 0;                                    ///< N of gpu:N
+    std::int64_t limit_train = 0, limit_test = 0, batch = 0;  ///< 0: all, all, chosen by the engine
+    int threads = 0;                                          ///< 0: all that the process may use
+};
+
+/// Where the results go; file names may be "-", standard output.
+struct OutputOptions {
+    std::string json, predictions, neighbors_csv, report;
+    bool quiet = false;
+    When color = When::automatic, progress = When::automatic;
+};
+
+/// What `info` alone takes.
+struct InfoOptions {
+    std::string json, write_synthetic;
+};
+
+struct Options {
+    DataOptions data;
+    SearchOptions search;
+    OutputOptions output;
+    InfoOptions info;
+};
+
+/// Options that belong together, under one heading of the help.
+struct OptionGroup {
+    const char* title;
+    boost::program_options::options_description list;
+};
+
+/// Each group writes into `options` when Boost notifies; a bad value is a UsageError.
+OptionGroup data_group(Options& options);
+OptionGroup search_group(Options& options);
+OptionGroup output_group(Options& options);
+OptionGroup info_group(Options& options);
+
+const char* name(Metric metric);
+const char* name(Weights weights);
+const char* name(Tie tie);
+
+}  // namespace knn

@@ -1,0 +1,116 @@
+#include "app/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <ostream>
+#include <streambuf>
+
+#include "data/atomic_file.h"
+#include "data/errors.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// Writes all of it; 0 or the errno that stopped it.
+int write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno != EINTR) return errno;
+        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+/// Standard output as a stream without a buffer: writers hand over large pieces.
+class StandardOutput : public std::streambuf {
+  public:
+    int error = 0;
+
+  protected:
+    std::streamsize xsputn(const char* data, std::streamsize size) override {
+        if (error == 0) error = write_all(STDOUT_FILENO, {data, static_cast<std::size_t>(size)});
+        return error == 0 ? size : 0;
+    }
+    int_type overflow(int_type c) override {
+        const char letter = traits_type::to_char_type(c);
+        return xsputn(&letter, 1) == 1 ? c : traits_type::eof();
+    }
+};
+
+void judge(int error) {
+    if (error != 0 && error != EPIPE)
+        throw DataError(std::string("standard output: cannot be written: ") + std::strerror(error) +
+                        "; expected a terminal, pipe or file with free space");
+}
+
+/// Throws DataError unless files can be made in `folder`.
+void check_writable(const fs::path& folder, const std::string& file) {
+    std::error_code none;
+    const fs::path place = folder.empty() ? "." : folder;
+    if (!fs::exists(place, none))
+        throw DataError(file + ": its folder is missing; expected a name in an existing folder");
+    if (!fs::is_directory(place, none))
+        throw DataError(file + ": " + place.string() +
+                        " is no folder; expected a name in an existing folder");
+    if (::access(place.c_str(), W_OK | X_OK) != 0)
+        throw DataError(file + ": cannot be written: " + std::strerror(errno) +
+                        "; expected permission to write there");
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+    judge(write_all(STDOUT_FILENO, text));
+}
+
+void print_to_stderr(std::string_view text) {
+    write_all(STDERR_FILENO, text);  // there is nobody left to tell that it failed
+}
+
+void print_line_to_stderr(std::string_view text) {
+    std::string line = "mnist-knn: ";
+    for (const char c : text)
+        line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
+    print_to_stderr(line + '\n');
+}
+
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
+    if (file != "-") return write_file_atomically(file, write);
+    StandardOutput buffer;
+    std::ostream stream(&buffer);
+    write(stream);
+    judge(buffer.error);
+}
+
+void check_output_file(const std::string& file) {
+    if (file == "-") return;
+    std::error_code none;
+    const fs::file_status status = fs::status(file, none);
+    if (fs::is_directory(status)) throw DataError(file + ": is a folder; expected a file");
+    if (fs::exists(status)) {
+        if (::access(file.c_str(), W_OK) != 0)
+            throw DataError(file + ": cannot be written: " + std::strerror(errno) +
+                            "; expected permission to write there");
+        if (!fs::is_regular_file(status)) return;  // a device or a pipe is written in place
+    }
+    check_writable(fs::path(file).parent_path(), file);
+}
+
+void check_output_folder(const std::string& folder) {
+    std::error_code none;
+    fs::path existing = fs::absolute(folder).lexically_normal();
+    while (!fs::exists(existing, none) && existing.has_relative_path())
+        existing = existing.parent_path();
+    if (!fs::is_directory(existing, none))
+        throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
+                        " a file; expected a folder");
+    check_writable(existing, folder);
+}
+
+}  // namespace knn

@@ -1,0 +1,27 @@
+#pragma once
+/// Where results, notices and errors go.
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+
+namespace knn {
+
+/// To standard output, at once. A reader that went away is no error (`mnist-knn evaluate | head -1`): the
+/// rest is dropped. Throws DataError where it cannot be written for another reason.
+void print(std::string_view text);
+
+/// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" and replaces control
+/// characters.
+void print_to_stderr(std::string_view text);
+void print_line_to_stderr(std::string_view text);
+
+/// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`.
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
+
+/// Find out before a long search what would fail after it. Throw DataError.
+void check_output_file(const std::string& file);
+void check_output_folder(const std::string& folder);
+
+}  // namespace knn

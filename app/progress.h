@@ -1,0 +1,35 @@
+#pragma once
+/// The bar that shows how far a search is and how long it will still take.
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace knn {
+
+/// One line of at most `width` characters: "searching  [#####.....]  50 %  3 s left".
+std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width);
+
+/// "3 s", "2 min 5 s", "1 h 10 min".
+std::string duration(double seconds);
+
+/// Draws on standard error, ten times a second at most; the end of its life clears the line.
+class Progress {
+  public:
+    /// `delay_ms`: what takes less is over before a bar would be read.
+    explicit Progress(bool shown, int delay_ms = 0)
+        : shown_(shown), last_(start_ - interval + std::chrono::milliseconds(delay_ms)) {}
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+    ~Progress();
+
+    void update(std::int64_t done, std::int64_t total);
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr auto interval = std::chrono::milliseconds(100);
+    bool shown_, drawn_ = false;
+    Clock::time_point start_ = Clock::now(), last_;
+};
+
+}  // namespace knn

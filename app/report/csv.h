@@ -1,0 +1,18 @@
+#pragma once
+/// The answers row by row, for spreadsheets and scripts. Lines end in "\n"; the same answers give the same
+/// bytes.
+
+#include <iosfwd>
+
+#include "app/report/evaluation.h"
+
+namespace knn {
+
+/// index,label,predicted,confidence: one line for each test image.
+void write_predictions_csv(std::ostream& out, const Evaluation& evaluation);
+
+/// query,rank,index,label,distance: k lines for each test image; rank from 1, label of the training image,
+/// squared distance.
+void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation);
+
+}  // namespace knn

@@ -1,0 +1,38 @@
+#pragma once
+/// Numbers and tables as text, the same in every locale.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace knn {
+
+/// With `digits` digits after the point.
+std::string fixed(double value, int digits);
+
+/// Three significant digits, without an exponent: "0.0123", "1.23", "12.3", "1234".
+std::string short_number(double value);
+
+/// A share of 1 as "96.88 %".
+std::string percent(double share, int digits = 2);
+
+/// "139.8 GiB".
+std::string gibibytes(std::int64_t bytes);
+
+/// Where a cell stands in its column.
+enum class Align { left, right };
+
+/// Cells in columns that are as wide as their widest cell, two spaces apart.
+class Table {
+  public:
+    explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
+    void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+    /// Each row behind `indent` spaces, without spaces at its end.
+    std::string text(std::size_t indent = 2) const;
+
+  private:
+    std::vector<Align> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace knn

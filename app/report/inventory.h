@@ -1,0 +1,31 @@
+#pragma once
+/// What `info` knows of this program, this machine and the data set that would be used.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/engines.h"
+#include "data/locate.h"
+
+namespace knn {
+
+struct Inventory {
+    std::vector<Device> gpus;
+    std::string why_no_gpu;  ///< where there is none
+    Device cpu;
+    int threads = 0;                    ///< that the process may use
+    std::optional<DataLocation> found;  ///< empty where the user named data that is not there
+    std::vector<FileChecksum> checksums;
+    std::string data_problem;  ///< why it cannot be used
+};
+
+/// Looks for GPUs and hashes the data set's files meanwhile.
+Inventory take_inventory(const DataOptions& options);
+
+std::string inventory_text(const Inventory& inventory);
+
+/// Schema mnist-knn/info/1.
+std::string inventory_json(const Inventory& inventory);
+
+}  // namespace knn

@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+
+#include "app/report/inventory.h"
+#include "app/report/json.h"
+#include "version.h"
+
+namespace knn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json build_json() {
+    Json build = {{"type", build_type}, {"compiler", build_compiler}};
+    if (*build_cuda != '\0') build["cuda"] = build_cuda;
+    if (*build_cuda != '\0') build["cuda_architectures"] = build_cuda_architectures;
+    if (*build_opencv != '\0') build["opencv"] = build_opencv;
+    return build;
+}
+
+Json devices_json(const Inventory& inventory) {
+    Json devices = Json::array();
+    for (const Device& gpu : inventory.gpus) {
+        devices.push_back(json_device(gpu));
+        devices.back()["number"] = gpu.number;
+    }
+    devices.push_back(json_device(inventory.cpu));
+    devices.back()["threads"] = inventory.threads;
+    return devices;
+}
+
+Json engines_json(const Inventory& inventory) {
+    Json list = Json::array();
+    for (const Engine& engine : engines())
+        list.push_back(
+            {{"name", engine.name},
+             {"summary", engine.summary},
+             {"available", engine.search != nullptr && (!engine.on_gpu || !inventory.gpus.empty())}});
+    return list;
+}
+
+Json strategies_json(const std::vector<Strategy>& strategies) {
+    Json list = Json::array();
+    for (const Strategy& strategy : strategies)
+        list.push_back({{"name", strategy.name}, {"summary", strategy.summary}});
+    return list;
+}
+
+Json data_json(const Inventory& inventory) {
+    Json data = Json::object();
+    if (!inventory.data_problem.empty()) data["problem"] = inventory.data_problem;
+    if (!inventory.found) return data;
+    data["source"] = inventory.found->source;
+    data["synthetic"] = inventory.found->synthetic;
+    data["looked_in"] = inventory.found->looked_in;
+    data["files"] = Json::array();
+    bool mnist = !inventory.checksums.empty();
+    for (const FileChecksum& file : inventory.checksums) {
+        data["files"].push_back(
+            {{"file", file.file.string()}, {"sha256", file.sha256}, {"mnist", file.is_mnist()}});
+        mnist = mnist && file.is_mnist();
+    }
+    data["mnist"] = mnist;
+    return data;
+}
+
+}  // namespace
+
+std::string inventory_json(const Inventory& inventory) {
+    Json json = {{"schema", "mnist-knn/info/1"},
+                 {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
+                 {"build", build_json()},
+                 {"devices", devices_json(inventory)}};
+    if (inventory.gpus.empty()) json["why_no_gpu"] = inventory.why_no_gpu;
+    json["engines"] = engines_json(inventory);
+    json["distances"] = strategies_json(distance_kernels());
+    json["selectors"] = strategies_json(selectors());
+    json["dataset"] = data_json(inventory);
+    return json_text(json);
+}
+
+}  // namespace knn

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "app/report/format.h"
+#include "app/report/inventory.h"
+#include "version.h"
+
+namespace knn {
+
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+/// A heading and rows of which the first cells are aligned.
+std::string section(const std::string& title, const Rows& rows) {
+    std::size_t cells = 0;
+    for (const auto& row : rows)
+        cells = std::max(cells, row.size());
+    Table table(std::vector<Align>(cells, Align::left));
+    for (const auto& row : rows)
+        table.add(row);
+    return title + '\n' + table.text() + '\n';
+}
+
+std::string build_section() {
+    const std::string cuda = build_cuda, opencv = build_opencv;
+    std::string cards = build_cuda_architectures;
+    std::replace(cards.begin(), cards.end(), ';', ' ');
+    return section(std::string("mnist-knn ") + program_version,
+                   {{"build", build_type},
+                    {"compiler", build_compiler},
+                    {"CUDA", cuda.empty() ? "none: built without nvcc, the GPU engines are missing"
+                                          : cuda + " for " + cards},
+                    {"OpenCV", opencv.empty() ? "none: built without it, pictures are missing" : opencv}});
+}
+
+std::string devices_section(const Inventory& inventory) {
+    Rows rows;
+    for (const Device& gpu : inventory.gpus)
+        rows.push_back({"gpu:" + std::to_string(gpu.number),
+                        gpu.name + ", compute capability " + gpu.compute_capability + ", " +
+                            gibibytes(gpu.memory_bytes) + ", CUDA driver " + gpu.driver + ", runtime " +
+                            gpu.runtime});
+    if (rows.empty()) rows.push_back({"gpu", "none: " + inventory.why_no_gpu});
+    const int threads = inventory.threads;
+    rows.push_back({"cpu", inventory.cpu.name + ", " + std::to_string(threads) +
+                               (threads == 1 ? " thread" : " threads")});
+    return section("devices (--device)", rows);
+}
+
+std::string engines_section(const Inventory& inventory) {
+    Rows rows;
+    for (const Engine& engine : engines()) {
+        const bool lacking = engine.search == nullptr || (engine.on_gpu && inventory.gpus.empty());
+        rows.push_back(
+            {engine.name, std::string(engine.summary) + (lacking ? " (not on this machine)" : "")});
+    }
+    rows.push_back({"auto", "the fastest of them that answers the problem on the device"});
+    return section("engines (--engine)", rows);
+}
+
+std::string strategies_section(const std::string& title, const std::vector<Strategy>& strategies) {
+    if (strategies.empty()) return "";
+    Rows rows;
+    for (const Strategy& strategy : strategies)
+        rows.push_back({strategy.name, strategy.summary});
+    return section(title, rows);
+}
+
+std::string data_section(const Inventory& inventory) {
+    Rows rows;
+    if (!inventory.data_problem.empty()) rows.push_back({"problem", inventory.data_problem});
+    if (inventory.found) {
+        rows.push_back({"would use", inventory.found->source});
+        for (const std::string& place : inventory.found->looked_in)
+            rows.push_back({"looked in", place});
+    }
+    std::string text = section("data set (--data)", rows);
+    text.pop_back();
+    Table files({Align::left, Align::left, Align::left});
+    bool all_mnist = !inventory.checksums.empty();
+    for (const FileChecksum& file : inventory.checksums) {
+        files.add({file.file.filename().string(), "sha256 " + file.sha256.substr(0, 16),
+                   file.is_mnist() ? "as in MNIST" : "not MNIST's"});
+        all_mnist = all_mnist && file.is_mnist();
+    }
+    text += files.text();
+    if (all_mnist) return text + "  all checksums are MNIST's\n";
+    return text + "  MNIST: tools/fetch_mnist.sh gets it into data/mnist and checks it\n";
+}
+
+}  // namespace
+
+std::string inventory_text(const Inventory& inventory) {
+    return build_section() + devices_section(inventory) + engines_section(inventory) +
+           strategies_section("distance kernels (--distance)", distance_kernels()) +
+           strategies_section("selectors (--select)", selectors()) + data_section(inventory);
+}
+
+}  // namespace knn

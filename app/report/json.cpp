@@ -1,0 +1,136 @@
+#include "app/report/json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "version.h"
+
+namespace knn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Text of any bytes: what is no UTF-8 (a file name may be that) is replaced, since JSON cannot hold it.
+std::string dump(const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// A measured number with nine significant digits: more says nothing, and 0.1 + 0.2 stays 0.3.
+double measured(double value) {
+    char text[32];
+    const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr;
+    std::from_chars(text, end, value);
+    return value;
+}
+
+bool has_structure(const Json& list) {
+    return std::any_of(list.begin(), list.end(), [](const Json& item) { return item.is_structured(); });
+}
+
+void write(std::string& text, const Json& value, std::size_t indent) {
+    const bool spread = value.is_structured() && !value.empty() &&
+                        (indent == 0 || has_structure(value) || (value.is_object() && indent <= 2));
+    if (!spread) {
+        text += dump(value);
+        return;
+    }
+    const std::string margin(indent + 2, ' ');
+    text += value.is_object() ? "{" : "[";
+    const char* separator = "\n";
+    for (const auto& item : value.items()) {
+        text += separator + margin;
+        if (value.is_object()) text += dump(item.key()) + ": ";
+        write(text, item.value(), indent + 2);
+        separator = ",\n";
+    }
+    text += '\n' + std::string(indent, ' ') + (value.is_object() ? "}" : "]");
+}
+
+Json stage_json(const Stage& stage, std::int64_t images) {
+    Json json = {{"name", stage.name},
+                 {"launches", stage.launches},
+                 {"total_ms", measured(stage.total_ms)},
+                 {"per_image_ms", images > 0 ? measured(stage.total_ms / static_cast<double>(images)) : 0.0}};
+    if (stage.bytes > 0) json["bytes"] = static_cast<std::int64_t>(stage.bytes);
+    if (stage.gb_per_s() > 0) json["gb_per_s"] = measured(stage.gb_per_s());
+    if (stage.gflop_per_s() > 0) json["gflop_per_s"] = measured(stage.gflop_per_s());
+    return json;
+}
+
+Json timing_json(const Evaluation& evaluation) {
+    Json stages = Json::array();
+    for (const Stage& stage : evaluation.found.timeline.stages())
+        stages.push_back(stage_json(stage, evaluation.n_test));
+    return {{"stages", stages},
+            {"kernels_ms", measured(evaluation.found.timeline.kernels_ms())},
+            {"search_ms", measured(evaluation.found.search_ms)},
+            {"load_ms", measured(evaluation.load_ms)},
+            {"wall_ms", measured(evaluation.wall_ms)}};
+}
+
+Json result_json(const Score& score) {
+    Json per_class = Json::array();
+    for (const ClassScore& one : score.per_class)
+        per_class.push_back({{"label", one.label},
+                             {"precision", one.precision},
+                             {"recall", one.recall},
+                             {"f1", one.f1},
+                             {"support", one.support}});
+    return {{"correct", score.correct},
+            {"total", score.total},
+            {"accuracy", score.accuracy},
+            {"accuracy_low", score.accuracy_low},
+            {"accuracy_high", score.accuracy_high},
+            {"labels", score.labels},
+            {"confusion", score.confusion},
+            {"per_class", per_class}};
+}
+
+Json settings_json(const Settings& settings) {
+    return {{"k", settings.k},           {"engine", settings.engine}, {"distance", settings.distance},
+            {"select", settings.select}, {"metric", settings.metric}, {"weights", settings.weights},
+            {"tie", settings.tie},       {"device", settings.device}, {"threads", settings.threads},
+            {"batch", settings.batch}};
+}
+
+}  // namespace
+
+std::string json_text(const Json& value) {
+    std::string text;
+    write(text, value, 0);
+    return text + '\n';
+}
+
+Json json_device(const Device& device) {
+    const bool gpu = device.kind == Device::Kind::gpu;
+    Json json = {{"name", device.name}, {"kind", gpu ? "gpu" : "cpu"}};
+    if (!device.compute_capability.empty()) json["compute_capability"] = device.compute_capability;
+    if (device.memory_bytes > 0) json["memory_bytes"] = device.memory_bytes;
+    if (!device.driver.empty()) json["driver"] = device.driver;
+    if (!device.runtime.empty()) json["runtime"] = device.runtime;
+    return json;
+}
+
+std::string json_report(const Evaluation& evaluation) {
+    const Dataset& data = *evaluation.data;
+    return json_text({{"schema", "mnist-knn/evaluate/1"},
+                      {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
+                      {"created", evaluation.created},
+                      {"dataset",
+                       {{"name", data.name},
+                        {"source", data.source},
+                        {"synthetic", data.synthetic},
+                        {"train", evaluation.n_train},
+                        {"test", evaluation.n_test},
+                        {"rows", data.train.rows},
+                        {"cols", data.train.cols},
+                        {"classes", data.labels.size()}}},
+                      {"settings", settings_json(evaluation.settings)},
+                      {"device", json_device(evaluation.found.device)},
+                      {"result", result_json(evaluation.score)},
+                      {"timing", timing_json(evaluation)}});
+}
+
+}  // namespace knn

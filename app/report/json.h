@@ -1,0 +1,19 @@
+#pragma once
+/// The report for machines: schema mnist-knn/evaluate/1.
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "app/report/evaluation.h"
+
+namespace knn {
+
+std::string json_report(const Evaluation& evaluation);
+
+/// A device as all JSON output shows it; what is not known is left out.
+nlohmann::ordered_json json_device(const Device& device);
+
+/// JSON text with one member a line; lists of plain values stand on one line. Ends in a line feed.
+std::string json_text(const nlohmann::ordered_json& value);
+
+}  // namespace knn

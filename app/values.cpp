@@ -1,0 +1,82 @@
+#include "app/values.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "data/errors.h"
+
+namespace knn {
+
+namespace {
+
+/// Edit distance with swaps of neighboring letters (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+}  // namespace
+
+std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
+                           std::int64_t high) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool number = end != text.data() && end == text.data() + text.size();
+    if (number && error == std::errc{} && value >= low && value <= high) return value;
+    const std::string expected =
+        high == unlimited
+            ? "expected a whole number of at least " + std::to_string(low)
+            : "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+    const std::string given = std::string(option) + " " + (text.empty() ? "''" : std::string(text));
+    throw UsageError(given + (number ? ": out of range; " : ": not a whole number; ") + expected);
+}
+
+std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    std::string message = std::string(option) + " " + (text.empty() ? "''" : std::string(text)) +
+                          ": unknown name; expected " + one_of(names);
+    const std::string near = names.size() > 1 ? nearest_name(text, names) : "";
+    if (!near.empty()) message += " (did you mean " + near + "?)";
+    throw UsageError(message);
+}
+
+std::string nearest_name(std::string_view text, std::span<const std::string> names) {
+    std::string best;
+    std::size_t fewest = text.size() / 4 + 2;  // one edit for short names, one more for every four letters
+    for (const std::string& name : names) {
+        const std::size_t edits = edit_distance(text, name);
+        if (edits < fewest && edits < name.size()) {
+            fewest = edits;
+            best = name;
+        }
+    }
+    if (!best.empty() || text.empty()) return best;
+    const auto begun =
+        std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.starts_with(text); });
+    return begun != names.end() ? *begun : "";
+}
+
+std::string one_of(std::span<const std::string> names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+        text += names[i];
+    }
+    return text;
+}
+
+}  // namespace knn

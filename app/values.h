@@ -1,0 +1,30 @@
+#pragma once
+/// Reads the values of options, and names what was probably meant where a name is wrong.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace knn {
+
+inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
+
+/// A whole number from `low` to `high`, which may be `unlimited`. Throws UsageError "OPTION TEXT: ...;
+/// expected ...".
+std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
+                           std::int64_t high);
+
+/// The position of `text` in `names`. Throws UsageError that lists them.
+std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
+
+/// The name that was probably meant: the fewest letters inserted, removed, replaced or swapped, or a name
+/// that `text` begins. Empty where none is near.
+std::string nearest_name(std::string_view text, std::span<const std::string> names);
+
+/// "a", "a or b", "a, b or c".
+std::string one_of(std::span<const std::string> names);
+
+}  // namespace knn

@@ -1,0 +1,56 @@
+#include "app/values.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "data/errors.h"
+
+using namespace knn;
+
+TEST_CASE("whole numbers in their range are read, all else is a usage error") {
+    CHECK(parse_integer("-k", "1", 1, 1024) == 1);
+    CHECK(parse_integer("-k", "1024", 1, 1024) == 1024);
+    CHECK(parse_integer("--limit-test", "99999999999", 1, unlimited) == 99'999'999'999);
+    for (const char* text : {"0", "-1", "1025", "5.5", "abc", "", " 5", "5 ", "5k", "+5", "0x5", "1e2",
+                             "99999999999999999999999"})
+        CHECK_THROWS_AS(parse_integer("-k", text, 1, 1024), UsageError);
+    CHECK_THROWS_WITH(parse_integer("-k", "0", 1, 1024),
+                      "-k 0: out of range; expected a whole number from 1 to 1024");
+    CHECK_THROWS_WITH(parse_integer("-k", "", 1, 9),
+                      "-k '': not a whole number; expected a whole number from 1 to 9");
+    CHECK_THROWS_WITH(parse_integer("--batch", "0", 1, unlimited),
+                      "--batch 0: out of range; expected a whole number of at least 1");
+}
+
+TEST_CASE("names are listed and the near one is named") {
+    const std::array<std::string, 3> names = {"classic", "cpu", "auto"};
+    CHECK(parse_name("--engine", "cpu", names) == 1);
+    CHECK_THROWS_WITH(parse_name("--engine", "clasic", names),
+                      "--engine clasic: unknown name; expected classic, cpu or auto (did you mean classic?)");
+    CHECK_THROWS_WITH(parse_name("--engine", "quantum", names),
+                      "--engine quantum: unknown name; expected classic, cpu or auto");
+    CHECK_THROWS_WITH(parse_name("--engine", "", names),
+                      "--engine '': unknown name; expected classic, cpu or auto");
+}
+
+TEST_CASE("the nearest name") {
+    const std::array<std::string, 5> names = {"evaluate", "info", "--engine", "--neighbors-csv", "--color"};
+    CHECK(nearest_name("evalute", names) == "evaluate");    // a letter left out
+    CHECK(nearest_name("evaluatee", names) == "evaluate");  // one too many
+    CHECK(nearest_name("evaulate", names) == "evaluate");   // two swapped
+    CHECK(nearest_name("ifno", names) == "info");           // a swap counts as one edit
+    CHECK(nearest_name("eval", names) == "evaluate");       // its beginning
+    CHECK(nearest_name("--neighbours-csv", names) == "--neighbors-csv");
+    CHECK(nearest_name("--colour", names) == "--color");
+    CHECK(nearest_name("dance", names).empty());
+    CHECK(nearest_name("x", names).empty());
+    CHECK(nearest_name("", names).empty());
+}
+
+TEST_CASE("lists as people write them") {
+    const std::array<std::string, 3> names = {"a", "b", "c"};
+    CHECK(one_of(std::span(names).first(1)) == "a");
+    CHECK(one_of(std::span(names).first(2)) == "a or b");
+    CHECK(one_of(names) == "a, b or c");
+}

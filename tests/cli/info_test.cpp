@@ -1,0 +1,64 @@
+#include <doctest/doctest.h>
+
+#include "tests/cli/program.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using nlohmann::json;
+
+TEST_CASE("info tells of the build, the devices, the engines and the data set") {
+    const RunResult result = program({"info"});
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+    for (const char* part : {"compiler", "CUDA", "OpenCV", "  cpu", "  classic", "built-in synthetic digits",
+                             "tools/fetch_mnist.sh", "data/mnist", "mnist-knn/mnist"})
+        CHECK(result.out.find(part) != std::string::npos);
+}
+
+TEST_CASE("info for machines") {
+    const RunResult result = program({"info", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    const json report = json::parse(result.out);
+    CHECK(report["schema"] == "mnist-knn/info/1");
+    CHECK(report["dataset"]["synthetic"] == true);
+    CHECK(report["dataset"]["mnist"] == false);
+    CHECK(report["engines"].size() >= 2);
+    CHECK(report["devices"].back()["kind"] == "cpu");
+}
+
+TEST_CASE("info hashes the files and knows that they are not MNIST's") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const RunResult result = program({"info", "--data", folder / ""});
+    CHECK(result.exit_code == 0);
+    CHECK(result.out.find("train-images-idx3-ubyte") != std::string::npos);
+    CHECK(result.out.find("not MNIST's") != std::string::npos);
+}
+
+TEST_CASE("info on data that is not there tells all else and exits 1") {
+    const RunResult result = program({"info", "--data", "/nonexistent"});
+    CHECK(result.exit_code == 1);
+    CHECK(result.out.find("engines (--engine)") != std::string::npos);
+    CHECK(is_one_error_line(result.err));
+}
+
+TEST_CASE("the synthetic digits as files give what they give from memory") {
+    const Folder folder;
+    const std::string digits = folder / "a/digits";
+    const RunResult written = program({"info", "--write-synthetic", digits});
+    CHECK(written.exit_code == 0);
+    CHECK(written.out.find("6000 training and 1000 test images") != std::string::npos);
+    const std::vector<std::string> words = {"evaluate", "-q", "--device", "cpu", "--predictions", "-"};
+    std::vector<std::string> from_files = words;
+    from_files.insert(from_files.end(), {"--data", digits});
+    const RunResult a = program(words), b = program(from_files);
+    CHECK(a.exit_code == 0);
+    CHECK(b.exit_code == 0);
+    CHECK(a.out == b.out);
+}
+
+TEST_CASE("info recognizes MNIST") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    const RunResult result = program({"info", "--data", mnist_folder(), "--json", "-"});
+    CHECK(json::parse(result.out)["dataset"]["mnist"] == true);
+}

@@ -1,0 +1,55 @@
+#pragma once
+/// The program under test, and small data sets for it.
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/support/run.h"
+
+namespace knn::test {
+
+/// Runs mnist-knn with these words, in a folder and an environment where it finds no data set by itself.
+RunResult program(const std::vector<std::string>& words, RunOptions options = {});
+
+/// A folder of its own for one test, removed at the end.
+class Folder {
+  public:
+    Folder();
+    ~Folder();
+    Folder(const Folder&) = delete;
+    Folder& operator=(const Folder&) = delete;
+
+    std::string operator/(const std::string& name) const { return (path / name).string(); }
+    /// Names of what is in it, hidden files too.
+    std::vector<std::string> names() const;
+
+    std::filesystem::path path;
+};
+
+/// Random images and labels, and the four plain IDX files that hold them.
+struct SmallSet {
+    int rows = 5, cols = 3;
+    std::vector<int> classes = {1, 7, 200};
+    int train = 40, test = 17;
+    int levels = 4;  ///< different pixel values; few make many equal distances
+    std::vector<std::vector<int>> train_images, test_images;
+    std::vector<int> train_labels, test_labels;
+
+    /// Draws the images and writes the files into `folder`.
+    void write(const std::filesystem::path& folder);
+};
+
+std::string read_file(const std::filesystem::path& file);
+std::vector<std::string> lines_of(const std::string& text);
+std::vector<std::vector<std::string>> csv_rows(const std::string& text);
+
+/// Whether `text` is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
+bool is_one_error_line(const std::string& text);
+
+/// The error line and below it the usage, as after a wrong command line.
+bool is_usage_error(const std::string& text);
+
+}  // namespace knn::test

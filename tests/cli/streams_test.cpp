@@ -1,0 +1,131 @@
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "tests/cli/program.h"
+
+using namespace knn::test;
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Enough work for several seconds on any machine.
+void write_long_search(const Folder& folder) {
+    SmallSet set;
+    set.rows = set.cols = 20;
+    set.classes = {0, 1, 2};
+    set.train = 20'000;
+    set.test = 20'000;
+    set.write(folder.path);
+}
+
+std::vector<std::string> small_run(const Folder& folder, const std::vector<std::string>& extra = {}) {
+    SmallSet().write(folder.path);
+    std::vector<std::string> words = {"evaluate", "--data", folder / "", "--device", "cpu"};
+    words.insert(words.end(), extra.begin(), extra.end());
+    return words;
+}
+
+}  // namespace
+
+TEST_CASE("a full disk behind standard output is one error line") {
+    const Folder folder;
+    RunOptions full;
+    full.stdout_file = "/dev/full";
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
+                                                  {"--version"},
+                                                  {"info"},
+                                                  small_run(folder),
+                                                  small_run(folder, {"-q"}),
+                                                  small_run(folder, {"--json", "-"}),
+                                                  small_run(folder, {"--neighbors-csv", "-"})}) {
+        const RunResult result = program(words, full);
+        CAPTURE(words);
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+    }
+}
+
+TEST_CASE("files are written even where standard output cannot be") {
+    const Folder folder;
+    RunOptions full;
+    full.stdout_file = "/dev/full";
+    CHECK(program(small_run(folder, {"--json", folder / "j"}), full).exit_code == 1);
+    CHECK(json::accept(read_file(folder / "j")));
+}
+
+TEST_CASE("a reader that goes away is no error, and the files are still written") {
+    const Folder folder;
+    RunOptions broken;
+    broken.broken_stdout = true;
+    const RunResult result = program(small_run(folder, {"--json", folder / "j"}), broken);
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+    CHECK(json::accept(read_file(folder / "j")));
+    CHECK(program(small_run(folder, {"--neighbors-csv", "-"}), broken).exit_code == 0);
+}
+
+TEST_CASE("a closed standard output is an error, and no file gets what was meant for it") {
+    const Folder folder;
+    RunOptions closed;
+    closed.close_stdout = true;
+    const RunResult result = program(small_run(folder, {"--json", folder / "j"}), closed);
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(json::accept(read_file(folder / "j")));
+}
+
+TEST_CASE("Ctrl-C ends the search within a second, exits 130 and leaves no file") {
+    const Folder folder, results;
+    write_long_search(folder);
+    for (const int signal : {SIGINT, SIGTERM}) {
+        RunOptions options;
+        options.signal = signal;
+        options.signal_after = 700ms;
+        const RunResult result =
+            program({"evaluate", "--data", folder / "", "--device", "cpu", "-k", "1024", "--threads", "1",
+                     "--json", results / "j", "--predictions", results / "p", "--neighbors-csv",
+                     results / "n", "--report", results / "r"},
+                    options);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 130);
+        CHECK(result.out.empty());
+        CHECK(result.seconds_after_signal < 1);
+        CHECK(results.names().empty());
+    }
+}
+
+TEST_CASE("color and progress belong to terminals") {
+    const Folder folder;
+    RunOptions terminal;
+    terminal.terminal = true;
+    const std::string red = "\x1b[1;31m", clear = "\r\x1b[K";
+    CHECK(program(small_run(folder), terminal).out.find(red) != std::string::npos);
+    CHECK(program(small_run(folder, {"--color", "never"}), terminal).out.find(red) == std::string::npos);
+    CHECK(program(small_run(folder, {"--color", "always"})).out.find(red) != std::string::npos);
+    const RunResult drawn = program(small_run(folder, {"--progress", "always"}));
+    CHECK(drawn.err.find("searching") != std::string::npos);
+    CHECK(drawn.err.ends_with(clear));  // nothing of it stays
+    CHECK(program(small_run(folder, {"--progress", "never"}), terminal).out.find("searching") ==
+          std::string::npos);
+    terminal.environment["NO_COLOR"] = "yes";
+    CHECK(program(small_run(folder), terminal).out.find(red) == std::string::npos);
+    CHECK(program(small_run(folder, {"--color", "always"}), terminal).out.find(red) != std::string::npos);
+    terminal.environment["NO_COLOR"] = "";
+    terminal.environment["TERM"] = "dumb";
+    CHECK(program(small_run(folder), terminal).out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a long search on a terminal shows how far it is") {
+    const Folder folder;
+    write_long_search(folder);
+    RunOptions options;
+    options.terminal = true;
+    options.signal = SIGINT;
+    options.signal_after = 2s;
+    const RunResult result = program(
+        {"evaluate", "--data", folder / "", "--device", "cpu", "-k", "1024", "--threads", "1"}, options);
+    CHECK(result.out.find("searching  [") != std::string::npos);
+    CHECK(result.out.find(" left") != std::string::npos);
+}

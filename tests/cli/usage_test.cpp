@@ -1,0 +1,113 @@
+#include <doctest/doctest.h>
+
+#include "tests/cli/program.h"
+
+using namespace knn::test;
+
+TEST_CASE("help of the program and of each command") {
+    const RunResult all = program({"--help"});
+    CHECK(all.exit_code == 0);
+    CHECK(all.err.empty());
+    CHECK(all.out.find("  evaluate") != std::string::npos);
+    CHECK(all.out.find("  info") != std::string::npos);
+    for (const std::string command : {"evaluate", "info"}) {
+        const RunResult one = program({command, "--help"});
+        CHECK(one.exit_code == 0);
+        CHECK(one.err.empty());
+        CHECK(one.out.find("--data DIR") != std::string::npos);
+        CHECK(one.out == program({"help", command}).out);
+        CHECK(one.out == program({command, "-h"}).out);
+        for (const std::string& line : lines_of(one.out))
+            CHECK(line.size() <= 88);
+    }
+    for (const std::string option :
+         {"--engine",  "--distance", "--select",      "--metric",        "--weights",
+          "--tie",     "--device",   "--limit-train", "--limit-test",    "--batch",
+          "--threads", "--json",     "--predictions", "--neighbors-csv", "--report",
+          "--quiet",   "--color",    "--progress",    "--train-images",  "--test-labels"})
+        CHECK(program({"evaluate", "--help"}).out.find(option) != std::string::npos);
+}
+
+TEST_CASE("the version") {
+    const RunResult version = program({"--version"});
+    CHECK(version.exit_code == 0);
+    CHECK(version.out.starts_with("mnist-knn "));
+    CHECK(lines_of(version.out).size() == 1);
+}
+
+TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
+    const std::vector<std::vector<std::string>> wrong = {
+        {},
+        {"evalute"},
+        {"evaluate", "--engin", "cpu"},
+        {"evaluate", "--eng", "cpu"},  // no guessing
+        {"evaluate", "-k", "0"},
+        {"evaluate", "-k", "-1"},
+        {"evaluate", "-k", "5.5"},
+        {"evaluate", "-k", "abc"},
+        {"evaluate", "-k", "99999999999"},
+        {"evaluate", "-k", ""},
+        {"evaluate", "-k"},
+        {"evaluate", "-k", "1025"},
+        {"evaluate", "-k", "3", "-k", "5"},
+        {"evaluate", "--limit-train", "0"},
+        {"evaluate", "--limit-test", "-5"},
+        {"evaluate", "--batch", "0"},
+        {"evaluate", "--threads", "0"},
+        {"evaluate", "--engine", "quantum"},
+        {"evaluate", "--metric", "l7"},
+        {"evaluate", "--weights", "heavy"},
+        {"evaluate", "--tie", "bow"},
+        {"evaluate", "--device", "tpu"},
+        {"evaluate", "--device", "gpu:"},
+        {"evaluate", "--color", "red"},
+        {"evaluate", "--engine", "classic", "--device", "cpu"},
+        {"evaluate", "--engine", "cpu", "--device", "gpu"},
+        {"evaluate", "--distance", "float4", "--device", "cpu"},
+        {"evaluate", "--select", "bitonic", "--device", "cpu"},
+        {"evaluate", "--distance", "no-such-kernel"},
+        {"evaluate", "--json", "-", "--predictions", "-"},
+        {"evaluate", "--json", "/tmp/a", "--neighbors-csv", "/tmp/../tmp/a"},
+        {"evaluate", "surprise"},
+        {"info", "-k", "3"},
+    };
+    for (const auto& words : wrong) {
+        const RunResult result = program(words);
+        CAPTURE(words);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 2);
+        CHECK(result.out.empty());
+        CHECK(is_usage_error(result.err));
+    }
+    CHECK(program({"evaluate", "--engine", "clasic"}).err.find("did you mean classic?") != std::string::npos);
+    CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
+    CHECK(program({"evaluate", "--neighbours-csv", "x"}).err.find("'--neighbors-csv'") != std::string::npos);
+}
+
+TEST_CASE("data, files and devices that fail exit 1 with one error line, before the search") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const std::string images = folder / "train-images-idx3-ubyte";
+    const std::vector<std::vector<std::string>> failing = {
+        {"evaluate", "--data", "/nonexistent"},
+        {"evaluate", "--data", "two\nlines"},
+        {"evaluate", "--data", folder / "", "--test-images", images + "x"},
+        {"evaluate", "--data", folder / "", "--test-images", folder / "train-labels-idx1-ubyte"},
+        {"evaluate", "--device", "gpu:77"},
+        {"evaluate", "--data", folder / "", "--json", "/nonexistent/report.json"},
+        {"evaluate", "--data", folder / "", "--predictions", folder / ""},
+        {"evaluate", "--data", folder / "", "--report", images},
+        {"evaluate", "--data", folder / "", "--report", images + "/below"},
+        {"evaluate", "--data", folder / "", "--json", images + "/below"},
+        {"evaluate", "--data", folder / "", "-q", "--device", "cpu", "--json", "/dev/full"},
+        {"info", "--data", folder / "", "--write-synthetic", images},
+    };
+    for (const auto& words : failing) {
+        const RunResult result = program(words);
+        CAPTURE(words);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+    }
+    CHECK(folder.names().size() == 4);  // nothing was added
+}
