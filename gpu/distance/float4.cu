@@ -30,6 +30,7 @@ constexpr int tile_query = 64, tile_train = 128, tile_dim = 32;
 constexpr int threads_x = 16, threads_y = 16, threads = threads_x * threads_y;
 constexpr int per_query = tile_query / threads_y, per_train = tile_train / threads_x;
 constexpr int tile_steps = tile_dim / 4;     // float4 steps in a tile
+constexpr int group_steps = 4;               // steps that are unrolled
 constexpr int shared_stride = tile_dim + 4;  // floats
 constexpr int stages = 2;
 constexpr int tiles_a_carry = 1024 / tile_dim;
@@ -93,6 +94,31 @@ __device__ void add_squares(float4& sum, const float4& a, const float4& b) {
     sum.w = fmaf(d.w, d.w, sum.w);
 }
 
+/// Adds 4 steps of the thread's pairs. Every value is read from shared memory one training image, or one
+/// step, before it is needed: left to itself, the compiler reads all 12 values of a step and then waits for
+/// them.
+__device__ void add_group(const float4* query, const float4* train, float4 (&sum)[per_query][per_train]) {
+    constexpr int query_stride = threads_y * shared_stride / 4, train_stride = threads_x * shared_stride / 4;
+    float4 a[2][per_query], b[2];
+#pragma unroll
+    for (int i = 0; i < per_query; ++i)
+        a[0][i] = query[query_stride * i];
+    b[0] = train[0];
+#pragma unroll
+    for (int step = 0; step < group_steps; ++step)
+#pragma unroll
+        for (int j = 0; j < per_train; ++j) {
+            const int next = step * per_train + j + 1;
+            if (next < group_steps * per_train)
+                b[next % 2] = train[train_stride * (next % per_train) + next / per_train];
+            if (step + 1 < group_steps && j < per_query)
+                a[(step + 1) % 2][j] = query[query_stride * j + step + 1];
+#pragma unroll
+            for (int i = 0; i < per_query; ++i)
+                add_squares(sum[i][j], a[step % 2][i], b[(next - 1) % 2]);
+        }
+}
+
 /// Four exact integers below 2²⁴ each.
 __device__ unsigned integer_sum(const float4& v) {
     return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
@@ -131,23 +157,9 @@ __global__ void __launch_bounds__(threads, 1)
         const SharedTile& tile = tiles[t % stages];
         const int steps = min(tile_steps, all_steps - t * tile_steps);
         // Whole groups of 4 steps: what the last group has too much is zeros.
-        for (int group = 0; group < steps; group += 4) {
-#pragma unroll
-            for (int step = group; step < group + 4; ++step) {
-                float4 a[per_query], b[per_train];
-#pragma unroll
-                for (int i = 0; i < per_query; ++i)
-                    a[i] = *reinterpret_cast<const float4*>(&tile.query[ty + threads_y * i][4 * step]);
-#pragma unroll
-                for (int j = 0; j < per_train; ++j)
-                    b[j] = *reinterpret_cast<const float4*>(&tile.train[tx + threads_x * j][4 * step]);
-#pragma unroll
-                for (int i = 0; i < per_query; ++i)
-#pragma unroll
-                    for (int j = 0; j < per_train; ++j)
-                        add_squares(sum[i][j], a[i], b[j]);
-            }
-        }
+        for (int group = 0; group < steps; group += group_steps)
+            add_group(reinterpret_cast<const float4*>(&tile.query[ty][4 * group]),
+                      reinterpret_cast<const float4*>(&tile.train[tx][4 * group]), sum);
         if constexpr (carry) {
             if ((t + 1) % tiles_a_carry == 0) {
 #pragma unroll

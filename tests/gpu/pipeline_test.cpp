@@ -47,6 +47,39 @@ TEST_CASE("gpu: many batches in flight give what one batch gives, and what the C
     }
 }
 
+// Each path of each kernel once, small enough for compute-sanitizer's racecheck: rows of one block, of a
+// cluster of 1, 2 and 4 blocks, and of a workspace; images of one tile, of several, and with the carry into
+// integers.
+TEST_CASE("gpu: small problems on every path") {
+    if (!test::have_gpu()) return;
+    struct Size {
+        std::int64_t n_train, dim;
+        int k;
+    };
+    for (const Size& size : {Size{600, 70, 5},
+                             {1'100, 5, 40},
+                             {3'000, 1'100, 3},
+                             {5'000, 4, 5},
+                             {9'000, 4, 5},
+                             {20'000, 4, 5},
+                             {40'000, 4, 5},
+                             {140'000, 4, 5}}) {
+        CAPTURE(size.n_train);
+        const test::Rows train = test::random_rows(size.n_train, size.dim, 1, 3);
+        const test::Rows query = test::random_rows(2, size.dim, 2, 3);
+        const std::vector<std::uint8_t> labels(static_cast<std::size_t>(size.n_train), 3);
+        SearchRequest request;
+        request.train = {train.pixels.data(), train.n, train.dim};
+        request.query = {query.pixels.data(), query.n, query.dim};
+        request.train_labels = labels;
+        request.k = size.k;
+        const SearchResult cpu = cpu::search(request, {});
+        const SearchResult gpu = gpu::search(request, {});
+        CHECK(gpu.neighbors.rows == cpu.neighbors.rows);
+        CHECK(gpu.votes == cpu.votes);
+    }
+}
+
 TEST_CASE("gpu: the timeline names the stages of classic in order") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(100, 20, 3);
