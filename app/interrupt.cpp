@@ -21,6 +21,7 @@ void watch_for_interrupts() {
     struct sigaction ignore = {};
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignore, nullptr);
+    sigaction(SIGXFSZ, &ignore, nullptr);
 }
 
 const std::atomic<bool>& stop_flag() {

@@ -6,7 +6,8 @@
 namespace knn {
 
 /// From now on the first SIGINT or SIGTERM sets the flag and the second ends the process at once.
-/// SIGPIPE is ignored: a reader that went away is an error of write().
+/// SIGPIPE and SIGXFSZ are ignored: a reader that went away and a file that grew too large are errors of
+/// write(), after which the unfinished file is removed.
 void watch_for_interrupts();
 
 /// Set once the user asked to stop.

@@ -4,12 +4,11 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <sstream>
 #include <string>
 
-#include "data/errors.h"
+#include "app/report/png.h"
 
 namespace knn {
 
@@ -89,12 +88,10 @@ class Canvas {
     }
 
     std::vector<std::uint8_t> png() const {
-        cv::Mat small;
+        cv::Mat small, rgb;
         cv::resize(mat_, small, mat_.size() / fine, 0, 0, cv::INTER_AREA);
-        std::vector<std::uint8_t> bytes;
-        if (!cv::imencode(".png", small, bytes, {cv::IMWRITE_PNG_COMPRESSION, 9}))
-            throw DataError("confusion.png: OpenCV could not write it; an OpenCV with PNG was expected");
-        return bytes;
+        cv::cvtColor(small, rgb, cv::COLOR_BGR2RGB);
+        return rgb_png(rgb.data, rgb.rows, rgb.cols);  // a new Mat has no gaps between its rows
     }
 
   private:

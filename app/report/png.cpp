@@ -28,11 +28,11 @@ void put_chunk(std::vector<std::uint8_t>& out, std::string_view type, const std:
 
 /// Each row behind a 0 for "no filter", deflated: digits are mostly flat background, which the other filters
 /// do not help.
-std::vector<std::uint8_t> deflated_rows(const std::uint8_t* pixels, std::size_t rows, std::size_t cols) {
-    std::vector<std::uint8_t> plain(rows * (cols + 1));
+std::vector<std::uint8_t> deflated_rows(const std::uint8_t* pixels, std::size_t rows, std::size_t row_bytes) {
+    std::vector<std::uint8_t> plain(rows * (row_bytes + 1));
     for (std::size_t row = 0; row < rows; ++row)
-        std::copy_n(pixels + row * cols, cols,
-                    plain.begin() + static_cast<std::ptrdiff_t>(row * (cols + 1) + 1));
+        std::copy_n(pixels + row * row_bytes, row_bytes,
+                    plain.begin() + static_cast<std::ptrdiff_t>(row * (row_bytes + 1) + 1));
     uLongf size = compressBound(static_cast<uLong>(plain.size()));
     std::vector<std::uint8_t> packed(size);
     if (compress2(packed.data(), &size, plain.data(), static_cast<uLong>(plain.size()), Z_BEST_COMPRESSION) !=
@@ -42,20 +42,33 @@ std::vector<std::uint8_t> deflated_rows(const std::uint8_t* pixels, std::size_t 
     return packed;
 }
 
-}  // namespace
+enum class ColorType : std::uint8_t { gray = 0, rgb = 2 };  // PNG specification, table 11.1
 
-std::vector<std::uint8_t> gray_png(const std::uint8_t* pixels, int rows, int cols) {
+std::vector<std::uint8_t> png_of(const std::uint8_t* pixels, int rows, int cols, ColorType color) {
     std::vector<std::uint8_t> header;
     put_32(header, static_cast<std::uint32_t>(cols));
     put_32(header, static_cast<std::uint32_t>(rows));
-    header.insert(header.end(), {8, 0, 0, 0, 0});  // 8 bits, gray, deflate, standard filters, not interlaced
+    // 8 bits, color, deflate, standard filters, not interlaced
+    header.insert(header.end(), {8, static_cast<std::uint8_t>(color), 0, 0, 0});
 
+    const std::size_t channels = color == ColorType::rgb ? 3 : 1;
     std::vector<std::uint8_t> png = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     put_chunk(png, "IHDR", header);
-    put_chunk(png, "IDAT",
-              deflated_rows(pixels, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols)));
+    put_chunk(
+        png, "IDAT",
+        deflated_rows(pixels, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols) * channels));
     put_chunk(png, "IEND", {});
     return png;
+}
+
+}  // namespace
+
+std::vector<std::uint8_t> gray_png(const std::uint8_t* pixels, int rows, int cols) {
+    return png_of(pixels, rows, cols, ColorType::gray);
+}
+
+std::vector<std::uint8_t> rgb_png(const std::uint8_t* pixels, int rows, int cols) {
+    return png_of(pixels, rows, cols, ColorType::rgb);
 }
 
 }  // namespace knn

@@ -6,10 +6,6 @@ namespace knn {
 
 namespace {
 
-std::string bold(const std::string& text, bool color) {
-    return color ? "\x1b[1m" + text + "\x1b[0m" : text;
-}
-
 std::string device_text(const Device& device, const Settings& settings) {
     std::string text = device.name + " (" + settings.device + ")";
     if (!device.compute_capability.empty()) text += ", compute capability " + device.compute_capability;
@@ -19,23 +15,36 @@ std::string device_text(const Device& device, const Settings& settings) {
     return text;
 }
 
-std::string settings_text(const Settings& settings, const Device& device) {
-    std::string text = "k = " + std::to_string(settings.k) + ", engine " + settings.engine;
+std::string engine_text(const Settings& settings, const Device& device) {
+    std::string text = settings.engine;
     if (!settings.distance.empty()) text += ", distance " + settings.distance;
     if (!settings.select.empty()) text += ", select " + settings.select;
-    text += ", metric " + settings.metric + ", weights " + settings.weights + ", tie " + settings.tie;
     if (settings.batch > 0) text += ", batch " + std::to_string(settings.batch);
     if (device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(settings.threads);
     return text;
 }
 
+std::string settings_text(const Settings& settings) {
+    return "k = " + std::to_string(settings.k) + ", metric " + settings.metric + ", weights " +
+           settings.weights + ", tie " + settings.tie;
+}
+
 std::string data_text(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
-    std::string text = data.name;
-    if (data.source != data.name) text += data.synthetic ? ", drawn by this program" : " from " + data.source;
-    return text + ": " + std::to_string(evaluation.n_train) + " training and " +
+    return data.name + ": " + std::to_string(evaluation.n_train) + " training and " +
            std::to_string(evaluation.n_test) + " test images of " + std::to_string(data.train.rows) + " x " +
-           std::to_string(data.train.cols) + " pixels, " + std::to_string(data.labels.size()) + " classes";
+           std::to_string(data.train.cols) + ", " + std::to_string(data.labels.size()) + " classes";
+}
+
+std::string head_text(const Evaluation& evaluation) {
+    const Device& device = evaluation.found.device;
+    Table head({Align::left, Align::left});
+    head.add({"data", data_text(evaluation)});
+    head.add({"source", evaluation.data->source});
+    head.add({"device", device_text(device, evaluation.settings)});
+    head.add({"engine", engine_text(evaluation.settings, device)});
+    head.add({"settings", settings_text(evaluation.settings)});
+    return head.text(0);
 }
 
 std::string classes_text(const Score& score) {
@@ -64,12 +73,8 @@ std::string accuracy_line(const Score& score) {
 }
 
 std::string text_report(const Evaluation& evaluation, bool color) {
-    const SearchResult& found = evaluation.found;
-    Table head({Align::left, Align::left});
-    head.add({"data", data_text(evaluation)});
-    head.add({"device", device_text(found.device, evaluation.settings)});
-    head.add({"settings", settings_text(evaluation.settings, found.device)});
-    return head.text(0) + '\n' + bold(accuracy_line(evaluation.score), color) + '\n' +
+    const std::string accuracy = accuracy_line(evaluation.score);
+    return head_text(evaluation) + '\n' + (color ? "\x1b[1m" + accuracy + "\x1b[0m" : accuracy) + '\n' +
            confusion_text(evaluation.score, color) + '\n' + classes_text(evaluation.score) + '\n' +
            timing_text(evaluation);
 }

@@ -19,3 +19,12 @@ TEST_CASE("gray_png keeps every pixel") {
         CHECK(png.pixels == pixels);
     }
 }
+
+TEST_CASE("rgb_png keeps every pixel and the order of the colors") {
+    const auto pixels = test::random_rows(31, 17 * 3, 7).pixels;
+    const test::Png png = test::read_png(rgb_png(pixels.data(), 31, 17));
+    CHECK(png.height == 31);
+    CHECK(png.width == 17);
+    CHECK(png.channels == 3);
+    CHECK(png.pixels == pixels);
+}

@@ -137,6 +137,17 @@ TEST_CASE("the accuracy line and the confusion matrix") {
     CHECK(colored.find("\x1b[32m  1\x1b[0m") != std::string::npos);    // the hit
 }
 
+TEST_CASE("the whole text names data, device, engine and settings") {
+    const Sample sample;
+    const std::string text = text_report(sample.evaluation, false);
+    CHECK(
+        text.starts_with("data      sample \xff: 3 training and 2 test images of 1 x 2, 3 classes\n"
+                         "source    a folder\n"));
+    CHECK(text.find("\nsettings  k = 5, metric ") != std::string::npos);
+    CHECK(text.find('\x1b') == std::string::npos);
+    CHECK(text_report(sample.evaluation, true).find("\x1b[1maccuracy 50.00 %") != std::string::npos);
+}
+
 TEST_CASE("with many classes the pairs that are mistaken most often stand for the matrix") {
     std::vector<std::uint8_t> labels, truth;
     std::vector<Vote> votes;

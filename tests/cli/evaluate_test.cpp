@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/cli/program.h"
+#include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;
@@ -197,8 +198,9 @@ TEST_CASE("the report for people") {
     SmallSet().write(folder.path);
     const RunResult result = program({"evaluate", "--data", folder / "", "--device", "cpu"});
     CHECK(result.exit_code == 0);
-    for (const char* part : {"40 training and 17 test images of 5 x 3 pixels, 3 classes", "k = 5, engine cpu",
-                             "accuracy ", "95 % interval", "true \\ predicted", "precision", "whole run"})
+    for (const char* part :
+         {"40 training and 17 test images of 5 x 3, 3 classes", "\nengine    cpu, ", "k = 5, metric l2",
+          "accuracy ", "95 % interval", "true \\ predicted", "precision", "whole run"})
         CHECK(result.out.find(part) != std::string::npos);
     CHECK(result.out.find('\x1b') == std::string::npos);
     CHECK(result.err.empty());
@@ -234,4 +236,28 @@ TEST_CASE("--report writes all of it and makes the folder") {
     const bool picture = std::filesystem::exists(report + "/confusion.png");
     CHECK((picture || result.err.find("this build has no OpenCV") != std::string::npos));
     if (picture) CHECK(read_file(report + "/confusion.png").starts_with("\x89PNG"));
+}
+
+TEST_CASE("without a GPU: asked for, it is missed; left open, the CPU answers and one line says so") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const json here = json::parse(program({"info", "--json", "-"}).out);
+    if (here["devices"][0]["kind"] == "gpu") return skip("this machine has a GPU");
+    for (const std::string device : {"gpu", "gpu:0"}) {
+        const RunResult result = program({"evaluate", "--data", folder / "", "--device", device});
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        CHECK(result.out.empty());
+    }
+    for (const std::string engine : {"classic", "auto"}) {
+        const RunResult result = program({"evaluate", "--data", folder / "", "--engine", engine});
+        CHECK(result.exit_code == 0);
+        CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
+        CHECK(lines_of(result.err).size() == 1);
+        CHECK(result.out.find("\nengine    cpu, ") != std::string::npos);
+        CHECK(program({"evaluate", "--data", folder / "", "--engine", engine, "-q"}).err.empty());
+    }
+    const RunResult named = program({"evaluate", "--data", folder / "", "--engine", "cpu"});
+    CHECK(named.exit_code == 0);
+    CHECK(named.err.empty());  // nothing was replaced
 }

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <csignal>
 
@@ -74,6 +75,20 @@ TEST_CASE("a closed standard output is an error, and no file gets what was meant
     CHECK(result.exit_code == 1);
     CHECK(is_one_error_line(result.err));
     CHECK(json::accept(read_file(folder / "j")));
+}
+
+TEST_CASE("a file that may not grow so large is one error line and leaves nothing") {
+    const Folder folder, results;
+    rlimit before = {};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit small = {512, before.rlim_max};
+    const std::vector<std::string> words = small_run(folder, {"-q", "--neighbors-csv", results / "n"});
+    setrlimit(RLIMIT_FSIZE, &small);
+    const RunResult result = program(words);
+    setrlimit(RLIMIT_FSIZE, &before);
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(results.names().empty());
 }
 
 TEST_CASE("Ctrl-C ends the search within a second, exits 130 and leaves no file") {
