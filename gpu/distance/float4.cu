@@ -11,13 +11,11 @@
 // a step and
 //         is carried into an integer after at most 256 steps (1,024 pixels): 256 · 65,025 < 2²⁴, so no sum is
 //         rounded.
-// limits  dim <= 66,051 (the distance fits 32 bits); 64 GiB of floats in each set
+// limits  dim <= 66,051 (the distance fits 32 bits); 64 GiB of training images as floats
 // work    n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes 4
 // bytes a pair
 
 #include <cuda_pipeline.h>
-
-#include <algorithm>
 
 #include "gpu/distance/distance.h"
 #include "gpu/runtime/check.h"
@@ -190,8 +188,7 @@ __global__ void __launch_bounds__(threads, 1)
 Refusal supports(const Problem& problem) {
     if (problem.metric != Metric::l2) return "float4 computes l2 distances only";
     constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds to a row at most
-    if (std::max(problem.n_train, problem.n_query) * (4 * problem.dim + max_pitch_gap) > std::int64_t{64}
-                                                                                             << 30)
+    if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";
     return refuse_problem(problem);
 }

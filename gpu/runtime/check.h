@@ -23,6 +23,14 @@ inline void check_launch(const char* kernel) {
     check(cudaGetLastError(), kernel);
 }
 
+/// After an allocation of `bytes`: says how much was wanted and what a user can do about it.
+inline void check_allocation(cudaError_t status, std::size_t bytes) {
+    if (status == cudaSuccess) return;
+    cudaGetLastError();
+    throw DeviceError("GPU: allocating " + std::to_string(bytes >> 20) + " MiB of device memory failed: " +
+                      cudaGetErrorString(status) + "; expected a smaller --limit-train, or --device cpu");
+}
+
 /// An attribute of the current device.
 inline int device_attribute(cudaDeviceAttr attribute) {
     int device = 0, value = 0;

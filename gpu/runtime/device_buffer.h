@@ -13,7 +13,7 @@ class DeviceBuffer {
   public:
     DeviceBuffer() = default;
     explicit DeviceBuffer(std::size_t size) : size_(size) {
-        if (size > 0) check(cudaMalloc(&d_data_, size * sizeof(T)), "allocating device memory");
+        if (size > 0) check_allocation(cudaMalloc(&d_data_, size * sizeof(T)), size * sizeof(T));
     }
     DeviceBuffer(DeviceBuffer&& other) noexcept
         : d_data_(std::exchange(other.d_data_, nullptr)), size_(std::exchange(other.size_, 0)) {}

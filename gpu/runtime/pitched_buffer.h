@@ -15,9 +15,9 @@ class PitchedBuffer {
     PitchedBuffer() = default;
     PitchedBuffer(std::int64_t n, std::int64_t cols) {
         void* d_data = nullptr;
-        check(cudaMallocPitch(&d_data, &rows_.pitch_bytes, static_cast<std::size_t>(cols) * sizeof(T),
-                              static_cast<std::size_t>(n)),
-              "allocating pitched device memory");
+        const std::size_t row_bytes = static_cast<std::size_t>(cols) * sizeof(T);
+        check_allocation(cudaMallocPitch(&d_data, &rows_.pitch_bytes, row_bytes, static_cast<std::size_t>(n)),
+                         row_bytes * static_cast<std::size_t>(n));
         rows_.d_data = static_cast<T*>(d_data);
         rows_.n = n;
         rows_.cols = cols;
