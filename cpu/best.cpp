@@ -14,7 +14,7 @@ constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
 
 /// Few spare places keep the limit close to the truth, many make pruning rare.
 std::size_t room_of(int k) {
-    return static_cast<std::size_t>(k + std::clamp(k, 16, 256));
+    return static_cast<std::size_t>(k + std::clamp(k, 16, 1024));
 }
 
 }  // namespace

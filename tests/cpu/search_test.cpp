@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -51,21 +52,43 @@ struct Owned {
     }
 };
 
+/// Searches for at least 17 queries: those of the request, again and again. A few queries alone are compared
+/// with rows as they are, and would leave the packed panels untested on most of the battery.
+SearchResult search_in_a_crowd(SearchRequest request) {
+    const std::int64_t n_query = request.query.count, dim = request.query.dim;
+    std::vector<std::uint8_t> crowd;
+    std::int64_t count = 0;
+    for (; count < 17; count += n_query)
+        crowd.insert(crowd.end(), request.query.pixels, request.query.pixels + n_query * dim);
+    request.query = {crowd.data(), count, dim};
+    SearchResult result = cpu::search(request, Watch{});
+    CHECK(result.timeline.stages().front().name == "pack");
+    for (std::int64_t q = n_query; q < count; ++q) {
+        const auto original = result.neighbors.row(q % n_query), copy = result.neighbors.row(q);
+        CHECK(std::equal(copy.begin(), copy.end(), original.begin()));
+    }
+    result.neighbors.n_query = n_query;
+    result.votes.resize(static_cast<std::size_t>(n_query));
+    return result;
+}
+
 TEST_CASE("cpu::search: every instruction set and number of threads answers the battery") {
     REQUIRE_FALSE(cpu::instruction_sets().empty());
     for (const std::string& name : cpu::instruction_sets()) {
         const Isa isa(name);
-        for (const int threads : {1, 2, 3})
-            test::check_engine(
-                "cpu, " + name + ", threads " + std::to_string(threads),
-                [&](SearchRequest request) {
-                    request.threads = threads;
-                    SearchResult result = cpu::search(request, Watch{});
-                    CHECK(result.distance == name);
-                    CHECK(result.threads == threads);
-                    return result;
-                },
-                cpu::refuse);
+        for (const bool crowd : {false, true})
+            for (const int threads : {1, 2, 3})
+                test::check_engine(
+                    "cpu, " + name + (crowd ? ", panels" : "") + ", threads " + std::to_string(threads),
+                    [&](SearchRequest request) {
+                        request.threads = threads;
+                        SearchResult result =
+                            crowd ? search_in_a_crowd(request) : cpu::search(request, Watch{});
+                        CHECK(result.distance == name);
+                        CHECK(result.threads == threads);
+                        return result;
+                    },
+                    cpu::refuse);
     }
 }
 
