@@ -59,11 +59,12 @@ function showClasses() {
     }))));
 }
 
-/** A rate and, where the device's limit is known, the share of it: "3,120 (65 %)". */
+/** A rate and, where the device's limit is known, the share of it: "3,120 65 %". */
 function rate(value, peak) {
   if (!value) return "–";
   const cell = element("td", {}, brief(value));
-  if (peak > 0) cell.append(element("small", {}, ` ${Math.round(100 * value / peak)} %`));
+  const share = Math.round(100 * value / peak);
+  if (peak > 0) cell.append(element("small", {}, share < 1 ? " < 1\u00a0%" : ` ${share}\u00a0%`));
   return cell;
 }
 

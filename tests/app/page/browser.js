@@ -35,10 +35,10 @@ class Browser {
     for (const message of messages.map((one) => JSON.parse(one))) {
       const { id, method, params, result, error } = message;
       if (id !== undefined) {
-        const { done, fail } = this.#waiting.get(id);
+        const waiting = this.#waiting.get(id);
         this.#waiting.delete(id);
-        if (error) fail(new Error(error.message));
-        else done(result);
+        if (error) waiting?.fail(new Error(error.message));
+        else waiting?.done(result);
       } else if (["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"].includes(method)) {
         this.complaints.push(JSON.stringify(params));
       }
@@ -48,7 +48,9 @@ class Browser {
   send(method, params = {}) {
     const id = ++this.#lastId;
     this.#process.stdio[3].write(JSON.stringify({ id, method, params, sessionId: this.#session }) + "\0");
-    return new Promise((done, fail) => this.#waiting.set(id, { done, fail }));
+    // A page that shows an alert answers nothing more.
+    const timer = setTimeout(() => this.#waiting.get(id)?.fail(new Error(`${method}: no answer`)), 15_000);
+    return new Promise((done, fail) => this.#waiting.set(id, { done, fail })).finally(() => clearTimeout(timer));
   }
 
   /** Opens a page at a width and in a color scheme, and waits until it says that it is ready. */
@@ -103,12 +105,14 @@ class Browser {
   }
 
   async close() {
-    const ended = new Promise((done) => this.#process.on("exit", done));
-    this.#session = undefined;
-    this.send("Browser.close").catch(() => {});
-    const timer = setTimeout(() => this.#process.kill("SIGKILL"), 5000);
-    await ended;
-    clearTimeout(timer);
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = new Promise((done) => this.#process.on("exit", done));
+      this.#session = undefined;
+      this.send("Browser.close").catch(() => {});
+      const timer = setTimeout(() => this.#process.kill("SIGKILL"), 5000);
+      await ended;
+      clearTimeout(timer);
+    }
     rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -91,7 +91,5 @@ async function main() {
   }
 }
 
-main().catch((error) => {
-  console.error(error);
-  process.exitCode = 1;
-});
+process.exitCode = 1; // until all has been seen
+main().then(() => { process.exitCode = 0; }, console.error);
