@@ -12,10 +12,12 @@ if (($# > 1)) || [[ ${1:-} == -* ]]; then
     exit 2
 fi
 dir=${1:-$(dirname "${BASH_SOURCE[0]}")/../data/mnist}
-read -ra mirrors <<<"${MNIST_KNN_MIRRORS:-
+mirrors=(
     https://ossci-datasets.s3.amazonaws.com/mnist
     https://storage.googleapis.com/cvdf-datasets/mnist
-    http://yann.lecun.com/exdb/mnist}"
+    http://yann.lecun.com/exdb/mnist
+)
+if [[ -n ${MNIST_KNN_MIRRORS:-} ]]; then read -ra mirrors <<<"$MNIST_KNN_MIRRORS"; fi
 
 # The smallest first: it shows soonest which mirrors answer.
 names=(t10k-labels-idx1-ubyte train-labels-idx1-ubyte t10k-images-idx3-ubyte train-images-idx3-ubyte)
@@ -43,12 +45,14 @@ present() {  # NAME
     done
 }
 
-# Seconds to connect, seconds of silence, seconds in all; a page of an error is refused later by its content.
+# A page that tells of an error is refused later, by its content.
 download() {  # ADDRESS FILE
+    local seconds=300
+    [[ $1 != *labels* ]] || seconds=5  # a few KB: where they take longer, no network is there
     if command -v curl >/dev/null; then
-        curl -fsSL --connect-timeout 3 --speed-limit 100 --speed-time 4 --max-time 300 -o "$2" "$1"
+        curl -fsSL --connect-timeout 3 --speed-limit 100 --speed-time 4 --max-time "$seconds" -o "$2" "$1"
     else
-        timeout 300 wget -q --tries=1 --dns-timeout=3 --connect-timeout=3 --read-timeout=4 -O "$2" "$1"
+        timeout "$seconds" wget -q --tries=1 --dns-timeout=3 --connect-timeout=3 --read-timeout=4 -O "$2" "$1"
     fi
 }
 

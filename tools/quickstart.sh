@@ -33,7 +33,7 @@ find_data() {
             say "MNIST could not be fetched within the last hour (tools/fetch_mnist.sh tries again): using the built-in synthetic digits"
             return
         fi
-        command -v curl wget >/dev/null || install_missing curl ca-certificates
+        command -v curl wget >/dev/null || (install_missing curl ca-certificates) || true
         if ! "$root/tools/fetch_mnist.sh" "$ours"; then
             touch "$failed"
             say "MNIST could not be fetched: using the built-in synthetic digits"
