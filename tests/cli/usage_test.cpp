@@ -104,7 +104,10 @@ TEST_CASE("data, files and devices that fail exit 1 with one error line, before 
     };
     for (const auto& words : failing) {
         const RunResult result = program(words);
-        CAPTURE(words);
+        std::string line;
+        for (const std::string& word : words)
+            line += word + " ";
+        CAPTURE(line);
         CAPTURE(result.err);
         CHECK(result.exit_code == 1);
         CHECK(is_one_error_line(result.err));
