@@ -2,7 +2,7 @@
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
 # were skipped and why:  tools/test.sh [--browser] [--preset NAME]... [OPTION of ctest]...
 # --browser: installs a browser too, for the test of the report's page.
-# --preset: `default` unless others are named; `asan` runs the host code under sanitizers.
+# --preset: `default` unless others are named; `asan` runs the unit tests under sanitizers.
 # CI=true: warnings are errors. MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
@@ -47,8 +47,8 @@ for preset in "${presets[@]}"; do
     configure "$preset" "${options[@]}"
     build "$preset" all
     rm -f "$root/build/$preset/tests.xml"
-    ctest --test-dir "$root/build/$preset" --no-tests=error --parallel "$(nproc)" --output-on-failure \
-        --output-junit tests.xml "$@" || status=$?
+    (cd "$root" && ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
+        --output-junit "$root/build/$preset/tests.xml" "$@") || status=$?
     reasons+=$(skipped_tests "$preset")$'\n'
     total=$((total + $(counted "$preset" tests)))
     failed=$((failed + $(counted "$preset" failures)))
