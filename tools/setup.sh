@@ -45,7 +45,7 @@ install_missing() {  # PACKAGE...
     local install=(apt-get install -y --no-install-recommends "${missing[@]}")
     if ((EUID != 0)); then
         say "these packages are missing; install them with this line, then start again:"
-        printf '    sudo %s\n' "${install[*]}" >&2
+        printf '    sudo apt-get update && sudo %s\n' "${install[*]}" >&2
         say "(MNIST_KNN_NO_INSTALL=1 builds without asking for packages)"
         exit 1
     fi
