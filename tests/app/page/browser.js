@@ -77,6 +77,15 @@ class Browser {
     return result.value;
   }
 
+  /** Whether an expression becomes true within seconds: a dialog's closing and its focus come as events of their own. */
+  async becomes(expression) {
+    for (let tries = 0; tries < 250; ++tries) {
+      if (await this.value(expression)) return true;
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    return false;
+  }
+
   /** A key as a person presses it. */
   async press(key) {
     const codes = { Enter: 13, Escape: 27, Tab: 9, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40 };
