@@ -114,6 +114,10 @@ TEST_CASE("digit image: shadow, ruled lines and specks are left out") {
     page.colRange(0, 200) *= 0.6;
     const DigitImage image = knn::extract_digit(picture_of(page));
     CHECK(image.refused.empty());
+    CAPTURE(image.box.x);
+    CAPTURE(image.box.y);
+    CAPTURE(image.box.w);
+    CAPTURE(image.box.h);
     CHECK(near(image.box, 295, 395, 70, 110, 6));
 }
 
