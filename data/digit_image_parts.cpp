@@ -45,10 +45,11 @@ cv::Mat ruled_rows(const cv::Mat& mask) {
     std::vector<int> whole, pieces;
     for (int i = 1; i < count; ++i) {
         const int width = stats.at<int>(i, cv::CC_STAT_WIDTH);
+        if (width < 0.25 * mask.cols) continue;
         const cv::Mat own = (labels == i) & runs;
         if (double(cv::countNonZero(own)) / width > 0.025 * mask.rows + 2) continue;
         if (width >= 0.85 * mask.cols) whole.push_back(i);
-        if (width >= 0.25 * mask.cols) pieces.push_back(i);
+        pieces.push_back(i);
     }
     cv::Mat lines = cv::Mat::zeros(mask.size(), CV_8U);
     // No digit has more than three bars.
