@@ -1,0 +1,35 @@
+#pragma once
+/// Any picture of a handwritten digit to a 28×28 image made the way MNIST was.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/picture.h"
+
+namespace knn {
+
+/// 28×28 pixels, 0 = background, 255 = ink at its strongest.
+struct DigitImage {
+    static constexpr int side = 28;
+    std::array<std::uint8_t, side * side> pixels{};
+    Box box;              ///< of the digit in the picture
+    std::string refused;  ///< empty, or why there is no digit-like ink here ("the picture is blank"); pixels
+                          ///< then best effort
+};
+
+/// A picture on the way, for people to look at.
+struct Step {
+    std::string name;
+    Picture picture;
+};
+
+/// The one digit of a picture. `steps` (may be null) gets the input and what each step made of it.
+DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
+
+/// The digits of a page in reading order (rows from the top, each from the left); empty where there is no
+/// ink.
+std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps = nullptr);
+
+}  // namespace knn

@@ -1,0 +1,22 @@
+#pragma once
+/// A decoded picture, whatever file it came from.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace knn {
+
+/// rows × cols of 8-bit luminance without gaps, 255 = white. Upright (EXIF orientation applied), transparency
+/// composited on white, color and 16-bit samples reduced to 8-bit gray.
+struct Picture {
+    int rows = 0, cols = 0;
+    std::vector<std::uint8_t> gray;
+};
+
+/// A rectangle of a picture, in pixels.
+struct Box {
+    int x = 0, y = 0, w = 0, h = 0;
+};
+
+}  // namespace knn
