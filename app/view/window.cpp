@@ -1,8 +1,5 @@
 #include "app/view/window.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <ostream>
@@ -62,6 +59,7 @@ void check_window() {
             "this build has no windows; expected a build with OpenCV, or --html OUT.html or --text");
     if (const std::string why = why_no_display(); !why.empty())
         throw DeviceError("no window: " + why + other_forms);
+    ::setenv("QT_LOGGING_RULES", "*=false", 0);  // Qt's own notes are of no use to whoever looks at digits
     picture_module();
 }
 
