@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "data/errors.h"
+
 namespace knn {
 
 namespace {
@@ -34,8 +36,12 @@ std::string why_no_display() {
     const std::string x11 = variable("DISPLAY"), wayland = variable("WAYLAND_DISPLAY");
     if (x11.empty() && wayland.empty()) return "neither DISPLAY nor WAYLAND_DISPLAY is set";
     if (!x11.empty() && connects("libX11.so.6", "XOpenDisplay", "XCloseDisplay")) return "";
-    if (!wayland.empty() && connects("libwayland-client.so.0", "wl_display_connect", "wl_display_disconnect"))
-        return "";
+    const auto try_wayland = [&] {
+        if (!connects("libwayland-client.so.0", "wl_display_connect", "wl_display_disconnect"))
+            throw DeviceError("");
+        try_window();
+    };
+    if (!wayland.empty() && survives(try_wayland)) return "";
     return "the display " + (x11.empty() ? wayland : x11) + " cannot be opened";
 }
 
