@@ -11,7 +11,7 @@ namespace knn {
 
 namespace {
 
-constexpr double width = 1000, height = 680, margin = 36;
+constexpr double width = 1000, height = 710, margin = 36;
 constexpr double digit_top = 92, digit_side = 308;  // 11 pixels for each of MNIST's 28
 constexpr double facts_left = margin + digit_side + 40, row_top = 448;
 constexpr std::size_t most_neighbors = 10, most_votes = 6;
