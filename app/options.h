@@ -3,7 +3,9 @@
 
 #include <boost/program_options/options_description.hpp>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "data/locate.h"
 #include "data/problem.h"
@@ -39,11 +41,27 @@ struct InfoOptions {
     std::string json, write_synthetic;
 };
 
+/// In which order digits are shown: the most sure first, by index, or by pair of labels.
+enum class Order { confidence, index, pair };
+
+/// What `view` alone takes: which digits, and how they are shown; no form at all is the window.
+struct ViewOptions {
+    std::string from;  ///< a report of `evaluate`; empty: evaluate
+    std::vector<std::int64_t> true_labels, predicted_labels, indices;  ///< empty: any
+    bool all = false;                                                  ///< the correct ones too
+    Order order = Order::confidence;
+    std::int64_t limit = 0;  ///< 0: all
+    std::string sheet, html;
+    bool text = false;
+};
+
 struct Options {
     DataOptions data;
     SearchOptions search;
     OutputOptions output;
     InfoOptions info;
+    ViewOptions view;
+    std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
 
 /// Options that belong together, under one heading of the help.
@@ -57,9 +75,17 @@ OptionGroup data_group(Options& options);
 OptionGroup search_group(Options& options);
 OptionGroup output_group(Options& options);
 OptionGroup info_group(Options& options);
+OptionGroup selection_group(Options& options);
+OptionGroup form_group(Options& options);
 
 const char* name(Metric metric);
 const char* name(Weights weights);
 const char* name(Tie tie);
+const char* name(Order order);
+
+/// The value of a name. Throw UsageError "OPTION TEXT: ...".
+Metric metric_named(const char* option, const std::string& text);
+Weights weights_named(const char* option, const std::string& text);
+Tie tie_named(const char* option, const std::string& text);
 
 }  // namespace knn

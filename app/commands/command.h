@@ -23,6 +23,7 @@ std::span<const Command> commands();
 const Command* find_command(std::string_view name);
 
 int evaluate(const Options& options, Clock::time_point start);
+int view(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 
 }  // namespace knn

@@ -12,6 +12,11 @@ constexpr Command table[] = {
          return {data_group(options), search_group(options), output_group(options)};
      },
      evaluate},
+    {"view", "shows misclassified digits: in a window, on a sheet, a page or the terminal",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {data_group(options), search_group(options), selection_group(options), form_group(options)};
+     },
+     view},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};

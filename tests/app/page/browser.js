@@ -59,6 +59,7 @@ class Browser {
       const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
       this.#session = (await this.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
       await Promise.all(["Runtime", "Log", "Page"].map((domain) => this.send(`${domain}.enable`)));
+      await this.send("Emulation.setFocusEmulationEnabled", { enabled: true }); // keys go to this page
     }
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 500 });
     await this.send("Emulation.setEmulatedMedia",
@@ -77,6 +78,7 @@ class Browser {
     return result.value;
   }
 
+<<<<<<< HEAD
   /** Whether an expression becomes true within seconds: a dialog's closing and its focus come as events of their own. */
   async becomes(expression) {
     for (let tries = 0; tries < 250; ++tries) {
@@ -84,6 +86,13 @@ class Browser {
       await new Promise((done) => setTimeout(done, 20));
     }
     return false;
+=======
+  /** Waits up to 5 s until an expression is true. */
+  async until(expression) {
+    for (let tries = 0; tries < 100 && !(await this.value(expression)); ++tries)
+      await new Promise((done) => setTimeout(done, 50));
+    return this.value(expression);
+>>>>>>> refs/heads/view
   }
 
   /** A key as a person presses it. */
