@@ -4,6 +4,7 @@
 #include <boost/program_options/options_description.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/locate.h"
 #include "data/problem.h"
@@ -39,11 +40,23 @@ struct InfoOptions {
     std::string json, write_synthetic;
 };
 
+/// Whether `classify` may answer that a picture shows no digit it knows.
+enum class Reject { off, automatic };
+
+/// What `classify` alone takes.
+struct ClassifyOptions {
+    std::vector<std::string> images;  ///< files, folders, "-"
+    std::string explain;              ///< file of the picture
+    bool many = false, no_cache = false;
+    Reject reject = Reject::automatic;
+};
+
 struct Options {
     DataOptions data;
     SearchOptions search;
     OutputOptions output;
     InfoOptions info;
+    ClassifyOptions classify;
 };
 
 /// Options that belong together, under one heading of the help.
@@ -56,6 +69,8 @@ struct OptionGroup {
 OptionGroup data_group(Options& options);
 OptionGroup search_group(Options& options);
 OptionGroup output_group(Options& options);
+OptionGroup classify_search_group(Options& options);
+OptionGroup classify_group(Options& options);
 OptionGroup info_group(Options& options);
 
 const char* name(Metric metric);

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/commands/command.h"
+#include "data/errors.h"
 
 namespace knn {
 
@@ -12,6 +14,19 @@ constexpr Command table[] = {
          return {data_group(options), search_group(options), output_group(options)};
      },
      evaluate},
+    {"classify", "tells which digits are in pictures: files, folders, or - for standard input",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {classify_group(options), classify_search_group(options), data_group(options)};
+     },
+     classify, "IMAGE...",
+     [](std::vector<std::string> operands, Options& options) {
+         if (operands.empty())
+             throw UsageError("no picture given; expected files, folders, or - for standard input");
+         options.classify.images = std::move(operands);
+     },
+     "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, told by its content; of a folder, all such\n"
+     "files directly in it. With --device auto up to 500 pictures are searched on the CPU, which has\n"
+     "answered before a GPU has started. Exit code 3: some pictures failed, the others are answered.\n"},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};
