@@ -14,14 +14,13 @@ namespace knn {
 
 namespace {
 
-constexpr std::int64_t most_images = 1000, fewest_images = 200;
+constexpr std::int64_t most_images = 2000, fewest_images = 200;
 constexpr int most_neighbors = 32;  // a larger k is judged by these
 
-// Measured with these on MNIST, see docs/rejection.md.
-constexpr double far_share = 0.998, far_scale = 1.0;
-constexpr double rather_far_share = 0.95;
-constexpr double divided_share = 0.005;
-constexpr double rather_divided_share = 0.05;
+// What these shares reject is in docs/rejection.md.
+constexpr double not_strange = 0.995;  ///< of the sample
+constexpr double too_divided = 0.002;  ///< of the sample, at most
+constexpr double weight_of_doubt = 0.3;
 
 /// One image of the sample.
 std::int64_t position(std::int64_t i, std::int64_t n_sample, std::int64_t n_train) {
@@ -63,6 +62,15 @@ std::span<const std::uint8_t> bytes_of(const std::vector<Neighbor>& neighbors) {
     return {reinterpret_cast<const std::uint8_t*>(neighbors.data()), neighbors.size() * sizeof(Neighbor)};
 }
 
+/// Of the nearest five at most, not squared.
+double mean_distance(std::span<const Neighbor> neighbors) {
+    const auto nearest = neighbors.first(std::min<std::size_t>(neighbors.size(), 5));
+    double sum = 0;
+    for (const Neighbor& neighbor : nearest)
+        sum += std::sqrt(static_cast<double>(neighbor.distance));
+    return sum / static_cast<double>(nearest.size());
+}
+
 /// The value that `share` of `values` do not exceed.
 double quantile(std::vector<double> values, double share) {
     const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -77,7 +85,7 @@ LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, bool u
     if (train.count < fewest_images) return {};
     const bool keeps = use_cache && !set.key.empty();
     const std::string name = "sample-" + set.name + "-" + std::to_string(train.count);
-    const std::string key = set.key + "first " + std::to_string(train.count) + " sample 1";
+    const std::string key = set.key + "first " + std::to_string(train.count) + " sample 2";
     LeaveOneOut sample;
     sample.count = std::min(most_images, train.count);
     sample.k = static_cast<int>(std::min<std::int64_t>(most_neighbors, train.count - 1));
@@ -97,39 +105,36 @@ LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, bool u
     return sample;
 }
 
-double Rejection::distance(std::span<const Neighbor> neighbors) {
-    const auto nearest = neighbors.first(std::min<std::size_t>(neighbors.size(), 5));
-    double sum = 0;
-    for (const Neighbor& neighbor : nearest)
-        sum += std::sqrt(static_cast<double>(neighbor.distance));
-    return sum / static_cast<double>(nearest.size());
+double strangeness(std::span<const Neighbor> neighbors, const Vote& vote) {
+    return mean_distance(neighbors) * (1 + weight_of_doubt * (1 - vote.confidence));
 }
 
 Rejection::Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, int k, Weights weights,
                      Tie tie)
-    : far_(std::numeric_limits<double>::infinity()), rather_far_(far_) {
+    : strange_(std::numeric_limits<double>::infinity()) {
     if (sample.count < fewest_images) return;
     const auto judged = static_cast<std::size_t>(std::min(k, sample.k));
-    std::vector<double> distances, shares;
+    std::vector<double> strange, shares;
     for (std::int64_t i = 0; i < sample.count; ++i) {
         const auto neighbors = sample.row(i).first(judged);
-        distances.push_back(distance(neighbors));
-        shares.push_back(cpu::vote(neighbors, labels, weights, tie).confidence);
+        const Vote vote = cpu::vote(neighbors, labels, weights, tie);
+        strange.push_back(strangeness(neighbors, vote));
+        shares.push_back(vote.confidence);
     }
-    far_ = far_scale * quantile(distances, far_share);
-    rather_far_ = quantile(distances, rather_far_share);
-    divided_ = quantile(shares, divided_share);
+    strange_ = quantile(strange, not_strange);
+    divided_ = quantile(shares, too_divided);
 }
 
 std::string Rejection::reason(std::span<const Neighbor> neighbors, const Vote& vote) const {
-    const double mean = distance(neighbors);
-    const bool divided = vote.confidence < divided_;
-    if (mean > far_)
-        return "like no training image: the nearest ones are " + fixed(mean, 0) +
-               " away, those of a digit at most " + fixed(far_, 0);
-    if (divided)
-        return "the neighbors disagree: the most frequent label has " + percent(vote.confidence, 0) +
-               " of the votes";
+    const std::string distance = fixed(mean_distance(neighbors), 0), limit = fixed(strange_, 0);
+    const std::string share = percent(vote.confidence, 0);
+    if (mean_distance(neighbors) > strange_)
+        return "unlike the training images: the nearest are " + distance + " away on average, limit " + limit;
+    if (strangeness(neighbors, vote) > strange_)
+        return "unlike the training images: the nearest are " + distance +
+               " away on average and disagree, the most frequent label has " + share + " of the votes";
+    if (vote.confidence < divided_)
+        return "the neighbors disagree: the most frequent label has " + share + " of the votes";
     return "";
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 /// When an answer is none: thresholds that the training set itself gives.
 ///
-/// A sample of 1,000 training images, evenly spread, is classified by all the others (leave one out), which
+/// A sample of 2,000 training images, evenly spread, is classified by all the others (leave one out), which
 /// shows how near and how unanimous the neighbors of true digits are. A picture is rejected where its
-/// neighbors are farther away than those of true digits nearly ever are, or vote in a way that true digits
-/// nearly never cause, or are both far and divided. docs/rejection.md has the figures.
+/// neighbors are stranger than those of nearly all true digits: farther away, the more so the less they
+/// agree; or where they agree less than those of true digits nearly ever do. docs/rejection.md has the figures.
 
 #include <cstdint>
 #include <span>
@@ -42,16 +42,16 @@ class Rejection {
     /// Why this is no answer, for people; empty where it is one. `neighbors`: k of them, in order.
     std::string reason(std::span<const Neighbor> neighbors, const Vote& vote) const;
 
-    double far() const { return far_; }
-    double rather_far() const { return rather_far_; }
+    double strange() const { return strange_; }
     double divided() const { return divided_; }
 
   private:
-    /// The mean distance (not squared) of the nearest ones, at most five.
-    static double distance(std::span<const Neighbor> neighbors);
-
-    double far_, rather_far_;  ///< distances
-    double divided_ = 0;       ///< a winner's share of the votes
+    double strange_;      ///< the most that is accepted; a distance, see strangeness()
+    double divided_ = 0;  ///< the least share of the votes that is accepted
 };
+
+/// The mean distance (not squared) of the nearest neighbors, five at most, times 1 for a unanimous vote up to
+/// 1.3 for a hopelessly divided one.
+double strangeness(std::span<const Neighbor> neighbors, const Vote& vote);
 
 }  // namespace knn
