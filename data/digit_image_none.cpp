@@ -1,0 +1,22 @@
+#include "data/digit_image.h"
+#include "data/errors.h"
+
+namespace knn {
+
+namespace {
+
+[[noreturn]] void refuse() {
+    throw DataError("pictures: this build cannot find digits in pictures; expected a build with OpenCV");
+}
+
+}  // namespace
+
+DigitImage extract_digit(const Picture&, std::vector<Step>*) {
+    refuse();
+}
+
+std::vector<DigitImage> extract_digits(const Picture&, std::vector<Step>*) {
+    refuse();
+}
+
+}  // namespace knn
