@@ -129,6 +129,8 @@ void read_options(const std::vector<std::string>& words, const Command& command,
         po::variables_map values;
         po::store(po::command_line_parser(words).options(known).style(style).run(), values);
         po::notify(values);
+        for (const auto& [name, value] : values)
+            if (!value.defaulted()) options.given.insert(name);
     } catch (const po::unknown_option& error) {
         explain_unknown(error.get_option_name(), known);
     } catch (const po::multiple_occurrences& error) {

@@ -18,6 +18,7 @@ const std::array<std::string, 2> weights_names = {"uniform", "distance"};
 const std::array<std::string, 2> tie_names = {"smallest", "nearest"};
 const std::array<std::string, 3> when_names = {"auto", "always", "never"};
 const std::array<std::string, 2> reject_names = {"off", "auto"};
+const std::array<std::string, 3> order_names = {"confidence", "index", "pair"};
 constexpr int most_threads = 4096;
 
 using Reader = std::function<void(const std::string&)>;
@@ -39,6 +40,18 @@ auto* number(const char* option, Number& target, std::int64_t low, std::int64_t 
     return value("N", [=, &target](const std::string& given) {
         target = static_cast<Number>(parse_integer(option, given, low, high));
     });
+}
+
+/// A whole number that may be given more than once.
+auto* numbers(const char* option, const char* placeholder, std::vector<std::int64_t>& target,
+              std::int64_t high) {
+    return po::value<std::vector<std::string>>()
+        ->composing()
+        ->value_name(placeholder)
+        ->notifier([=, &target](const std::vector<std::string>& given) {
+            for (const std::string& one : given)
+                target.push_back(parse_integer(option, one, 0, high));
+        });
 }
 
 template <class Enum>
@@ -183,6 +196,45 @@ OptionGroup info_group(Options& options) {
     return group;
 }
 
+OptionGroup selection_group(Options& options) {
+    OptionGroup group{"Digits", {}};
+    ViewOptions& view = options.view;
+    constexpr std::int64_t most_label = 255;
+    group.list.add_options()  //
+        ("from", text("--from", "FILE", view.from),
+         "the report.json of an evaluation, or the folder of --report, instead of evaluating now")(
+            "true", numbers("--true", "D", view.true_labels, most_label),
+            "only digits whose true label is D; may be repeated")(
+            "predicted", numbers("--predicted", "D", view.predicted_labels, most_label),
+            "only digits that were taken for D; may be repeated")(
+            "index", numbers("--index", "N", view.indices, unlimited),
+            "only test image N, right or wrong; may be repeated")(
+            "all", po::bool_switch(&view.all), "the correct ones too, not the misclassified alone")(
+            "order", choice("--order", "NAME", view.order, order_names),
+            "confidence (default: the most sure first), index or pair (of labels)")(
+            "limit", number("--limit", view.limit, 1, unlimited),
+            "the first N of them only (default: all; with --text 10)");
+    return group;
+}
+
+OptionGroup form_group(Options& options) {
+    OptionGroup group{"Form (none: a window)", {}};
+    ViewOptions& view = options.view;
+    OutputOptions& output = options.output;
+    group.list.add_options()  //
+        ("sheet", text("--sheet", "FILE", view.sheet),
+         "a PNG with all of them; of OUT.png, several pages are OUT-1.png, OUT-2.png ...")(
+            "html", text("--html", "FILE", view.html),
+            "one page for a browser, with the confusion matrix; - is standard output")(
+            "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
+            "quiet,q", po::bool_switch(&output.quiet), "no summary and no notes")(
+            "color", choice("--color", "WHEN", output.color, when_names),
+            "auto (default: on a terminal), always or never")(
+            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "auto (default: on a terminal), always or never");
+    return group;
+}
+
 const char* name(Metric metric) {
     return metric_names.at(static_cast<std::size_t>(metric)).c_str();
 }
@@ -191,6 +243,19 @@ const char* name(Weights weights) {
 }
 const char* name(Tie tie) {
     return tie_names.at(static_cast<std::size_t>(tie)).c_str();
+}
+const char* name(Order order) {
+    return order_names.at(static_cast<std::size_t>(order)).c_str();
+}
+
+Metric metric_named(const char* option, const std::string& text) {
+    return static_cast<Metric>(parse_name(option, text, metric_names));
+}
+Weights weights_named(const char* option, const std::string& text) {
+    return static_cast<Weights>(parse_name(option, text, weights_names));
+}
+Tie tie_named(const char* option, const std::string& text) {
+    return static_cast<Tie>(parse_name(option, text, tie_names));
 }
 
 }  // namespace knn

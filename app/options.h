@@ -3,6 +3,7 @@
 
 #include <boost/program_options/options_description.hpp>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -51,12 +52,28 @@ struct ClassifyOptions {
     Reject reject = Reject::automatic;
 };
 
+/// In which order digits are shown: the most sure first, by index, or by pair of labels.
+enum class Order { confidence, index, pair };
+
+/// What `view` alone takes: which digits, and how they are shown; no form at all is the window.
+struct ViewOptions {
+    std::string from;  ///< a report of `evaluate`; empty: evaluate
+    std::vector<std::int64_t> true_labels, predicted_labels, indices;  ///< empty: any
+    bool all = false;                                                  ///< the correct ones too
+    Order order = Order::confidence;
+    std::int64_t limit = 0;  ///< 0: all
+    std::string sheet, html;
+    bool text = false;
+};
+
 struct Options {
     DataOptions data;
     SearchOptions search;
     OutputOptions output;
     InfoOptions info;
     ClassifyOptions classify;
+    ViewOptions view;
+    std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
 
 /// Options that belong together, under one heading of the help.
@@ -72,9 +89,17 @@ OptionGroup output_group(Options& options);
 OptionGroup classify_search_group(Options& options);
 OptionGroup classify_group(Options& options);
 OptionGroup info_group(Options& options);
+OptionGroup selection_group(Options& options);
+OptionGroup form_group(Options& options);
 
 const char* name(Metric metric);
 const char* name(Weights weights);
 const char* name(Tie tie);
+const char* name(Order order);
+
+/// The value of a name. Throw UsageError "OPTION TEXT: ...".
+Metric metric_named(const char* option, const std::string& text);
+Weights weights_named(const char* option, const std::string& text);
+Tie tie_named(const char* option, const std::string& text);
 
 }  // namespace knn

@@ -14,6 +14,7 @@
 #include "app/report/explain.h"
 #include "app/report/picture.h"
 #include "app/terminal.h"
+#include "app/workbench.h"
 #include "cpu/search.h"
 #include "data/errors.h"
 #include "data/training.h"
@@ -29,10 +30,6 @@ enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 /// Up to here a CPU has answered before a GPU has started: 0.3 s for a CUDA context, 0.1 s for 1,000 digits
 /// on two cores.
 constexpr std::int64_t few_digits = 1000;
-
-void note(const std::string& text, const OutputOptions& output) {
-    if (!output.quiet && !text.empty()) print_line_to_stderr("note: " + text);
-}
 
 /// The training set and, where pictures may be rejected, what its own digits look like to one another.
 struct Training {

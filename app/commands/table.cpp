@@ -25,8 +25,13 @@ constexpr Command table[] = {
          options.classify.images = std::move(operands);
      },
      "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, told by its content; of a folder, all such\n"
-     "files directly in it. With --device auto up to 500 pictures are searched on the CPU, which has\n"
+     "files directly in it. With --device auto up to 1000 digits are searched on the CPU, which has\n"
      "answered before a GPU has started. Exit code 3: some pictures failed, the others are answered.\n"},
+    {"view", "shows misclassified digits: in a window, on a sheet, a page or the terminal",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {data_group(options), search_group(options), selection_group(options), form_group(options)};
+     },
+     view},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <stdexcept>
 
 namespace knn {
@@ -72,6 +73,26 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
     for (std::size_t c = 0; c < labels.size(); ++c)
         score.per_class.push_back(class_score(score, c));
     return score;
+}
+
+std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image) {
+    const auto neighbors = evaluation.found.neighbors.row(image);
+    const bool weighted = evaluation.settings.weights == "distance";
+    const bool exact = weighted && neighbors.front().distance == 0;
+    std::map<int, double> sums;
+    double all = 0;
+    for (const Neighbor& neighbor : neighbors) {
+        if (exact && neighbor.distance != 0) break;
+        const double weight = weighted && !exact ? 1.0 / neighbor.distance : 1.0;
+        sums[evaluation.data->train.labels.data()[neighbor.index]] += weight;
+        all += weight;
+    }
+    std::vector<VoteShare> shares;
+    for (const auto& [label, sum] : sums)
+        shares.push_back({label, sum / all});
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const VoteShare& a, const VoteShare& b) { return a.share > b.share; });
+    return shares;
 }
 
 }  // namespace knn

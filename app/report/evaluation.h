@@ -51,4 +51,11 @@ struct Evaluation {
     double load_ms = 0, wall_ms = 0;
 };
 
+/// Each label's share of the votes of one test image, by the rules of cpu/vote.h, the largest first.
+struct VoteShare {
+    int label = 0;
+    double share = 0;  ///< 0 < share <= 1
+};
+std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image);
+
 }  // namespace knn

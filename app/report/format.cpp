@@ -23,6 +23,16 @@ std::string percent(double share, int digits) {
     return fixed(share * 100, digits) + " %";
 }
 
+std::string with_commas(std::int64_t number) {
+    const std::string digits = std::to_string(number);
+    std::string result;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        if (i > 0 && (digits.size() - i) % 3 == 0) result += ',';
+        result += digits[i];
+    }
+    return result;
+}
+
 std::string gibibytes(std::int64_t bytes) {
     return fixed(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
 }

@@ -16,6 +16,9 @@ std::string short_number(double value);
 /// A share of 1 as "96.88 %".
 std::string percent(double share, int digits = 2);
 
+/// "1,234,567".
+std::string with_commas(std::int64_t number);
+
 /// "139.8 GiB".
 std::string gibibytes(std::int64_t bytes);
 

@@ -1,12 +1,11 @@
 #include "app/report/outputs.h"
 
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <ostream>
 
-#include "app/interrupt.h"
+#include "app/attempts.h"
 #include "app/output.h"
 #include "app/report/csv.h"
 #include "app/report/html.h"
@@ -44,27 +43,6 @@ void write_picture(const fs::path& file, const Evaluation& evaluation, bool quie
         out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
     });
 }
-
-/// Does one thing after the other; an error waits until all are done, a wish to stop does not.
-class Attempts {
-  public:
-    void operator()(const std::function<void()>& work) {
-        stop_if_asked();
-        try {
-            work();
-        } catch (const Interrupted&) {
-            throw;
-        } catch (...) {
-            if (!first_) first_ = std::current_exception();
-        }
-    }
-    void finish() const {
-        if (first_) std::rethrow_exception(first_);
-    }
-
-  private:
-    std::exception_ptr first_;
-};
 
 }  // namespace
 

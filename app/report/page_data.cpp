@@ -45,24 +45,10 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     return images;
 }
 
-/// Each label's share of the votes, by the rules of cpu/vote.h, the largest first.
-json vote_shares(const Evaluation& evaluation, std::span<const Neighbor> neighbors) {
-    const bool weighted = evaluation.settings.weights == "distance";
-    const bool exact = weighted && neighbors.front().distance == 0;
-    std::map<int, double> sums;
-    double all = 0;
-    for (const Neighbor& neighbor : neighbors) {
-        if (exact && neighbor.distance != 0) break;
-        const double weight = weighted && !exact ? 1.0 / neighbor.distance : 1.0;
-        sums[evaluation.data->train.labels.data()[neighbor.index]] += weight;
-        all += weight;
-    }
-    std::vector<std::pair<int, double>> order(sums.begin(), sums.end());
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+json vote_shares_json(const Evaluation& evaluation, std::int64_t image) {
     json shares = json::array();
-    for (const auto& [label, sum] : order)
-        shares.push_back({{"label", label}, {"share", sum / all}});
+    for (const auto& [label, share] : vote_shares(evaluation, image))
+        shares.push_back({{"label", label}, {"share", share}});
     return shares;
 }
 
@@ -81,7 +67,7 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
             {"predicted", vote.label},
             {"confidence", vote.confidence},
             {"tile", sprite.tile(test, image)},
-            {"votes", vote_shares(evaluation, nearest)},
+            {"votes", vote_shares_json(evaluation, image)},
             {"neighbors", std::move(neighbors)}};
 }
 

@@ -4,24 +4,18 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <opencv2/imgproc.hpp>
-#include <sstream>
 #include <string>
 
-#include "app/report/png.h"
+#include "app/report/canvas.h"
+#include "app/report/format.h"
 
 namespace knn {
 
 namespace {
 
-using Color = cv::Scalar;  // blue, green, red
 using Counts = std::vector<std::vector<std::int64_t>>;
 
-Color rgb(int hex) {
-    return {double(hex & 255), double(hex >> 8 & 255), double(hex >> 16 & 255)};
-}
-
-const Color paper = rgb(0xffffff), ink = rgb(0x1d2733), faint_ink = rgb(0x5d6b7a), empty = rgb(0xf2f4f6);
+const Color empty = rgb(0xf2f4f6);
 
 /// A hue from pale to deep.
 using Ramp = std::array<int, 4>;
@@ -42,101 +36,6 @@ double strength(std::int64_t count, std::int64_t most) {
 
 Color text_color_on(const Color& ground) {
     return 0.114 * ground[0] + 0.587 * ground[1] + 0.299 * ground[2] < 150 ? paper : ink;
-}
-
-enum class Align { left, center, right };
-
-/// Draws `fine` times larger and shrinks at the end, which turns OpenCV's stroke font into smooth letters.
-/// All arguments are in pixels of the finished picture; text is placed by its baseline and sized by the
-/// height of its capitals.
-class Canvas {
-  public:
-    Canvas(double width, double height)
-        : mat_(int(std::ceil(height)) * fine, int(std::ceil(width)) * fine, CV_8UC3, paper) {}
-
-    void box(double x, double y, double width, double height, const Color& color) {
-        const cv::Point2d from(x * fine, y * fine), to((x + width) * fine - 1, (y + height) * fine - 1);
-        cv::rectangle(mat_, cv::Point(from), cv::Point(to), color, cv::FILLED);
-    }
-
-    void text(const std::string& words, double x, double y, double height, const Color& color, Align align,
-              double stroke = 0.13) {
-        x -= width_of(words, height) * (align == Align::left ? 0 : align == Align::center ? 0.5 : 1);
-        std::istringstream rest(words);
-        for (std::string word; rest >> word; x += width_of(word, height) + space * height)
-            cv::putText(mat_, word, cv::Point2d(x * fine, y * fine), font, scale(height), color,
-                        thickness(height, stroke), cv::LINE_AA);
-    }
-
-    /// Reads from bottom to top, centered at (x, y).
-    void text_upward(const std::string& words, double x, double y, double height, const Color& color) {
-        Canvas strip(width_of(words, height) + 4, height * 2);
-        strip.text(words, 2, height * 1.5, height, color, Align::left);
-        cv::rotate(strip.mat_, strip.mat_, cv::ROTATE_90_COUNTERCLOCKWISE);
-        const cv::Point corner(
-            cv::Point2d(x * fine - strip.mat_.cols / 2.0, y * fine - strip.mat_.rows / 2.0));
-        strip.mat_.copyTo(mat_(cv::Rect(corner, strip.mat_.size()) & cv::Rect({}, mat_.size())));
-    }
-
-    static double width_of(const std::string& words, double height) {
-        std::istringstream rest(words);
-        double width = 0;
-        for (std::string word; rest >> word;)
-            width += (width > 0 ? space * height : 0) +
-                     cv::getTextSize(word, font, scale(height), 1, nullptr).width / double(fine);
-        return width;
-    }
-
-    std::vector<std::uint8_t> png() const {
-        cv::Mat small, rgb;
-        cv::resize(mat_, small, mat_.size() / fine, 0, 0, cv::INTER_AREA);
-        cv::cvtColor(small, rgb, cv::COLOR_BGR2RGB);
-        return rgb_png(rgb.data, rgb.rows, rgb.cols);  // a new Mat has no gaps between its rows
-    }
-
-  private:
-    static constexpr int fine = 4, font = cv::FONT_HERSHEY_SIMPLEX;
-    static constexpr double space = 0.5;  // between words, in heights; the font's own is too wide
-    static double scale(double height) { return height * fine / 21; }  // capitals are 21 units high
-    static int thickness(double height, double stroke) {
-        return std::max(1, int(std::lround(height * fine * stroke)));
-    }
-
-    cv::Mat mat_;
-};
-
-/// What OpenCV's font can show: every other character, however many bytes it has, as one question mark.
-std::string printable(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x80 && byte < 0xc0) continue;  // the second and later bytes of a character in UTF-8
-        result += byte >= 0x20 && byte < 0x7f ? c : '?';
-    }
-    return result;
-}
-
-std::string shortened(std::string words, double height, double room) {
-    if (Canvas::width_of(words, height) <= room) return words;
-    while (!words.empty() && Canvas::width_of(words + "...", height) > room)
-        words.pop_back();
-    return words + "...";
-}
-
-std::string with_commas(std::int64_t number) {
-    const std::string digits = std::to_string(number);
-    std::string result;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) result += ',';
-        result += digits[i];
-    }
-    return result;
-}
-
-std::string percent(double share) {
-    char text[16];
-    std::snprintf(text, sizeof text, "%.2f", 100 * share);
-    return text;
 }
 
 /// Where everything goes, in pixels.
@@ -174,17 +73,17 @@ void draw_line(Canvas& canvas, const Layout& at, const std::string& words, doubl
                const Color& color, double stroke) {
     const double room = at.width - 2 * Layout::margin;
     const double fitting = height * std::clamp(room / Canvas::width_of(words, height), 0.75, 1.0);
-    canvas.text(shortened(words, fitting, room), Layout::margin, y, fitting, color, Align::left, stroke);
+    canvas.text(shortened(words, fitting, room), Layout::margin, y, fitting, color, Side::left, stroke);
 }
 
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {
     const Score& score = evaluation.score;
-    draw_line(canvas, at, percent(score.accuracy) + " % on " + printable(evaluation.data->name), 60, 22, ink,
+    draw_line(canvas, at, percent(score.accuracy) + " on " + printable(evaluation.data->name), 60, 22, ink,
               0.15);
     draw_line(canvas, at,
               with_commas(score.correct) + " of " + with_commas(score.total) +
                   " test images right, 95 % interval " + percent(score.accuracy_low) + " to " +
-                  percent(score.accuracy_high) + " %",
+                  percent(score.accuracy_high),
               91, 11, faint_ink, 0.13);
     draw_line(canvas, at,
               "k = " + std::to_string(evaluation.settings.k) + ", " + with_commas(evaluation.n_train) +
@@ -205,7 +104,7 @@ void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int
             if (count > 0 && at.count_height > 0)
                 canvas.text(std::to_string(count), at.x(column) + (at.cell - at.gap) / 2,
                             at.y(row) + (at.cell - at.gap + at.count_height) / 2, at.count_height,
-                            text_color_on(color), Align::center);
+                            text_color_on(color), Side::center);
         }
 }
 
@@ -214,19 +113,18 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
     for (std::size_t i = 0; i < score.labels.size(); i += static_cast<std::size_t>(at.label_step)) {
         const std::string label = std::to_string(score.labels[i]);
         const double middle = (double(i) + 0.5) * at.cell - at.gap / 2;
-        canvas.text(label, Layout::left - 12, Layout::top + middle + height / 2, height, ink, Align::right);
-        canvas.text(label, Layout::left + middle, Layout::top + end + 12 + height, height, ink,
-                    Align::center);
+        canvas.text(label, Layout::left - 12, Layout::top + middle + height / 2, height, ink, Side::right);
+        canvas.text(label, Layout::left + middle, Layout::top + end + 12 + height, height, ink, Side::center);
     }
     canvas.text_upward("true", Layout::margin + 6, Layout::top + end / 2, 12, faint_ink);
-    canvas.text("predicted", Layout::left + end / 2, Layout::top + end + 60, 12, faint_ink, Align::center);
+    canvas.text("predicted", Layout::left + end / 2, Layout::top + end + 60, 12, faint_ink, Side::center);
 }
 
 /// The scale of one hue: a bar with its most at the top, and the counts that a reader looks for beside it.
 void draw_scale(Canvas& canvas, const Layout& at, double top, double height, const Ramp& ramp,
                 const std::string& name, std::int64_t most) {
     const double x = at.width - Layout::beside + 30;
-    canvas.text(name, x, top - 12, 10, faint_ink, Align::left);
+    canvas.text(name, x, top - 12, 10, faint_ink, Side::left);
     for (double y = 0; y < height; ++y)
         canvas.box(x, top + y, Layout::bar, 1, color_at(ramp, 1 - y / height));
     double above = top - 100;
@@ -237,7 +135,7 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
         if (y - above < 16) continue;
         above = y;
         canvas.box(x + Layout::bar, y - 0.5, 5, 1, faint_ink);
-        canvas.text(with_commas(count), x + Layout::bar + 9, y + 4.5, 9, faint_ink, Align::left);
+        canvas.text(with_commas(count), x + Layout::bar + 9, y + 4.5, 9, faint_ink, Side::left);
     }
 }
 

@@ -1,4 +1,5 @@
 #include "app/report/picture.h"
+#include "app/report/sheet.h"
 #include "data/errors.h"
 
 namespace knn {
@@ -9,6 +10,14 @@ bool pictures_available() {
 
 std::vector<std::uint8_t> confusion_png(const Evaluation&) {
     throw DataError("confusion.png: this build cannot draw pictures; a build with OpenCV was expected");
+}
+
+std::int64_t sheet_pages(std::int64_t) {
+    return 0;
+}
+
+std::vector<std::uint8_t> sheet_png(const Evaluation&, const Gallery&, std::int64_t) {
+    throw DataError("a sheet: this build cannot draw pictures; a build with OpenCV was expected");
 }
 
 }  // namespace knn

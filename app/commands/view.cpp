@@ -1,0 +1,155 @@
+#include <cstdlib>
+#include <filesystem>
+#include <ostream>
+
+#include "app/attempts.h"
+#include "app/commands/command.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/report/block_text.h"
+#include "app/report/format.h"
+#include "app/report/picture.h"
+#include "app/report/sheet.h"
+#include "app/terminal.h"
+#include "app/view/select.h"
+#include "app/view/source.h"
+#include "app/view/window.h"
+#include "data/errors.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+constexpr std::int64_t text_limit = 10;  // of digits in a terminal, where nobody asked for more
+
+bool wants_window(const ViewOptions& view) {
+    return view.sheet.empty() && view.html.empty() && !view.text;
+}
+
+/// Finds out before the search what would fail after it.
+void check_forms(const ViewOptions& view) {
+    if (view.sheet == "-")
+        throw UsageError("--sheet -: a sheet may have several pages; expected the name of a file");
+    if (view.html == "-" && view.text)
+        throw UsageError("--html - and --text: both go to standard output; expected one of them");
+    const auto place = [](const std::string& file) { return fs::absolute(file).lexically_normal(); };
+    if (!view.sheet.empty() && !view.html.empty() && place(view.sheet) == place(view.html))
+        throw UsageError("--sheet " + view.sheet + " and --html " + view.html +
+                         ": the same place; expected two");
+    if (!view.sheet.empty() && !pictures_available())
+        throw DataError(
+            "--sheet " + view.sheet +
+            ": this build cannot draw pictures; expected a build with OpenCV, or --html or --text");
+    for (const std::string& file : {view.sheet, view.html})
+        if (!file.empty()) check_output_file(file);
+    if (wants_window(view)) check_window();
+}
+
+/// Whether the locale writes UTF-8, by the variables that decide it, in their order.
+bool utf8_terminal() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const char* value = std::getenv(name);
+        if (value == nullptr || *value == '\0') continue;
+        const std::string_view locale = value;
+        for (const char* spelling : {"UTF-8", "utf-8", "UTF8", "utf8"})
+            if (locale.find(spelling) != locale.npos) return true;
+        return false;
+    }
+    return false;
+}
+
+Blocks blocks_for(const OutputOptions& output) {
+    if (!utf8_terminal()) return Blocks::ascii;
+    return use_color(output.color) ? Blocks::color : Blocks::unicode;
+}
+
+/// OUT.png, or OUT-2.png where there are several pages. A device or a pipe gets one after the other.
+std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
+    std::error_code none;
+    const fs::file_status status = fs::status(file, none);
+    if (pages == 1 || (fs::exists(status) && !fs::is_regular_file(status))) return file;
+    const fs::path path = file;
+    return (path.parent_path() / (path.stem().string() + '-' + std::to_string(page + 1))).string() +
+           path.extension().string();
+}
+
+std::string digits(std::int64_t count) {
+    return with_commas(count) + (count == 1 ? " digit" : " digits");
+}
+
+/// Returns what to tell about it.
+std::string write_sheet(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
+    const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
+    for (std::int64_t page = 0; page < pages; ++page) {
+        stop_if_asked();
+        const std::vector<std::uint8_t> png = sheet_png(evaluation, gallery, page);
+        write_output(page_name(file, page, pages), [&](std::ostream& out) {
+            out.write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
+        });
+    }
+    std::string names = page_name(file, 0, pages);
+    if (pages > 1) names += " to " + page_name(file, pages - 1, pages);
+    return "wrote " + names + ": " + digits(std::ssize(gallery.images)) + "\n";
+}
+
+std::string write_page(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
+    write_output(file, [&](std::ostream& out) { out << html_page(evaluation, gallery); });
+    return "wrote " + file + ": " + digits(std::ssize(gallery.images)) + "\n";
+}
+
+/// "312 of 10,000 test images are misclassified; 24 digits selected (misclassified, true label 4)".
+std::string summary(const Evaluation& evaluation, const Selection& selection) {
+    const Score& score = evaluation.score;
+    const std::int64_t wrong = score.total - score.correct;
+    std::string text = with_commas(wrong) + " of " + with_commas(score.total) + " test images " +
+                       (wrong == 1 ? "is" : "are") + " misclassified; ";
+    text += selection.found == 0 ? "nothing to show" : digits(selection.found) + " selected";
+    return text + " (" + selection.description + ")\n";
+}
+
+std::string shown_text(const Evaluation& evaluation, const Selection& selection,
+                       const OutputOptions& output) {
+    const Gallery& gallery = selection.gallery;
+    std::string text = block_text(evaluation, gallery, selection.found, blocks_for(output));
+    if (std::ssize(gallery.images) < selection.found && !output.quiet)
+        text += '\n' + with_commas(std::ssize(gallery.images)) + " of " + digits(selection.found) +
+                " shown; --limit " + std::to_string(selection.found) + " shows all\n";
+    return text;
+}
+
+}  // namespace
+
+int view(const Options& options, Clock::time_point start) {
+    const ViewOptions& view = options.view;
+    const OutputOptions& output = options.output;
+    check_source(options);
+    check_forms(view);
+    Source source(options, start);
+    const Evaluation& evaluation = source.evaluation();
+    const Selection selection = select(evaluation, view, view.limit);
+    Selection in_text = selection;  // a terminal gets fewer
+    if (view.limit == 0 && std::ssize(in_text.gallery.images) > text_limit)
+        in_text.gallery.images.resize(text_limit);
+    const bool text_alone = view.text && view.html.empty();
+    if (view.text || !view.html.empty() || wants_window(view))  // a sheet has no neighbors
+        source.complete((text_alone ? in_text : selection).gallery.images);
+
+    const bool quiet = output.quiet || view.html == "-";
+    if (view.html == "-" && selection.found == 0)
+        note("nothing to show (" + selection.description + ")", output);
+    Attempts attempt;
+    std::string told = quiet ? "" : summary(evaluation, selection);
+    const auto tell = [&](const std::string& text) { told += quiet ? "" : text; };
+    if (!view.sheet.empty()) attempt([&] { tell(write_sheet(view.sheet, evaluation, selection.gallery)); });
+    if (!view.html.empty()) attempt([&] { tell(write_page(view.html, evaluation, selection.gallery)); });
+    if (view.text && selection.found > 0)
+        told += std::string(told.empty() ? "" : "\n") + shown_text(evaluation, in_text, output);
+    if (!told.empty()) attempt([&] { print(told); });
+    attempt.finish();
+    if (wants_window(view) && selection.found > 0) show_window(evaluation, selection.gallery.images);
+    return 0;
+}
+
+}  // namespace knn

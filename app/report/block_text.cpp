@@ -1,0 +1,162 @@
+#include "app/report/block_text.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/report/format.h"
+
+namespace knn {
+
+namespace {
+
+constexpr const char *reset = "\x1b[0m", *bold = "\x1b[1m", *dim = "\x1b[2m", *green = "\x1b[32m",
+                     *bold_red = "\x1b[1;31m";
+
+/// Gray levels, row by row.
+struct Gray {
+    int rows = 0, cols = 0;
+    std::vector<int> levels;
+
+    int at(int row, int col) const {
+        return row < rows ? levels[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
+                                   static_cast<std::size_t>(col)]
+                          : 0;
+    }
+};
+
+/// The mean over rectangles of whole pixels, so that neither side is longer than `most`.
+Gray shrunk(const std::uint8_t* gray, int rows, int cols, int most) {
+    const int times = (std::max(rows, cols) + most - 1) / most;
+    Gray small{(rows + times - 1) / times, (cols + times - 1) / times, {}};
+    for (int row = 0; row < rows; row += times)
+        for (int col = 0; col < cols; col += times) {
+            const int end_row = std::min(row + times, rows), end_col = std::min(col + times, cols);
+            std::int64_t sum = 0;
+            for (int y = row; y < end_row; ++y)
+                for (int x = col; x < end_col; ++x)
+                    sum += gray[std::int64_t{y} * cols + x];
+            small.levels.push_back(static_cast<int>(sum / ((end_row - row) * (end_col - col))));
+        }
+    return small;
+}
+
+/// Two pixels as one letter, by the ink that it has.
+std::string letter(int upper, int lower) {
+    constexpr std::string_view by_weight = " .:-=+*#%@";
+    const auto place = static_cast<std::size_t>(upper + lower) * (by_weight.size() - 1) / 510;
+    const bool faint = upper + lower > 40 && place == 0;
+    return std::string(1, faint ? '.' : by_weight[place]);
+}
+
+/// Two pixels as one block: each half is set or not, and a cell whose halves agree shows its shade.
+std::string block(int upper, int lower) {
+    constexpr int set = 96;
+    const int mean = (upper + lower) / 2;
+    if (upper >= set && lower >= set) return mean >= 176 ? "█" : "▓";
+    if (upper >= set) return "▀";
+    if (lower >= set) return "▄";
+    return mean >= 32 ? "░" : " ";
+}
+
+/// Two pixels in their grays: the upper one as the letter's color, the lower one as its ground.
+std::string colored(int upper, int lower) {
+    const auto gray = [](int level) { return std::to_string(level < 6 ? 16 : 232 + (level - 6) * 24 / 250); };
+    return "\x1b[38;5;" + gray(upper) + ";48;5;" + gray(lower) + "m▀";
+}
+
+/// Words in a style where the terminal has styles.
+std::string styled(const std::string& words, const char* style, Blocks blocks) {
+    return blocks == Blocks::color ? style + words + reset : words;
+}
+
+std::string label_text(int label, int truth, int predicted, Blocks blocks) {
+    const std::string text = std::to_string(label);
+    if (label == truth) return styled(text, green, blocks);
+    return label == predicted ? styled(text, bold_red, blocks) : text;
+}
+
+std::string right(const std::string& text, std::size_t width) {
+    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// What stands beside the image: the votes, then the neighbors, nearest first.
+std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image, Blocks blocks,
+                               std::size_t most_neighbors) {
+    const std::uint8_t* labels = evaluation.data->train.labels.data();
+    const int truth = evaluation.data->test.labels.data()[image];
+    const int predicted = evaluation.found.votes[static_cast<std::size_t>(image)].label;
+    std::vector<std::string> lines;
+    std::string votes = "votes      ";
+    for (const VoteShare& one : vote_shares(evaluation, image))
+        votes += label_text(one.label, truth, predicted, blocks) + ": " + percent(one.share, 0) + "  ";
+    votes.resize(votes.find_last_not_of(' ') + 1);
+    lines.push_back(votes);
+    lines.emplace_back();
+    lines.push_back(styled("neighbor   label  squared distance", dim, blocks));
+    const auto nearest = evaluation.found.neighbors.row(image);
+    for (std::size_t i = 0; i < std::min(nearest.size(), most_neighbors); ++i) {
+        const int label = labels[nearest[i].index];
+        const std::string number = '#' + std::to_string(nearest[i].index);
+        const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
+        lines.push_back(number + std::string(11 - std::min<std::size_t>(number.size(), 10), ' ') +
+                        std::string(gap, ' ') + label_text(label, truth, predicted, blocks) +
+                        right(with_commas(nearest[i].distance), 18));
+    }
+    if (nearest.size() > most_neighbors)
+        lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(most_neighbors)) + " more");
+    return lines;
+}
+
+std::string digit_text(const Evaluation& evaluation, std::int64_t image, std::int64_t position,
+                       std::int64_t found, Blocks blocks) {
+    const LabeledImages& test = evaluation.data->test;
+    const Vote& vote = evaluation.found.votes[static_cast<std::size_t>(image)];
+    const int truth = test.labels.data()[image];
+    std::string text = styled('#' + std::to_string(image), bold, blocks) + "   true " +
+                       label_text(truth, truth, vote.label, blocks) + "   predicted " +
+                       label_text(vote.label, truth, vote.label, blocks) + "   confidence " +
+                       percent(vote.confidence, 0) + "   " +
+                       styled(with_commas(position) + " of " + with_commas(found), dim, blocks) + "\n";
+    const auto lines = block_lines(test.images().row(image), test.rows, test.cols, blocks);
+    const auto beside = facts(evaluation, image, blocks, 10);
+    const std::size_t width =
+        static_cast<std::size_t>(shrunk(test.images().row(image), test.rows, test.cols, 56).cols);
+    for (std::size_t i = 0; i < std::max(lines.size(), beside.size()); ++i) {
+        std::string line = i < lines.size() ? lines[i] : std::string(width, ' ');
+        if (i < beside.size() && !beside[i].empty()) line += "   " + beside[i];
+        line.resize(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks, int most) {
+    const Gray image = shrunk(gray, rows, cols, most);
+    std::vector<std::string> lines;
+    for (int row = 0; row < image.rows; row += 2) {
+        std::string line;
+        for (int col = 0; col < image.cols; ++col) {
+            const int upper = image.at(row, col), lower = image.at(row + 1, col);
+            line += blocks == Blocks::ascii     ? letter(upper, lower)
+                    : blocks == Blocks::unicode ? block(upper, lower)
+                                                : colored(upper, lower);
+        }
+        lines.push_back(blocks == Blocks::color ? line + reset : line);
+    }
+    return lines;
+}
+
+std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found,
+                       Blocks blocks) {
+    std::string text;
+    std::int64_t position = 0;
+    for (const std::int64_t image : gallery.images) {
+        if (position > 0) text += '\n';
+        text += digit_text(evaluation, image, ++position, found, blocks);
+    }
+    return text;
+}
+
+}  // namespace knn

@@ -1,0 +1,26 @@
+#pragma once
+/// Digits for a terminal, made of characters.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/report/html.h"
+
+namespace knn {
+
+/// How an image becomes characters, each of which shows two pixels, one above the other: letters of growing
+/// weight, block characters, or block characters in 24 grays (escape codes for 256 colors).
+enum class Blocks { ascii, unicode, color };
+
+/// The lines of one image, 8-bit gray, rows × cols; wider or higher than `most` pixels it is shrunk first. A
+/// line takes as many columns as the image, then, has.
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks,
+                                     int most = 56);
+
+/// Each digit of the gallery with its labels, votes and nearest neighbors. `found`: how many were selected
+/// in all.
+std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found,
+                       Blocks blocks);
+
+}  // namespace knn

@@ -1,0 +1,123 @@
+#include "app/report/canvas.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+#include <sstream>
+
+#include "app/report/png.h"
+
+namespace knn {
+
+namespace {
+
+constexpr int font = cv::FONT_HERSHEY_SIMPLEX;
+constexpr double capitals = 21;  // the height of the font's capitals at scale 1
+constexpr double space = 0.5;    // between words, in heights; the font's own is too wide
+
+}  // namespace
+
+Color rgb(int hex) {
+    return {double(hex & 255), double(hex >> 8 & 255), double(hex >> 16 & 255)};
+}
+
+Canvas::Canvas(double width, double height, int fine, const Color& ground)
+    : fine_(fine), mat_(int(std::ceil(height)) * fine, int(std::ceil(width)) * fine, CV_8UC3, ground) {}
+
+double Canvas::scale(double height) const {
+    return height * fine_ / capitals;
+}
+
+int Canvas::thickness(double height, double stroke) const {
+    return std::max(1, int(std::lround(height * fine_ * stroke)));
+}
+
+void Canvas::box(double x, double y, double width, double height, const Color& color) {
+    const cv::Point2d from(x * fine_, y * fine_), to((x + width) * fine_ - 1, (y + height) * fine_ - 1);
+    cv::rectangle(mat_, cv::Point(from), cv::Point(to), color, cv::FILLED);
+}
+
+void Canvas::text(const std::string& words, double x, double y, double height, const Color& color, Side side,
+                  double stroke) {
+    x -= width_of(words, height) * (side == Side::left ? 0 : side == Side::center ? 0.5 : 1);
+    std::istringstream rest(words);
+    for (std::string word; rest >> word; x += width_of(word, height) + space * height)
+        cv::putText(mat_, word, cv::Point2d(x * fine_, y * fine_), font, scale(height), color,
+                    thickness(height, stroke), cv::LINE_AA);
+}
+
+void Canvas::text_upward(const std::string& words, double x, double y, double height, const Color& color) {
+    Canvas strip(width_of(words, height) + 4, height * 2, fine_);
+    strip.text(words, 2, height * 1.5, height, color, Side::left);
+    cv::rotate(strip.mat_, strip.mat_, cv::ROTATE_90_COUNTERCLOCKWISE);
+    const cv::Point corner(cv::Point2d(x * fine_ - strip.mat_.cols / 2.0, y * fine_ - strip.mat_.rows / 2.0));
+    strip.mat_.copyTo(mat_(cv::Rect(corner, strip.mat_.size()) & cv::Rect({}, mat_.size())));
+}
+
+void Canvas::arrow(double x, double y, double length, double height, const Color& color) {
+    const double middle = y - height / 2, barb = height * 0.3;
+    const auto line = [&](double x1, double y1, double x2, double y2) {
+        cv::line(mat_, cv::Point2d(x1 * fine_, y1 * fine_), cv::Point2d(x2 * fine_, y2 * fine_), color,
+                 thickness(height, 0.11), cv::LINE_AA);
+    };
+    line(x, middle, x + length, middle);
+    line(x + length, middle, x + length - barb, middle - barb);
+    line(x + length, middle, x + length - barb, middle + barb);
+}
+
+void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side) {
+    box(x, y, side, side, rgb(0));
+    const double zoom = side * fine_ / std::max(rows, cols);
+    const cv::Size size(std::max(1, int(std::lround(cols * zoom))),
+                        std::max(1, int(std::lround(rows * zoom))));
+    const cv::Mat image(rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray));  // only read
+    cv::Mat sized, colored;
+    cv::resize(image, sized, size, 0, 0, zoom < 1 ? cv::INTER_AREA : cv::INTER_NEAREST);
+    cv::cvtColor(sized, colored, cv::COLOR_GRAY2BGR);
+    const int margin_x = (int(side * fine_) - size.width) / 2,
+              margin_y = (int(side * fine_) - size.height) / 2;
+    const cv::Rect place(int(x * fine_) + margin_x, int(y * fine_) + margin_y, size.width, size.height);
+    const cv::Rect seen = place & cv::Rect({}, mat_.size());
+    colored(seen - place.tl()).copyTo(mat_(seen));
+}
+
+double Canvas::width_of(const std::string& words, double height) {
+    constexpr int finer = 4;  // than pixels: OpenCV rounds to whole ones
+    std::istringstream rest(words);
+    double width = 0;
+    for (std::string word; rest >> word;)
+        width += (width > 0 ? space * height : 0) +
+                 cv::getTextSize(word, font, height * finer / capitals, 1, nullptr).width / double(finer);
+    return width;
+}
+
+cv::Mat Canvas::picture() const {
+    cv::Mat small;
+    cv::resize(mat_, small, mat_.size() / fine_, 0, 0, cv::INTER_AREA);
+    return small;
+}
+
+std::vector<std::uint8_t> Canvas::png() const {
+    cv::Mat rgb;
+    cv::cvtColor(picture(), rgb, cv::COLOR_BGR2RGB);
+    return rgb_png(rgb.data, rgb.rows, rgb.cols);  // a new Mat has no gaps between its rows
+}
+
+std::string printable(const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte >= 0x80 && byte < 0xc0) continue;  // the second and later bytes of a character in UTF-8
+        result += byte >= 0x20 && byte < 0x7f ? c : '?';
+    }
+    return result;
+}
+
+std::string shortened(std::string words, double height, double room) {
+    if (Canvas::width_of(words, height) <= room) return words;
+    while (!words.empty() && Canvas::width_of(words + "...", height) > room)
+        words.pop_back();
+    return words + "...";
+}
+
+}  // namespace knn

@@ -1,0 +1,60 @@
+#pragma once
+/// A picture that is drawn with OpenCV. Only files that a build without OpenCV leaves out include this.
+
+#include <cstdint>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+namespace knn {
+
+using Color = cv::Scalar;  ///< blue, green, red
+
+/// From 0xRRGGBB.
+Color rgb(int hex);
+
+inline const Color paper = rgb(0xffffff), ink = rgb(0x1d2733), faint_ink = rgb(0x5d6b7a);
+
+/// Where text lies relative to its x.
+enum class Side { left, center, right };
+
+/// Draws `fine` times larger and shrinks at the end, which turns OpenCV's stroke font into smooth letters.
+/// All arguments are in pixels of the finished picture; text is placed by its baseline and sized by the
+/// height of its capitals.
+class Canvas {
+  public:
+    Canvas(double width, double height, int fine = 4, const Color& ground = paper);
+
+    void box(double x, double y, double width, double height, const Color& color);
+    void text(const std::string& words, double x, double y, double height, const Color& color, Side side,
+              double stroke = 0.13);
+    /// Reads from bottom to top, centered at (x, y).
+    void text_upward(const std::string& words, double x, double y, double height, const Color& color);
+    /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.
+    void arrow(double x, double y, double length, double height, const Color& color);
+    /// rows × cols of 8-bit gray as a square of `side` pixels, aspect kept, on black: enlarged in blocks, so
+    /// that every pixel can be seen, or shrunk by averaging.
+    void image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side);
+
+    /// Of text of this height, in pixels.
+    static double width_of(const std::string& words, double height);
+
+    /// The finished picture: 8-bit blue, green, red, without gaps.
+    cv::Mat picture() const;
+    std::vector<std::uint8_t> png() const;
+
+  private:
+    double scale(double height) const;
+    int thickness(double height, double stroke) const;
+
+    int fine_;
+    cv::Mat mat_;
+};
+
+/// What OpenCV's font can show: every other character, however many bytes it has, as one question mark.
+std::string printable(const std::string& text);
+
+/// Cut off behind the last letter that fits `room` pixels, with three dots.
+std::string shortened(std::string words, double height, double room);
+
+}  // namespace knn

@@ -1,0 +1,254 @@
+#include "app/report/report_file.h"
+
+#include <charconv>
+#include <fstream>
+#include <initializer_list>
+#include <iostream>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "data/errors.h"
+#include "data/problem.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* schema = "mnist-knn/evaluate/1";
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void fail(const std::string& file, const std::string& what) {
+    throw DataError(file + ": " + what + "; expected a report.json of 'mnist-knn evaluate'");
+}
+
+/// A part of the report, and where it is.
+class Part {
+  public:
+    Part(const std::string& file, const json& value, std::string name = "")
+        : file_(file), value_(value), name_(std::move(name)) {}
+
+    bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+    Part at(const char* key) const {
+        const std::string name = name_.empty() ? key : name_ + '.' + key;
+        if (!has(key)) fail(file_, "has no " + name);
+        return {file_, value_[key], name};
+    }
+    std::vector<Part> items() const {
+        if (!value_.is_array()) wrong("no list");
+        std::vector<Part> parts;
+        for (std::size_t i = 0; i < value_.size(); ++i)
+            parts.emplace_back(file_, value_[i], name_ + '[' + std::to_string(i) + ']');
+        return parts;
+    }
+    std::string text() const {
+        if (!value_.is_string()) wrong("no text");
+        return value_.get<std::string>();
+    }
+    bool yes() const {
+        if (!value_.is_boolean()) wrong("neither true nor false");
+        return value_.get<bool>();
+    }
+    double number() const {
+        if (!value_.is_number()) wrong("no number");
+        return value_.get<double>();
+    }
+    std::int64_t whole(std::int64_t low, std::int64_t high) const {
+        if (!value_.is_number_integer()) wrong("no whole number");
+        if (value_.is_number_unsigned() && value_.get<std::uint64_t>() > std::uint64_t(no_limit))
+            wrong("out of range");
+        const auto number = value_.get<std::int64_t>();
+        if (number < low || number > high) wrong("out of range");
+        return number;
+    }
+    [[noreturn]] void wrong(const std::string& what) const { fail(file_, name_ + " is " + what); }
+
+  private:
+    const std::string& file_;
+    const json& value_;
+    std::string name_;
+};
+
+Settings read_settings(const Part& part) {
+    Settings settings;
+    settings.k = static_cast<int>(part.at("k").whole(1, max_k));
+    settings.engine = part.at("engine").text();
+    settings.distance = part.at("distance").text();
+    settings.select = part.at("select").text();
+    settings.metric = part.at("metric").text();
+    settings.weights = part.at("weights").text();
+    settings.tie = part.at("tie").text();
+    settings.device = part.at("device").text();
+    settings.threads = static_cast<int>(part.at("threads").whole(0, 1 << 20));
+    settings.batch = part.at("batch").whole(0, no_limit);
+    return settings;
+}
+
+Device read_device(const Part& part) {
+    const auto text = [&](const char* key) { return part.has(key) ? part.at(key).text() : ""; };
+    Device device;
+    device.name = part.at("name").text();
+    device.kind = part.at("kind").text() == "gpu" ? Device::Kind::gpu : Device::Kind::cpu;
+    device.compute_capability = text("compute_capability");
+    device.memory_bytes = part.has("memory_bytes") ? part.at("memory_bytes").whole(0, no_limit) : 0;
+    device.driver = text("driver");
+    device.runtime = text("runtime");
+    return device;
+}
+
+void read_timing(const Part& part, Evaluation& evaluation) {
+    evaluation.found.search_ms = part.at("search_ms").number();
+    evaluation.load_ms = part.at("load_ms").number();
+    evaluation.wall_ms = part.at("wall_ms").number();
+    for (const Part& one : part.at("stages").items()) {
+        Stage stage;
+        stage.name = one.at("name").text();
+        stage.launches = one.at("launches").whole(0, no_limit);
+        stage.total_ms = one.at("total_ms").number();
+        stage.bytes = one.has("bytes") ? one.at("bytes").number() : 0;
+        if (one.has("gflop_per_s")) stage.operations = one.at("gflop_per_s").number() * 1e6 * stage.total_ms;
+        stage.transfer = stage.name == "upload" || stage.name == "download";
+        evaluation.found.timeline.add(stage);
+    }
+}
+
+std::vector<std::int64_t> read_row(const Part& part, std::size_t size) {
+    std::vector<std::int64_t> row;
+    for (const Part& count : part.items())
+        row.push_back(count.whole(0, no_limit / 65536));  // so that no sum of 256 × 256 of them overflows
+    if (row.size() != size) part.wrong("not one count for each label");
+    return row;
+}
+
+/// Labels and confusion matrix; the sums must be what the report says.
+void read_result(const Part& part, Evaluation& evaluation) {
+    Score& score = evaluation.score;
+    for (const Part& label : part.at("labels").items()) {
+        const std::int64_t low = score.labels.empty() ? 0 : score.labels.back() + 1;
+        score.labels.push_back(static_cast<std::uint8_t>(label.whole(low, 255)));
+    }
+    std::int64_t sum = 0, hits = 0;
+    const Part confusion = part.at("confusion");
+    for (const Part& row : confusion.items()) {
+        score.confusion.push_back(read_row(row, score.labels.size()));
+        for (const std::int64_t count : score.confusion.back())
+            sum += count;
+    }
+    if (score.confusion.size() != score.labels.size()) confusion.wrong("not one row for each label");
+    for (std::size_t c = 0; c < score.labels.size(); ++c)
+        hits += score.confusion[c][c];
+    score.total = part.at("total").whole(0, no_limit);
+    score.correct = part.at("correct").whole(0, score.total);
+    if (sum != score.total || sum != evaluation.n_test || hits != score.correct)
+        confusion.wrong("at odds with the number of test images or of correct ones");
+}
+
+SavedReport read_all(const std::string& file, const json& root) {
+    const Part part(file, root);
+    if (const std::string found = part.at("schema").text(); found != schema)
+        fail(file, "its schema is '" + found + "', not '" + schema + "'");
+    const Part dataset = part.at("dataset");
+    SavedReport report;
+    report.file = file;
+    report.source = dataset.at("source").text();
+    report.synthetic = dataset.at("synthetic").yes();
+    report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
+    report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
+    Evaluation& evaluation = report.evaluation;
+    evaluation.n_train = dataset.at("train").whole(1, no_limit);
+    evaluation.n_test = dataset.at("test").whole(0, no_limit);
+    evaluation.created = part.at("created").text();
+    evaluation.settings = read_settings(part.at("settings"));
+    evaluation.found.device = read_device(part.at("device"));
+    read_result(part.at("result"), evaluation);
+    read_timing(part.at("timing"), evaluation);
+    return report;
+}
+
+/// Takes the file's content whole; a report of 256 classes has about half a megabyte.
+std::string content_of(const std::string& file) {
+    constexpr std::size_t most = 64 << 20;
+    std::string text;
+    std::ifstream opened;
+    if (file != "-") {
+        std::error_code none;
+        if (!fs::exists(file, none)) fail(file, "no such file");
+        if (fs::is_directory(file, none)) fail(file, "is a folder");
+        opened.open(file, std::ios::binary);
+        if (!opened) fail(file, "cannot be read");
+    }
+    std::istream& stream = file == "-" ? std::cin : opened;
+    std::vector<char> piece(1 << 16);
+    while (stream.read(piece.data(), std::ssize(piece)) || stream.gcount() > 0) {
+        text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
+        if (text.size() > most) fail(file, "is larger than 64 MiB");
+    }
+    return text;
+}
+
+/// Reads the numbers of one line, from left to right.
+class Cells {
+  public:
+    explicit Cells(std::string_view line) : rest_(line) {}
+    template <class Number>
+    bool take(Number& number, bool last = false) {
+        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+        if (error != std::errc{}) return false;
+        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        if (last) return rest_.empty();
+        if (!rest_.starts_with(',')) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+  private:
+    std::string_view rest_;
+};
+
+}  // namespace
+
+SavedReport read_report(const std::string& file) {
+    std::error_code none;
+    std::string name = file;
+    if (file != "-" && fs::is_directory(file, none)) name = (fs::path(file) / "report.json").string();
+    const std::string text = content_of(name);
+    if (name == "-") name = "standard input";
+    if (text.empty()) fail(name, "is empty");
+    const json root = json::parse(text, nullptr, false);
+    if (root.is_discarded()) fail(name, "is no JSON, or is cut short");
+    return read_all(name, root);
+}
+
+Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
+    const auto wrong = [&](std::int64_t line, const std::string& what) {
+        throw DataError(file.string() + ": line " + std::to_string(line) + " " + what + "; expected " +
+                        std::to_string(n_test) + " lines of index,label,predicted,confidence");
+    };
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
+    std::string line;
+    if (!std::getline(stream, line) || line != "index,label,predicted,confidence")
+        wrong(1, "is not the heading");
+    Predictions read;
+    for (std::int64_t i = 0; i < n_test; ++i) {
+        if (!std::getline(stream, line)) wrong(i + 2, "is missing");
+        std::int64_t index = -1;
+        Vote vote;
+        std::uint8_t truth = 0;
+        Cells cells(line);
+        if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
+            !cells.take(vote.confidence, true) || !(vote.confidence > 0 && vote.confidence <= 1))
+            wrong(i + 2, "is damaged");
+        read.truth.push_back(truth);
+        read.votes.push_back(vote);
+    }
+    if (std::getline(stream, line)) wrong(n_test + 2, "is one too many");
+    return read;
+}
+
+}  // namespace knn

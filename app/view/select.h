@@ -1,0 +1,26 @@
+#pragma once
+/// Which digits `view` shows, and in which order.
+
+#include <string>
+
+#include "app/options.h"
+#include "app/report/evaluation.h"
+#include "app/report/html.h"
+
+namespace knn {
+
+/// The test images that the options select, in their order.
+struct Selection {
+    Gallery gallery;          ///< at most as many as --limit says
+    std::int64_t found = 0;   ///< how many the filters let through
+    std::string description;  ///< "misclassified, true label 4, predicted 9"
+};
+
+/// Throws UsageError where a label is none of the classes or an index is beyond the last test image.
+/// `limit`: 0 for all.
+Selection select(const Evaluation& evaluation, const ViewOptions& options, std::int64_t limit);
+
+/// Sorts test images into the order.
+void sort_images(std::vector<std::int64_t>& images, const Evaluation& evaluation, Order order);
+
+}  // namespace knn

@@ -1,0 +1,192 @@
+#include "app/view/source.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+
+#include "data/errors.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// What a report has decided already.
+constexpr std::array decided = {"-k", "metric", "weights", "tie", "limit-train", "limit-test"};
+constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
+
+bool any_given(const Options& options, std::span<const char* const> names) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* name) { return options.given.contains(name); });
+}
+
+/// The data set that a report names, by what stands there for people: a folder, or four files.
+DataLocation location_of(const SavedReport& report) {
+    if (report.synthetic) {
+        DataLocation location;
+        location.source = report.source;
+        location.synthetic = true;
+        return location;
+    }
+    std::error_code none;
+    DataOptions options;
+    options.folder = report.source;
+    if (fs::is_directory(report.source, none)) return locate(options);
+    options = {};
+    std::array<std::string*, 4> files = {&options.train_images, &options.train_labels, &options.test_images,
+                                         &options.test_labels};
+    std::string rest = report.source;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const std::size_t end = i + 1 < files.size() ? rest.find(", ") : rest.size();
+        *files[i] = rest.substr(0, end);
+        rest = end < rest.size() ? rest.substr(end + 2) : "";
+    }
+    if (std::all_of(files.begin(), files.end(), [&](auto* file) { return fs::exists(*file, none); }))
+        return locate(options);
+    throw DataError(report.file + ": its data set, " + report.source +
+                    ", is not there; expected it there, or --data with the folder where it is now");
+}
+
+/// The options that search as the report's evaluation did.
+void adopt(Options& options, const SavedReport& report) {
+    const Settings& settings = report.evaluation.settings;
+    SearchOptions& search = options.search;
+    const auto named = [&](auto read, const char* member, const std::string& text) {
+        try {
+            return read(member, text);
+        } catch (const UsageError& error) {
+            throw DataError(report.file + ": " + error.what());
+        }
+    };
+    search.k = settings.k;
+    search.metric = named(metric_named, "settings.metric", settings.metric);
+    search.weights = named(weights_named, "settings.weights", settings.weights);
+    search.tie = named(tie_named, "settings.tie", settings.tie);
+    search.limit_train = report.evaluation.n_train;
+    search.limit_test = report.evaluation.n_test;
+    const bool free = !options.given.contains("engine") && !options.given.contains("device");
+    const Engine* engine = find_engine(settings.engine);
+    if (free && engine != nullptr && !engine->on_gpu) search.engine = settings.engine;
+}
+
+std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t count) {
+    return {set.labels.data(), set.labels.data() + count};
+}
+
+}  // namespace
+
+void check_source(const Options& options) {
+    if (options.view.from.empty()) return;
+    for (const char* name : decided)
+        if (options.given.contains(name)) {
+            const std::string option = name[0] == '-' ? name : "--" + std::string(name);
+            throw UsageError(option +
+                             ": given together with --from, whose report has it; expected one of them");
+        }
+}
+
+Source::Source(const Options& options, std::chrono::steady_clock::time_point start) : options_(options) {
+    if (!options.view.from.empty()) return from_report();
+    Chooser chooser(options_.search);
+    bench_ = std::make_unique<Workbench>(chooser, locate(options_.data), options_);
+    evaluation_ = evaluation_of(*bench_);
+    evaluation_.wall_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Source::from_report() {
+    SavedReport report = read_report(options_.view.from);
+    adopt(options_, report);
+    Chooser chooser(options_.search);
+    const DataLocation location =
+        any_given(options_, data_options) ? locate(options_.data) : location_of(report);
+    bench_ = std::make_unique<Workbench>(chooser, location, options_);
+    check_data(report);
+    evaluation_ = report.evaluation;
+    evaluation_.data = &bench_->data();
+    neighbors_known_ = false;
+    if (!take_predictions(report)) search_again(report);
+}
+
+void Source::check_data(const SavedReport& report) const {
+    const Dataset& data = bench_->data();
+    const auto differ = [&](const std::string& what) {
+        throw DataError(report.file + ": is about " + what + ", " + data.source +
+                        " is not; expected the data set that it was made from (--data DIR)");
+    };
+    const auto images = [](std::int64_t train, std::int64_t test) {
+        return std::to_string(train) + " training and " + std::to_string(test) + " test images";
+    };
+    const Evaluation& saved = report.evaluation;
+    if (saved.n_train > data.train.count || saved.n_test > data.test.count)
+        differ(images(saved.n_train, saved.n_test));
+    if (report.rows != data.test.rows || report.cols != data.test.cols)
+        differ("images of " + std::to_string(report.rows) + "x" + std::to_string(report.cols));
+    if (saved.score.labels != data.labels)
+        differ(std::to_string(saved.score.labels.size()) + " other classes");
+}
+
+bool Source::take_predictions(const SavedReport& report) {
+    if (report.file == "standard input") return false;
+    const fs::path file = fs::path(report.file).parent_path() / "predictions.csv";
+    std::error_code none;
+    if (!fs::exists(file, none)) return false;
+    const auto refuse = [&](const std::string& why) {
+        note(why + ": searching again", options_.output);
+        return false;
+    };
+    Predictions read;
+    try {
+        read = read_predictions(file, evaluation_.n_test);
+    } catch (const DataError& error) {
+        return refuse(error.what());
+    }
+    if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
+        return refuse(file.string() + ": has other labels than the data set");
+    const std::vector<std::uint8_t>& labels = evaluation_.data->labels;
+    for (const Vote& vote : read.votes)
+        if (!std::binary_search(labels.begin(), labels.end(), vote.label))
+            return refuse(file.string() + ": has labels that are none of the classes");
+    Score counted = score(read.votes, read.truth, labels);
+    if (counted.confusion != report.evaluation.score.confusion)
+        return refuse(file.string() + ": is not of this report");
+    evaluation_.found.votes = std::move(read.votes);
+    evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.settings.k);
+    evaluation_.score = std::move(counted);
+    return true;
+}
+
+void Source::search_again(const SavedReport& report) {
+    SearchResult found = bench_->search(bench_->request().query);
+    const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
+    evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
+    if (evaluation_.score.confusion != report.evaluation.score.confusion)
+        throw DataError(report.file + ": another confusion matrix than " + evaluation_.data->source +
+                        " gives; expected the data set that it was made from (--data DIR)");
+    evaluation_.found.votes = std::move(found.votes);
+    evaluation_.found.neighbors = std::move(found.neighbors);
+    neighbors_known_ = true;
+}
+
+void Source::complete(const std::vector<std::int64_t>& images) {
+    if (neighbors_known_ || images.empty()) return;
+    const ImageRows& all = bench_->request().query;
+    std::vector<std::uint8_t> pixels;
+    pixels.reserve(images.size() * static_cast<std::size_t>(all.dim));
+    for (const std::int64_t image : images)
+        pixels.insert(pixels.end(), all.row(image), all.row(image) + all.dim);
+    const SearchResult found = bench_->search({pixels.data(), std::ssize(images), all.dim});
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        const Vote& saved = evaluation_.found.votes[static_cast<std::size_t>(images[i])];
+        if (found.votes[i] != saved)
+            throw DataError(options_.view.from + ": another answer for test image " +
+                            std::to_string(images[i]) + " than " + evaluation_.data->source +
+                            " gives; expected the data set that it was made from (--data DIR)");
+        const auto row = found.neighbors.row(static_cast<std::int64_t>(i));
+        std::copy(row.begin(), row.end(), evaluation_.found.neighbors.row(images[i]).begin());
+    }
+}
+
+}  // namespace knn

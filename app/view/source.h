@@ -1,0 +1,48 @@
+#pragma once
+/// Where `view` gets its answers from: a report, or an evaluation of its own.
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "app/options.h"
+#include "app/report/report_file.h"
+#include "app/workbench.h"
+
+namespace knn {
+
+/// Throws UsageError where --from stands beside an option that the report itself decides (-k, --weights ...).
+void check_source(const Options& options);
+
+/// The answers, and the data set that they are about.
+///
+/// Of a report, the votes come from the predictions.csv beside it where that agrees with the report, else
+/// from searching again with the report's settings. Either way they must give the report's confusion matrix,
+/// so that nothing is ever shown that belongs to another data set.
+class Source {
+  public:
+    /// Throws DataError, DeviceError, UsageError.
+    Source(const Options& options, std::chrono::steady_clock::time_point start);
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+
+    /// Votes of all images; neighbors of those that `complete` was called for.
+    const Evaluation& evaluation() const { return evaluation_; }
+
+    /// Searches the neighbors of these test images, unless they are known. Throws DataError where the votes
+    /// then differ from what the report says.
+    void complete(const std::vector<std::int64_t>& images);
+
+  private:
+    void from_report();
+    void check_data(const SavedReport& report) const;
+    bool take_predictions(const SavedReport& report);
+    void search_again(const SavedReport& report);
+
+    Options options_;
+    std::unique_ptr<Workbench> bench_;
+    Evaluation evaluation_;
+    bool neighbors_known_ = true;
+};
+
+}  // namespace knn

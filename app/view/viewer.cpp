@@ -1,0 +1,108 @@
+#include "app/view/viewer.h"
+
+#include <algorithm>
+
+namespace knn {
+
+namespace {
+
+/// Keysyms of X11 (keysymdef.h); all windows on Linux report them.
+enum Key {
+    escape = 27,
+    home = 0xff50,
+    left = 0xff51,
+    up = 0xff52,
+    right = 0xff53,
+    down = 0xff54,
+    page_up = 0xff55,
+    page_down = 0xff56,
+    end = 0xff57,
+    keypad_0 = 0xffb0,
+    keypad_9 = 0xffb9,
+    f1 = 0xffbe
+};
+
+constexpr std::int64_t page = 10, far = std::int64_t{1} << 40;
+
+}  // namespace
+
+Viewer::Viewer(const Evaluation& evaluation, std::vector<std::int64_t> images)
+    : evaluation_(evaluation), images_(std::move(images)), shown_(images_) {}
+
+Reply Viewer::press(int key) {
+    if (key < 0) return Reply::nothing;
+    key &= 0xffff;
+    if (key >= keypad_0 && key <= keypad_9) key += '0' - keypad_0;
+    if (key >= 'A' && key <= 'Z') key += 'a' - 'A';
+    if (key >= 0xff00 && (key < home || key > end) && key != f1) return Reply::nothing;  // Shift and the like
+    const bool had_message = !message_.empty(), had_help = help_;
+    message_.clear();
+    help_ = false;
+    switch (key) {
+        case 'q':
+            return Reply::quit;
+        case escape:
+            return had_help ? Reply::redraw : Reply::quit;
+        case 'h':
+        case '?':
+        case f1:
+            help_ = !had_help;
+            return Reply::redraw;
+        case 's':
+            return Reply::save;
+        case 'n':
+        case ' ':
+        case right:
+        case down:
+            return move(1);
+        case 'p':
+        case '\b':
+        case left:
+        case up:
+            return move(-1);
+        case page_down:
+            return move(page);
+        case page_up:
+            return move(-page);
+        case home:
+            return move(-far);
+        case end:
+            return move(far);
+        default:
+            break;
+    }
+    if (key >= '0' && key <= '9') return toggle_filter(key - '0');
+    return had_message || had_help ? Reply::redraw : Reply::nothing;
+}
+
+Reply Viewer::move(std::int64_t by) {
+    const auto place = std::clamp<std::int64_t>(static_cast<std::int64_t>(place_) + by, 0, count() - 1);
+    if (place == static_cast<std::int64_t>(place_))
+        message_ = by > 0 ? "this is the last one" : "this is the first one";
+    place_ = static_cast<std::size_t>(place);
+    return Reply::redraw;
+}
+
+Reply Viewer::toggle_filter(int label) {
+    const std::int64_t before = image();
+    std::vector<std::int64_t> chosen;
+    if (filter_ == label) {
+        filter_.reset();
+        chosen = images_;
+    } else {
+        std::copy_if(images_.begin(), images_.end(), std::back_inserter(chosen),
+                     [&](std::int64_t one) { return evaluation_.data->test.labels.data()[one] == label; });
+        if (chosen.empty()) {
+            message_ = "none of these has the true label " + std::to_string(label);
+            return Reply::redraw;
+        }
+        filter_ = label;
+    }
+    shown_ = std::move(chosen);
+    // The digit stays where it still is in the list.
+    const auto same = std::find(shown_.begin(), shown_.end(), before);
+    place_ = same != shown_.end() ? static_cast<std::size_t>(same - shown_.begin()) : 0;
+    return Reply::redraw;
+}
+
+}  // namespace knn

@@ -1,0 +1,115 @@
+#include "app/workbench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "app/terminal.h"
+
+namespace knn {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* synthetic_notice =
+    "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    char text[sizeof "2000-01-01T00:00:00Z" + 8];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::int64_t limited(std::int64_t count, std::int64_t limit) {
+    return limit > 0 ? std::min(count, limit) : count;
+}
+
+SearchRequest request_for(const Dataset& data, const SearchOptions& options) {
+    SearchRequest request;
+    request.train = data.train.images().first(limited(data.train.count, options.limit_train));
+    request.query = data.test.images().first(limited(data.test.count, options.limit_test));
+    request.train_labels = data.train.labels.span().first(static_cast<std::size_t>(request.train.count));
+    request.k = options.k;
+    request.metric = options.metric;
+    request.weights = options.weights;
+    request.tie = options.tie;
+    request.batch = options.batch;
+    request.threads = options.threads;
+    request.distance = options.distance;
+    request.select = options.select;
+    return request;
+}
+
+}  // namespace
+
+Workbench::Workbench(Chooser& chooser, const DataLocation& location, const Options& options)
+    : options_(options) {
+    // The CUDA context comes up on another thread while the files are read.
+    memory_ = host_memory(chooser.likely(), options.search.device_number);
+    const auto start = Clock::now();
+    data_ = load(location, memory_->resource());
+    request_ = request_for(data_, options.search);
+    choice_ = chooser.choose(request_);
+    request_.device = choice_.device;
+    if (choice_.engine->on_gpu) memory_->pin();
+    stop_if_asked();
+    load_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    if (location.synthetic && !location.looked_in.empty()) note(synthetic_notice, options.output);
+    note(choice_.notice, options.output);
+}
+
+SearchResult Workbench::search(const ImageRows& query) const {
+    constexpr int delay_ms = 300;
+    const OutputOptions& output = options_.output;
+    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
+    Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms);
+    Watch watch;
+    watch.stop = &stop_flag();
+    watch.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
+    SearchRequest request = request_;
+    request.query = query;
+    return choice_.engine->search(request, watch);
+}
+
+Settings Workbench::settings(const SearchResult& found) const {
+    Settings settings;
+    settings.k = request_.k;
+    settings.engine = choice_.engine->name;
+    settings.distance = found.distance;
+    settings.select = found.select;
+    settings.metric = name(request_.metric);
+    settings.weights = name(request_.weights);
+    settings.tie = name(request_.tie);
+    settings.device = choice_.engine->on_gpu ? "gpu:" + std::to_string(choice_.device) : "cpu";
+    settings.threads = found.threads;
+    settings.batch = found.batch;
+    return settings;
+}
+
+Evaluation evaluation_of(const Workbench& bench) {
+    const SearchRequest& request = bench.request();
+    const Dataset& data = bench.data();
+    Evaluation evaluation;
+    evaluation.load_ms = bench.load_ms();
+    evaluation.data = &data;
+    evaluation.n_train = request.train.count;
+    evaluation.n_test = request.query.count;
+    evaluation.created = utc_now();
+    evaluation.found = bench.search(request.query);
+    evaluation.settings = bench.settings(evaluation.found);
+    const auto truth = data.test.labels.span().first(static_cast<std::size_t>(request.query.count));
+    evaluation.score = score(evaluation.found.votes, truth, data.labels);
+    return evaluation;
+}
+
+void note(const std::string& text, const OutputOptions& output) {
+    if (!output.quiet && !text.empty()) print_line_to_stderr("note: " + text);
+}
+
+}  // namespace knn

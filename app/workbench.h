@@ -1,0 +1,47 @@
+#pragma once
+/// A data set in memory and the engine that searches it: what the commands that evaluate have in common.
+
+#include <memory>
+
+#include "app/choose.h"
+#include "app/engines.h"
+#include "app/options.h"
+#include "app/report/evaluation.h"
+#include "data/locate.h"
+
+namespace knn {
+
+/// Loads a data set while GPUs are being looked for, and keeps both.
+class Workbench {
+  public:
+    /// Tells on standard error what the user should know: synthetic digits, no GPU. Throws DataError,
+    /// DeviceError, UsageError.
+    Workbench(Chooser& chooser, const DataLocation& location, const Options& options);
+
+    const Dataset& data() const { return data_; }
+    /// The search that the options ask for, over the whole test set or the first images of it.
+    const SearchRequest& request() const { return request_; }
+    double load_ms() const { return load_ms_; }
+
+    /// The engine's answer for these images, with a bar on the terminal until it is there.
+    SearchResult search(const ImageRows& query) const;
+
+    /// What was asked for and what was chosen, for the report.
+    Settings settings(const SearchResult& found) const;
+
+  private:
+    const Options& options_;
+    std::unique_ptr<HostMemory> memory_;
+    Dataset data_;
+    SearchRequest request_;
+    Choice choice_;
+    double load_ms_ = 0;
+};
+
+/// Classifies the test set. The bench outlives the evaluation.
+Evaluation evaluation_of(const Workbench& bench);
+
+/// "note: TEXT" on standard error, unless the text is empty or the user wants quiet.
+void note(const std::string& text, const OutputOptions& output);
+
+}  // namespace knn
