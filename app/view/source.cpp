@@ -88,7 +88,10 @@ void check_source(const Options& options) {
 }
 
 Source::Source(const Options& options, std::chrono::steady_clock::time_point start) : options_(options) {
-    if (!options.view.from.empty()) return from_report();
+    if (!options.view.from.empty()) {
+        from_report();
+        return;
+    }
     Chooser chooser(options_.search);
     bench_ = std::make_unique<Workbench>(chooser, locate(options_.data), options_);
     evaluation_ = evaluation_of(*bench_);
