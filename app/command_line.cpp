@@ -177,8 +177,8 @@ std::string CommandLine::usage() const {
     const std::string name = command != nullptr ? command->name : "COMMAND";
     const bool has_operands = command != nullptr && command->operands != nullptr;
     const std::string operands = has_operands ? std::string(" ") + command->operands : "";
-    return "usage: mnist-knn " + name + " [OPTION]..." + operands + "\n'mnist-knn" + (command != nullptr ? " " + name : "") +
-           " --help' tells more\n";
+    return "usage: mnist-knn " + name + " [OPTION]..." + operands + "\n'mnist-knn" +
+           (command != nullptr ? " " + name : "") + " --help' tells more\n";
 }
 
 }  // namespace knn

@@ -65,9 +65,9 @@ std::string program_help() {
 }
 
 std::string command_help(const Command& command) {
-    std::string text =
-        std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
-        (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' + command.summary + '\n';
+    std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
+                       (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' +
+                       command.summary + '\n';
     text[text.find('\n') + 1] = static_cast<char>(std::toupper(text[text.find('\n') + 1]));
     Options ignored;
     for (const OptionGroup& group : command.groups(ignored)) {

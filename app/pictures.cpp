@@ -29,8 +29,8 @@ bool has_picture_ending(const fs::path& file) {
     std::string ending = file.extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    constexpr std::array<std::string_view, 11> endings = {
-        ".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".webp", ".pgm", ".ppm", ".pbm", ".pnm"};
+    constexpr std::array<std::string_view, 11> endings = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",
+                                                          ".webp", ".pgm", ".ppm",  ".pbm", ".pnm"};
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
 }
 
@@ -144,8 +144,8 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
     const auto count = static_cast<std::int64_t>(sources.size());
     // Each thread may hold a picture of 100 megapixels and what is made of it.
     constexpr std::int64_t most_threads = 4;
-    const auto threads =
-        static_cast<int>(std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, most_threads));
+    const auto threads = static_cast<int>(
+        std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, most_threads));
     cpu::Team team(threads, watch, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {

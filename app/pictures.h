@@ -20,7 +20,7 @@ struct PictureSource {
 std::vector<PictureSource> find_pictures(const std::vector<std::string>& names);
 
 struct ExtractOptions {
-    bool pages = false;        ///< any number of digits a picture
+    bool pages = false;         ///< any number of digits a picture
     std::size_t explained = 0;  ///< keep the steps of the first ones
     int threads = 1;
 };

@@ -20,7 +20,9 @@ class Progress {
   public:
     /// `delay_ms`: what takes less is over before a bar would be read.
     explicit Progress(bool shown, int delay_ms = 0, std::string what = "searching")
-        : what_(std::move(what)), shown_(shown), last_(start_ - interval + std::chrono::milliseconds(delay_ms)) {}
+        : what_(std::move(what)),
+          shown_(shown),
+          last_(start_ - interval + std::chrono::milliseconds(delay_ms)) {}
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress();

@@ -44,8 +44,7 @@ LeaveOneOut search(const ImageRows& train, std::span<const std::uint8_t> labels,
     const auto dim = static_cast<std::size_t>(train.dim);
     std::vector<std::uint8_t> queries(static_cast<std::size_t>(sample.count) * dim);
     for (std::int64_t i = 0; i < sample.count; ++i)
-        std::copy_n(train.row(position(i, sample.count, train.count)), dim,
-                    queries.begin() + i * train.dim);
+        std::copy_n(train.row(position(i, sample.count, train.count)), dim, queries.begin() + i * train.dim);
     SearchRequest request;
     request.train = train;
     request.query = {queries.data(), sample.count, train.dim};

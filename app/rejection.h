@@ -4,7 +4,8 @@
 /// A sample of 2,000 training images, evenly spread, is classified by all the others (leave one out), which
 /// shows how near and how unanimous the neighbors of true digits are. A picture is rejected where its
 /// neighbors are stranger than those of nearly all true digits: farther away, the more so the less they
-/// agree; or where they agree less than those of true digits nearly ever do. docs/rejection.md has the figures.
+/// agree; or where they agree less than those of true digits nearly ever do. docs/rejection.md has the
+/// figures.
 
 #include <cstdint>
 #include <span>
@@ -18,8 +19,8 @@ namespace knn {
 
 /// The neighbors of the sample among all other training images, in order.
 struct LeaveOneOut {
-    std::int64_t count = 0;        ///< images in the sample
-    int k = 0;                     ///< neighbors of each
+    std::int64_t count = 0;         ///< images in the sample
+    int k = 0;                      ///< neighbors of each
     std::vector<Neighbor> nearest;  ///< count × k
 
     std::span<const Neighbor> row(std::int64_t i) const {

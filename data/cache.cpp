@@ -165,8 +165,8 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
     return cached;
 }
 
-void write_cached(const std::string& name, const std::string& key,
-                  std::span<const Bytes> pieces) noexcept try {
+void write_cached(const std::string& name, const std::string& key, std::span<const Bytes> pieces) noexcept
+    try {
     const fs::path folder = cache_folder();
     if (folder.empty() || key.size() > most_key_bytes) return;
     make_cache_folder(folder);

@@ -109,7 +109,8 @@ TrainingSet load_training(const DataLocation& location, bool use_cache, int thre
     set.key = key_of(location);
     set.name = name_of(location);
     const std::string file = "training-" + set.name;
-    const bool keeps = use_cache && !set.key.empty() && (location.synthetic || is_gzip(location.train_images));
+    const bool keeps =
+        use_cache && !set.key.empty() && (location.synthetic || is_gzip(location.train_images));
     if (keeps)
         if (auto bytes = read_cached(file, set.key, threads); bytes && show_cached(std::move(*bytes), set))
             return set;

@@ -44,7 +44,8 @@ Training load_training(const DataLocation& location, const Options& options, int
     const TrainingSet& set = training.set;
     if (set.rows != DigitImage::side || set.cols != DigitImage::side)
         throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
-                        std::to_string(set.cols) + "; expected 28x28 pixels, as pictures are scaled to these");
+                        std::to_string(set.cols) +
+                        "; expected 28x28 pixels, as pictures are scaled to these");
     const std::int64_t limit = options.search.limit_train;
     training.images = set.images.first(limit > 0 ? limit : set.images.count);
     if (options.classify.reject == Reject::off) return training;
@@ -198,8 +199,9 @@ int classify(const Options& options, Clock::time_point) {
     answers.train = training.images;
     answers.labels = training.set.labels;
     if (location.synthetic)
-        note("no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
-             options.output);
+        note(
+            "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
+            options.output);
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);
     answer(digits, training, options);

@@ -39,8 +39,8 @@ struct Answers {
     std::vector<PictureAnswer> pictures;  ///< in the order given
 };
 
-/// The digits of a page as text: one line for each row of the page, a space where the gap between two is
-/// wider than a digit is high; ? for one that was rejected, and for a page without any.
+/// The digits of a page as text: one line for each row of the page, a space where a wide gap separates
+/// numbers; ? for a digit that was rejected, and for a page without any.
 std::vector<std::string> page_lines(const PictureAnswer& page);
 
 /// For people: what was found, how sure that is, and the nearest training images with their squared

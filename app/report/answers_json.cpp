@@ -19,9 +19,8 @@ void add_answer(Json& json, const Answer& answer, std::span<const std::uint8_t> 
         json["votes"][std::to_string(label)] = count;
     json["neighbors"] = Json::array();
     for (const Neighbor& neighbor : answer.neighbors)
-        json["neighbors"].push_back({{"index", neighbor.index},
-                                     {"label", labels[neighbor.index]},
-                                     {"distance", neighbor.distance}});
+        json["neighbors"].push_back(
+            {{"index", neighbor.index}, {"label", labels[neighbor.index]}, {"distance", neighbor.distance}});
     const Box& box = answer.image.box;
     json["box"] = {box.x, box.y, box.w, box.h};
 }

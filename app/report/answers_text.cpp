@@ -19,13 +19,29 @@ bool begins_row(const Box& box, const Box& before) {
     return box.x < before.x && 2 * overlap < std::min(box.h, before.h);
 }
 
-int usual_height(const std::vector<Answer>& digits) {
-    std::vector<int> heights;
-    for (const Answer& digit : digits)
-        heights.push_back(digit.image.box.h);
-    const auto middle = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 2);
-    std::nth_element(heights.begin(), middle, heights.end());
+int median(std::vector<int> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
     return *middle;
+}
+
+/// The paper between a digit and the one before it in the same row.
+int gap_between(const Box& before, const Box& box) {
+    return box.x - (before.x + before.w);
+}
+
+/// The least gap of a page that separates numbers, not digits: wider than a digit is high, and clearly wider
+/// than most.
+int number_gap(const std::vector<Answer>& digits) {
+    std::vector<int> heights, gaps;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        const Box& box = digits[i].image.box;
+        heights.push_back(box.h);
+        if (i > 0 && !begins_row(box, digits[i - 1].image.box))
+            gaps.push_back(gap_between(digits[i - 1].image.box, box));
+    }
+    return std::max(median(heights), median(gaps) * 8 / 5) + 1;
 }
 
 std::string emphasized(const std::string& text, bool rejected, bool color) {
@@ -77,14 +93,14 @@ std::string page_text(const PictureAnswer& page, bool color) {
 
 std::vector<std::string> page_lines(const PictureAnswer& page) {
     if (page.digits.empty()) return {"?"};
-    const int height = usual_height(page.digits);
+    const int separating = number_gap(page.digits);
     std::vector<std::string> lines = {""};
     const Box* before = nullptr;
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
         if (before != nullptr && begins_row(box, *before)) {
             lines.emplace_back();
-        } else if (before != nullptr && box.x - (before->x + before->w) > height) {
+        } else if (before != nullptr && gap_between(*before, box) >= separating) {
             lines.back() += ' ';
         }
         lines.back() += symbol(digit);
@@ -98,8 +114,7 @@ std::string answers_text(const Answers& answers, bool quiet, bool color) {
     for (const PictureAnswer& picture : answers.pictures) {
         if (!picture.error.empty()) continue;
         if (!quiet) {
-            text += answers.pages ? page_text(picture, color)
-                                  : single_text(picture, answers.labels, color);
+            text += answers.pages ? page_text(picture, color) : single_text(picture, answers.labels, color);
         } else if (answers.pages) {
             for (const std::string& line : page_lines(picture))
                 text += line + '\n';

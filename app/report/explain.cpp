@@ -12,12 +12,12 @@ namespace knn {
 
 namespace {
 
-constexpr int longest_step = 400, longest_page = 1400;  // pixels of what is kept of a step
+constexpr int longest_step = 500, longest_page = 1040;  // pixels of what is kept of a step
 
 // In pixels of the finished picture.
-constexpr double width = 1500, margin = 40, gap = 18;
-constexpr double step_side = 190, digit_side = 224, neighbor_side = 112;
-constexpr double caption = 11, title = 20;
+constexpr double width = 1120, margin = 40, gap = 20;
+constexpr double step_side = 244, digit_side = 244, neighbor_side = 112;
+constexpr double caption = 11, heading = 12, title = 20;
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
 
@@ -48,8 +48,8 @@ void framed(Canvas& canvas, const Picture& picture, double x, double y, double s
     canvas.box(x - edge, y - edge, side + 2 * edge, side + 2 * edge, color);
     const Picture square = squared(picture);
     canvas.image(square.gray.data(), square.rows, square.cols, x, y, side);
-    canvas.text(shortened(printable(words), caption, side + gap - 4), x + side / 2, y + side + caption + 10, caption,
-                faint_ink, Side::center);
+    canvas.text(shortened(printable(words), caption, side + gap - 4), x + side / 2, y + side + caption + 10,
+                caption, faint_ink, Side::center);
 }
 
 Picture picture_of(const std::uint8_t* pixels) {
@@ -72,41 +72,58 @@ std::string headline(const PictureAnswer& picture, const Answer& answer) {
                          : "? (" + answer.reason + ")");
 }
 
+/// The steps that show more than the result, which stands below them.
+std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
+    std::vector<const Step*> shown;
+    for (const Step& step : picture.steps)
+        if (&step != &picture.steps.back() || step.picture.rows != DigitImage::side) shown.push_back(&step);
+    return shown;
+}
+
+/// One neighbor: its label above, its place in the training set and its distance below.
+void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor, const Answers& answers,
+                   double x, double y) {
+    const int label = answers.labels[neighbor.index];
+    const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
+    const double middle = x + neighbor_side / 2;
+    canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
+    framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
+           std::string("#").append(std::to_string(neighbor.index)));
+    canvas.text(std::to_string(neighbor.distance), middle, y + neighbor_side + 2 * caption + 18, caption,
+                faint_ink, Side::center);
+}
+
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
 cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
     const Answer& answer = picture.digits.at(0);
-    constexpr std::size_t most_neighbors = 16;
+    constexpr std::size_t most_neighbors = 20;
     const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors);
+    const std::vector<const Step*> steps = steps_to_show(picture);
     const int columns = per_row(step_side, width - 2 * margin);
-    const int rows = count_rows(picture.steps.size(), columns);
-    const double step_pitch = step_side + 40, neighbor_x = margin + digit_side + 60;
+    const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
     const int beside = per_row(neighbor_side, width - neighbor_x - margin);
-    const double neighbor_pitch = neighbor_side + 58;
-    const double top = margin + title + 26, middle = top + rows * step_pitch + 24;
-    const double low = std::max(digit_side + 36, count_rows(neighbors, beside) * neighbor_pitch);
+    const double neighbor_pitch = neighbor_side + 84;
+    const double top = margin + title + 28, middle = top + count_rows(steps.size(), columns) * step_pitch + 6;
+    const double low = std::max(digit_side + 36, heading + count_rows(neighbors, beside) * neighbor_pitch);
 
-    Canvas canvas(width, middle + low + margin / 2, 2);
+    Canvas canvas(width, middle + low + margin / 2, 3);
     canvas.box(0, 0, width, 1, frame);
     canvas.text(shortened(printable(headline(picture, answer)), title, width - 2 * margin), margin,
                 margin + title, title, answer.label ? ink : bad, Side::left, 0.14);
-    for (std::size_t i = 0; i < picture.steps.size(); ++i) {
-        const Step& step = picture.steps[i];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
         const double x = margin + double(int(i) % columns) * (step_side + gap);
-        framed(canvas, step.picture, x, top + double(int(i) / columns) * step_pitch, step_side,
-               std::to_string(i + 1) + " " + step.name);
+        const double y = top + double(int(i) / columns) * step_pitch;
+        framed(canvas, steps[i]->picture, x, y, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
-    framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side, "28x28 pixels");
-    for (std::size_t i = 0; i < neighbors; ++i) {
-        const Neighbor& neighbor = answer.neighbors[i];
-        const int label = answers.labels[neighbor.index];
-        const double x = neighbor_x + double(int(i) % beside) * (neighbor_side + gap);
-        const double y = middle + 24 + double(int(i) / beside) * neighbor_pitch;
-        const bool votes_for_it = answer.label == label;
-        canvas.text(std::to_string(label), x + neighbor_side / 2, y - 8, 14, votes_for_it ? good : bad, Side::center,
-                    0.16);
-        framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
-               std::to_string(neighbor.distance));
-    }
+    framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
+           std::to_string(steps.size() + 1) + ". the 28x28 pixels that are searched for");
+    if (neighbors > 0)
+        canvas.text("nearest training images: label, number, squared distance", neighbor_x, middle + heading,
+                    heading, faint_ink, Side::left);
+    for (std::size_t i = 0; i < neighbors; ++i)
+        draw_neighbor(canvas, answer, answer.neighbors[i], answers,
+                      neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
+                      middle + heading + 40 + double(int(i) / beside) * neighbor_pitch);
     return canvas.picture();
 }
 
@@ -129,10 +146,11 @@ cv::Mat explain_page(const PictureAnswer& page) {
     const std::size_t count = page.digits.size();
     Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
     canvas.box(0, 0, 4 * width, 1, frame);
-    canvas.text(shortened(printable(file_name(page.file)) + ": " + (count == 0 ? "no" : std::to_string(count)) +
-                              (count == 1 ? " digit" : " digits"),
-                          title, width - 2 * margin),
-                margin, margin + title, title, count > 0 ? ink : bad, Side::left, 0.14);
+    canvas.text(
+        shortened(printable(file_name(page.file)) + ": " + (count == 0 ? "no" : std::to_string(count)) +
+                      (count == 1 ? " digit" : " digits"),
+                  title, width - 2 * margin),
+        margin, margin + title, title, count > 0 ? ink : bad, Side::left, 0.14);
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();
     if (shown.gray.empty()) return mat;
@@ -142,8 +160,8 @@ cv::Mat explain_page(const PictureAnswer& page) {
     const double scale = double(shown.cols) / page.cols;
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
-        const cv::Rect around(left + int(box.x * scale) - 3, top + int(box.y * scale) - 3, int(box.w * scale) + 6,
-                              int(box.h * scale) + 6);
+        const cv::Rect around(left + int(box.x * scale) - 3, top + int(box.y * scale) - 3,
+                              int(box.w * scale) + 6, int(box.h * scale) + 6);
         cv::rectangle(mat, around, digit.label ? good : bad, 2);
         draw_tag(mat, digit, around, top);
     }
@@ -153,8 +171,9 @@ cv::Mat explain_page(const PictureAnswer& page) {
 cv::Mat explain_failure(const PictureAnswer& picture) {
     Canvas canvas(width, margin * 2 + title, 2);
     canvas.box(0, 0, width, 1, frame);
-    canvas.text(shortened(printable(file_name(picture.file) + ": " + picture.error), title, width - 2 * margin), margin,
-                margin + title, title, bad, Side::left, 0.14);
+    canvas.text(
+        shortened(printable(file_name(picture.file) + ": " + picture.error), title, width - 2 * margin),
+        margin, margin + title, title, bad, Side::left, 0.14);
     return canvas.picture();
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 using namespace knn;
 
 namespace {
@@ -59,7 +58,8 @@ TEST_CASE("leave one out of images that are all equal") {
     std::fill(line.pixels.begin(), line.pixels.end(), std::uint8_t{9});
     const LeaveOneOut sample = leave_one_out(line.set, line.set.images, false, 2, {});
     REQUIRE(sample.nearest.size() == 400u * 32u);
-    CHECK(std::all_of(sample.nearest.begin(), sample.nearest.end(), [](Neighbor n) { return n.distance == 0; }));
+    CHECK(std::all_of(sample.nearest.begin(), sample.nearest.end(),
+                      [](Neighbor n) { return n.distance == 0; }));
 }
 
 TEST_CASE("too few images reject nothing") {
@@ -95,8 +95,11 @@ TEST_CASE("the limits follow k and the kind of vote") {
     const std::vector<std::uint8_t> labels = {0, 1, 2};
     const LeaveOneOut sample = sample_of(500, {{100, 0}, {400, 1}, {400, 2}});
     CHECK(Rejection(sample, labels, 1, Weights::uniform, Tie::smallest).divided() == 1);
-    CHECK(Rejection(sample, labels, 3, Weights::uniform, Tie::smallest).divided() == doctest::Approx(1.0 / 3));
-    CHECK(Rejection(sample, labels, 3, Weights::distance, Tie::smallest).divided() == doctest::Approx(2.0 / 3));
+    CHECK(Rejection(sample, labels, 3, Weights::uniform, Tie::smallest).divided() ==
+          doctest::Approx(1.0 / 3));
+    CHECK(Rejection(sample, labels, 3, Weights::distance, Tie::smallest).divided() ==
+          doctest::Approx(2.0 / 3));
     // A k above what the sample has is judged by what it has.
-    CHECK(Rejection(sample, labels, 50, Weights::uniform, Tie::smallest).divided() == doctest::Approx(1.0 / 3));
+    CHECK(Rejection(sample, labels, 50, Weights::uniform, Tie::smallest).divided() ==
+          doctest::Approx(1.0 / 3));
 }

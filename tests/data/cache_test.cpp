@@ -111,7 +111,8 @@ TEST_CASE("several writers and readers at once") {
         for (int reader = 0; reader < 2; ++reader)
             threads.emplace_back([&] {
                 for (int i = 0; i < 40; ++i)
-                    if (const std::string now = kept("a", "key"); now != one && now != two && now != "nothing")
+                    if (const std::string now = kept("a", "key");
+                        now != one && now != two && now != "nothing")
                         ++wrong;
             });
     }
