@@ -17,7 +17,7 @@ constexpr int longest_step = 500, longest_page = 1040;  // pixels of what is kep
 // In pixels of the finished picture.
 constexpr double width = 1120, margin = 40, gap = 20;
 constexpr double step_side = 244, digit_side = 244, neighbor_side = 112;
-constexpr double caption = 11, heading = 12, title = 20;
+constexpr double caption = 11, heading = 12, title = 20, detail_pitch = 26;
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
 
@@ -66,10 +66,21 @@ int count_rows(std::size_t count, int columns) {
     return (int(count) + columns - 1) / columns;
 }
 
+/// The file and what was found, with `detail` in smaller letters on a line of its own.
+void draw_headline(Canvas& canvas, const std::string& words, const std::string& detail, bool answered) {
+    canvas.box(0, 0, 4 * width, 1, frame);
+    const double room = width - 2 * margin;
+    const Color& color = answered ? ink : bad;
+    canvas.text(shortened(printable(words), title, room), margin, margin + title, title, color, Side::left,
+                0.14);
+    canvas.text(shortened(printable(detail), heading, room), margin, margin + title + detail_pitch, heading,
+                color, Side::left);
+}
+
 std::string headline(const PictureAnswer& picture, const Answer& answer) {
-    return file_name(picture.file) + ": " +
-           (answer.label ? std::to_string(*answer.label) + ", confidence " + percent(answer.confidence, 0)
-                         : "? (" + answer.reason + ")");
+    const std::string file = file_name(picture.file) + ": ";
+    return answer.label ? file + symbol(answer) + ", confidence " + percent(answer.confidence, 0)
+                        : file + "?";
 }
 
 /// The steps that show more than the result, which stands below them.
@@ -88,7 +99,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
     const double middle = x + neighbor_side / 2;
     canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
     framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
-           std::string("#").append(std::to_string(neighbor.index)));
+           std::string("no. ").append(std::to_string(neighbor.index)));
     canvas.text(std::to_string(neighbor.distance), middle, y + neighbor_side + 2 * caption + 18, caption,
                 faint_ink, Side::center);
 }
@@ -103,20 +114,19 @@ cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
     const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
     const int beside = per_row(neighbor_side, width - neighbor_x - margin);
     const double neighbor_pitch = neighbor_side + 84;
-    const double top = margin + title + 28, middle = top + count_rows(steps.size(), columns) * step_pitch + 6;
+    const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch),
+                 middle = top + count_rows(steps.size(), columns) * step_pitch + 6;
     const double low = std::max(digit_side + 36, heading + count_rows(neighbors, beside) * neighbor_pitch);
 
     Canvas canvas(width, middle + low + margin / 2, 3);
-    canvas.box(0, 0, width, 1, frame);
-    canvas.text(shortened(printable(headline(picture, answer)), title, width - 2 * margin), margin,
-                margin + title, title, answer.label ? ink : bad, Side::left, 0.14);
+    draw_headline(canvas, headline(picture, answer), answer.reason, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const double x = margin + double(int(i) % columns) * (step_side + gap);
         const double y = top + double(int(i) / columns) * step_pitch;
         framed(canvas, steps[i]->picture, x, y, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
-           std::to_string(steps.size() + 1) + ". the 28x28 pixels that are searched for");
+           std::to_string(steps.size() + 1) + ". 28x28, searched for");
     if (neighbors > 0)
         canvas.text("nearest training images: label, number, squared distance", neighbor_x, middle + heading,
                     heading, faint_ink, Side::left);
@@ -145,12 +155,10 @@ cv::Mat explain_page(const PictureAnswer& page) {
     const int left = int(margin), top = int(margin + title + 26);
     const std::size_t count = page.digits.size();
     Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
-    canvas.box(0, 0, 4 * width, 1, frame);
-    canvas.text(
-        shortened(printable(file_name(page.file)) + ": " + (count == 0 ? "no" : std::to_string(count)) +
+    draw_headline(canvas,
+                  file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
                       (count == 1 ? " digit" : " digits"),
-                  title, width - 2 * margin),
-        margin, margin + title, title, count > 0 ? ink : bad, Side::left, 0.14);
+                  "", count > 0);
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();
     if (shown.gray.empty()) return mat;
@@ -169,11 +177,8 @@ cv::Mat explain_page(const PictureAnswer& page) {
 }
 
 cv::Mat explain_failure(const PictureAnswer& picture) {
-    Canvas canvas(width, margin * 2 + title, 2);
-    canvas.box(0, 0, width, 1, frame);
-    canvas.text(
-        shortened(printable(file_name(picture.file) + ": " + picture.error), title, width - 2 * margin),
-        margin, margin + title, title, bad, Side::left, 0.14);
+    Canvas canvas(width, margin * 2 + title + detail_pitch, 2);
+    draw_headline(canvas, file_name(picture.file) + ": failed", picture.error, false);
     return canvas.picture();
 }
 
