@@ -11,7 +11,7 @@ build_packages=(g++ cmake ninja-build zlib1g-dev libssl-dev libboost-program-opt
 # shellcheck disable=SC2034
 test_packages=(doctest-dev)
 # shellcheck disable=SC2034  # without these, the tests that need them are skipped
-optional_packages=(python3 mandoc shellcheck) browser_packages=(chromium nodejs)
+optional_packages=(python3 mandoc shellcheck xvfb xdotool x11-apps) browser_packages=(chromium nodejs)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }

@@ -11,7 +11,7 @@ namespace knn {
 
 namespace {
 
-constexpr int columns = 14, rows = 12, fewest_columns = 6;  // the title needs some width
+constexpr int columns = 14, rows = 12, fewest_columns = 8;  // the title needs some width
 constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 

@@ -11,9 +11,9 @@ namespace knn {
 
 namespace {
 
-constexpr double width = 1000, height = 650, margin = 36;
+constexpr double width = 1000, height = 710, margin = 36;
 constexpr double digit_top = 92, digit_side = 308;  // 11 pixels for each of MNIST's 28
-constexpr double facts_left = margin + digit_side + 40, row_top = 448, tile = 78;
+constexpr double facts_left = margin + digit_side + 40, row_top = 448;
 constexpr std::size_t most_neighbors = 10, most_votes = 6;
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d), line_color = rgb(0xe3e8ed);
 const Color right_bar = rgb(0x8ab6dc), wrong_bar = rgb(0xf2a05f), other_bar = rgb(0xc3ccd6);
@@ -87,7 +87,9 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
                 " training images that vote, their labels and squared distances";
     canvas.box(margin, row_top - 28, width - 2 * margin, 1, line_color);
     canvas.text(words, margin, row_top, 11, faint_ink, Side::left);
-    const double step = (width - 2 * margin - tile) / double(most_neighbors - 1);
+    const bool few = count <= 7;
+    const double tile = few ? 112 : 78;
+    const double step = (width - 2 * margin - tile) / double((few ? 7 : most_neighbors) - 1);
     for (std::size_t i = 0; i < count; ++i) {
         const double x = margin + double(i) * step, y = row_top + 18, middle = x + tile / 2;
         const int label = train.labels.data()[nearest[i].index];
@@ -95,8 +97,8 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
         canvas.text(std::to_string(label), middle, y + tile + 24, 15, labels.color(label), Side::center,
                     0.16);
         canvas.text(with_commas(nearest[i].distance), middle, y + tile + 42, 8, ink, Side::center);
-        canvas.text(std::string("#").append(std::to_string(nearest[i].index)), middle, y + tile + 58, 8, faint_ink,
-                    Side::center);
+        canvas.text(std::string("#").append(std::to_string(nearest[i].index)), middle, y + tile + 58, 8,
+                    faint_ink, Side::center);
     }
 }
 
@@ -107,8 +109,11 @@ void draw_foot(Canvas& canvas, const Viewer& viewer) {
         canvas.text(shortened(printable(viewer.message()), 11, width - 2 * margin), margin, base, 11, ink,
                     Side::left, 0.15);
     else
-        canvas.text("arrows, n, p: move    0-9: true label    s: save    h: help    q: quit", margin, base,
-                    10, faint_ink, Side::left);
+        for (double x = margin; const char* hint : {"arrows, n, p: move", "0-9: one true label", "s: save",
+                                                    "h: help", "q: quit"}) {
+            canvas.text(hint, x, base, 10, faint_ink, Side::left);
+            x += Canvas::width_of(hint, 10) + 32;
+        }
 }
 
 void draw_help(Canvas& canvas) {

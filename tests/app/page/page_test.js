@@ -1,14 +1,14 @@
 "use strict";
-/* node page_test.js CHROMIUM PAGE: what a reader does with the page of the report. Ends with 1 at the first
-   thing that is wrong. */
+/* node page_test.js CHROMIUM PAGE ALL: what a reader does with the page of the report and with a page of all
+   digits, right and wrong. Ends with 1 at the first thing that is wrong. */
 
 const assert = require("node:assert/strict");
 const { resolve } = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { Browser } = require("./browser.js");
 
-const [program, file] = process.argv.slice(2);
-const address = pathToFileURL(resolve(file)).href;
+const [program, ...files] = process.argv.slice(2);
+const [address, addressOfAll] = files.map((file) => pathToFileURL(resolve(file)).href);
 const cards = "[...document.querySelectorAll('.card')]";
 const status = "document.getElementById('status').textContent";
 const mistakes = "JSON.parse(document.getElementById('data').textContent).gallery.digits";
@@ -79,10 +79,32 @@ async function fitsPhonesAndThemes(browser) {
   assert.ok(await browser.value("document.getElementById('viewer').scrollWidth <= 375"));
 }
 
+async function diagonalFilters(browser) {
+  await browser.open(addressOfAll);
+  const total = await browser.value("JSON.parse(document.getElementById('data').textContent).result.total");
+  assert.equal(await browser.value(`${mistakes}.length`), total);
+  assert.equal(await browser.value("document.getElementById('gallery-title').textContent"), "All test digits");
+  const labels = await browser.value("[...document.querySelectorAll('#matrix td.right button')].map((b) => b.dataset.true)");
+  assert.ok(labels.length > 5);
+  for (const label of labels) {
+    const cell = `#matrix td.right button[data-true="${label}"][data-predicted="${label}"]`;
+    await browser.click(cell);
+    const count = await browser.value(`Number(document.querySelector('${cell}').textContent)`);
+    assert.ok(await browser.value(`${status}.startsWith('${count} digit')`), label);
+    assert.ok(await browser.value(`${cards}.length > 0 && ${cards}.every((card) =>
+      card.ariaLabel.includes("true ${label}, predicted ${label}"))`), label);
+  }
+  await browser.press("Escape");
+  await browser.value(`${cards}[0].focus()`);
+  await browser.press("Enter");
+  assert.match(await browser.value("document.getElementById('position').textContent"), new RegExp(`^1 of ${total}$`));
+  await browser.press("Escape");
+}
+
 async function main() {
   const browser = new Browser(program);
   try {
-    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes]) {
+    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes, diagonalFilters]) {
       await part(browser);
       assert.deepEqual(browser.complaints, [], part.name);
     }

@@ -1,5 +1,6 @@
 #!/bin/sh
-# page_test.sh PAGE_SAMPLE: opens the report's page in headless Chromium and uses it as a reader would.
+# page_test.sh PAGE_SAMPLE PROGRAM: opens the report's page, and one of `view`, in headless Chromium and uses
+# them as a reader would.
 set -eu
 skip() { echo "[skipped] $1"; exit 0; }
 command -v node >/dev/null || skip "node was not found: install nodejs"
@@ -8,4 +9,5 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$1" "$folder/index.html"
-node "$(dirname "$0")/page_test.js" "$browser" "$folder/index.html"
+"$2" view --device cpu --limit-train 300 --limit-test 200 --all -q --html "$folder/all.html"
+node "$(dirname "$0")/page_test.js" "$browser" "$folder/index.html" "$folder/all.html"

@@ -1,0 +1,67 @@
+#include "app/report/block_text.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/sample_evaluation.h"
+
+using namespace knn;
+
+namespace {
+
+/// Characters of UTF-8 text: all bytes but the continuing ones.
+std::size_t columns(const std::string& text) {
+    std::size_t count = 0;
+    for (const char c : text)
+        count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    return count;
+}
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("two rows of pixels become one line") {
+    const std::uint8_t image[] = {255, 255, 0,   0,  //
+                                  255, 0,   255, 0};
+    CHECK(block_lines(image, 2, 4, Blocks::unicode) == Lines{"█▀▄ "});
+    CHECK(block_lines(image, 2, 4, Blocks::ascii) == Lines{"@== "});
+    const std::uint8_t tall[] = {255, 0, 255};  // a last row alone stands above background
+    CHECK(block_lines(tall, 3, 1, Blocks::unicode) == Lines{"▀", "▀"});
+}
+
+TEST_CASE("shades of gray become shades") {
+    const std::uint8_t image[] = {0, 50, 120, 200, 255,  //
+                                  0, 50, 120, 200, 255};
+    CHECK(block_lines(image, 2, 5, Blocks::unicode) == Lines{" ░▓██"});
+    const std::string ascii = block_lines(image, 2, 5, Blocks::ascii).at(0);
+    CHECK(ascii == " .=#@");
+    CHECK(block_lines(image, 2, 5, Blocks::color).at(0) ==
+          "\x1b[38;5;16;48;5;16m▀\x1b[38;5;236;48;5;236m▀\x1b[38;5;242;48;5;242m▀\x1b[38;5;250;48;5;250m▀"
+          "\x1b[38;5;255;48;5;255m▀\x1b[0m");
+}
+
+TEST_CASE("large images are shrunk") {
+    const std::vector<std::uint8_t> image(300 * 200, 255);
+    for (const Blocks blocks : {Blocks::ascii, Blocks::unicode}) {
+        const Lines lines = block_lines(image.data(), 300, 200, blocks);
+        CHECK(lines.size() == 25);  // 50 pixels of 6 × 6
+        for (const std::string& line : lines)
+            CHECK(columns(line) == 34);
+        CHECK(lines[3].substr(0, 3) == (blocks == Blocks::ascii ? "@@@" : "█"));
+    }
+}
+
+TEST_CASE("the text fits 80 columns and says when not all neighbors are listed") {
+    test::SampleOptions options;
+    options.k = 64;
+    options.rows = options.cols = 28;
+    const test::Sample sample = test::sample_evaluation(options);
+    const std::string text =
+        block_text(sample.evaluation, misclassified(sample.evaluation), 12345, Blocks::ascii);
+    CHECK(text.find("1 of 12,345\n") != std::string::npos);
+    CHECK(text.find("and 54 more\n") != std::string::npos);
+    CHECK(text.find(" \n") == std::string::npos);
+    for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+        CHECK(end - begin <= 80);
+    CHECK(block_text(sample.evaluation, {}, 0, Blocks::ascii).empty());
+}

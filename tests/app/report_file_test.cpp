@@ -1,0 +1,51 @@
+#include "app/report/report_file.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "app/report/csv.h"
+#include "app/report/json.h"
+#include "data/errors.h"
+#include "tests/support/sample_evaluation.h"
+#include "tests/support/temp_folder.h"
+
+using namespace knn;
+
+TEST_CASE("a report is read back as it was written") {
+    const test::TempFolder folder;
+    test::Sample sample = test::sample_evaluation();
+    Evaluation& evaluation = sample.evaluation;
+    evaluation.found.device = {.name = "a card",
+                               .kind = Device::Kind::gpu,
+                               .compute_capability = "9.0",
+                               .memory_bytes = std::int64_t{1} << 37,
+                               .driver = "13.0",
+                               .runtime = "12.9"};
+    const std::string file = (folder.path() / "report.json").string();
+    std::ofstream(file) << json_report(evaluation);
+    for (const std::string& name : {file, folder.path().string()}) {
+        const SavedReport report = read_report(name);
+        CHECK(report.source == sample.data->source);
+        CHECK(report.evaluation.score.confusion == evaluation.score.confusion);
+        // What is written again from it is the same file, where the images are the same.
+        Evaluation again = report.evaluation;
+        again.data = sample.data.get();
+        again.score = evaluation.score;
+        CHECK(json_report(again) == json_report(evaluation));
+    }
+}
+
+TEST_CASE("predictions are read back, bit for bit") {
+    const test::TempFolder folder;
+    const test::Sample sample = test::sample_evaluation();
+    const auto file = folder.path() / "predictions.csv";
+    {
+        std::ofstream stream(file);
+        write_predictions_csv(stream, sample.evaluation);
+    }
+    const Predictions read = read_predictions(file, sample.evaluation.n_test);
+    CHECK(read.votes == sample.evaluation.found.votes);
+    CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test + 1), DataError);
+    CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test - 1), DataError);
+}
