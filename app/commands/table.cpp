@@ -24,9 +24,10 @@ constexpr Command table[] = {
              throw UsageError("no picture given; expected files, folders, or - for standard input");
          options.classify.images = std::move(operands);
      },
-     "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, told by its content; of a folder, all such\n"
-     "files directly in it. With --device auto up to 1000 digits are searched on the CPU, which has\n"
-     "answered before a GPU has started. Exit code 3: some pictures failed, the others are answered.\n"},
+     "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, told by its content; of a\n"
+     "folder, all such files directly in it. With --device auto up to 1000 digits are\n"
+     "searched on the CPU, which has answered before a GPU has started.\n"
+     "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n"},
     {"view", "shows misclassified digits: in a window, on a sheet, a page or the terminal",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), search_group(options), selection_group(options), form_group(options)};
