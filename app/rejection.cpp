@@ -18,7 +18,7 @@ constexpr std::int64_t most_images = 2000, fewest_images = 200;
 constexpr int most_neighbors = 32;  // a larger k is judged by these
 
 // What these shares reject is in docs/rejection.md.
-constexpr double not_strange = 0.995;  ///< of the sample
+constexpr double not_strange = 0.991;  ///< of the sample
 constexpr double too_divided = 0.002;  ///< of the sample, at most
 constexpr double weight_of_doubt = 0.3;
 
