@@ -94,8 +94,9 @@ Ink find_ink(const cv::Mat& gray) {
     cv::Mat light, ground;
     work.convertTo(light, CV_32F);
     paper.convertTo(ground, CV_32F);
-    ground = cv::max(ground, 24.0);  // in the dark, noise would become ink
-    cv::divide(light, ground, light);
+    // In the dark, noise would become ink.
+    cv::divide(ground - light, cv::max(ground, 24.0), light);
+    light = 1 - light;
     ink.amount = cv::min(cv::max(1 - light, 0.0), 1.0);
     const double raw_noise = noise_of(1 - light);
     if (raw_noise > 0.02)

@@ -35,6 +35,10 @@ cv::Mat ruled_rows(const cv::Mat& mask) {
     const int piece = std::max(12, mask.cols / 25);
     cv::Mat runs, joined, labels, stats, centers;
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, piece, CV_8U));
+    // A shadow's edge across the lines would join them all.
+    cv::Mat thick;
+    cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(int(0.025 * mask.rows) + 3, 1, CV_8U));
+    runs &= ~thick;
     // Slanted lines are steps; noise leaves gaps.
     cv::dilate(runs, joined, cv::Mat::ones(3, piece / 2 | 1, CV_8U));
     const int count = cv::connectedComponentsWithStats(joined, labels, stats, centers);

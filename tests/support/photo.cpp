@@ -18,6 +18,10 @@ cv::Mat sheet_of(const std::uint8_t* pixels, const Damage& damage, double times,
     const int side = int(28 * times);
     cv::resize(image, large, cv::Size(side, side), 0, 0, cv::INTER_CUBIC);
     large.convertTo(ink, CV_32F, 1 / 255.0);
+    if (const int width = int(std::lround(std::abs(damage.pen) * times)); width > 0) {
+        const cv::Mat shape = cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(width + 1, width + 1));
+        cv::morphologyEx(ink, ink, damage.pen > 0 ? cv::MORPH_DILATE : cv::MORPH_ERODE, shape);
+    }
     const double degrees = uniform(random, -damage.rotation, damage.rotation);
     cv::warpAffine(ink, ink,
                    cv::getRotationMatrix2D(cv::Point2f(float(side) / 2, float(side) / 2), degrees, 1),
@@ -58,6 +62,8 @@ std::vector<Damage> damages() {
     both = all[9];
     both.name = "all of it, turned by up to 10 degrees", both.rotation = 10;
     all.push_back(both);
+    all.push_back({.name = "pen thinner by 1 pixel of 28", .smallest = 10, .pen = -1});
+    all.push_back({.name = "pen thicker by 2 pixels of 28", .smallest = 10, .pen = 2});
     return all;
 }
 

@@ -19,7 +19,8 @@ struct Damage {
     double noise = 0;     ///< standard deviation, of 255
     double blur = 0;      ///< standard deviation, in pixels of the 28×28 image
     double rotation = 0;  ///< most degrees, either way
-    bool jpeg = false;    ///< quality 60
+    double pen = 0;     ///< how much wider (narrower below 0) the strokes get, in pixels of the 28×28 image
+    bool jpeg = false;  ///< quality 60
     double margin =
         0.1;  ///< paper around the 28×28 image on each side, in its sides; up to three times as much
     bool off_center = false;

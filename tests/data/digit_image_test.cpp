@@ -1,0 +1,184 @@
+#include "data/digit_image.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <opencv2/imgproc.hpp>
+
+#include "cpu/search.h"
+#include "data/dataset.h"
+#include "data/locate.h"
+#include "data/picture_file.h"
+#include "tests/support/photo.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using knn::DigitImage;
+using knn::Picture;
+
+namespace {
+
+Picture picture_of(const cv::Mat& gray) {
+    Picture picture{gray.rows, gray.cols, std::vector<std::uint8_t>(gray.total())};
+    gray.copyTo(cv::Mat(gray.rows, gray.cols, CV_8U, picture.gray.data()));
+    return picture;
+}
+
+knn::Dataset mnist() {
+    knn::DataOptions options;
+    options.folder = mnist_folder();
+    return knn::load(knn::locate(options));
+}
+
+std::vector<knn::Vote> votes(const knn::Dataset& data, const std::vector<std::uint8_t>& pixels) {
+    knn::SearchRequest request;
+    request.train = data.train.images();
+    request.train_labels = data.train.labels.span();
+    request.query = {pixels.data(), std::int64_t(pixels.size() / 784), 784};
+    return knn::cpu::search(request, {}).votes;
+}
+
+void append(std::vector<std::uint8_t>& all, const DigitImage& image) {
+    all.insert(all.end(), image.pixels.begin(), image.pixels.end());
+}
+
+/// A 4 of straight strokes, 60×100, its upper left corner at `at`.
+void draw(cv::Mat& mat, cv::Point at, int pen, int value) {
+    const std::vector<cv::Point> line = {at + cv::Point(0, 0), at + cv::Point(0, 60), at + cv::Point(60, 60)};
+    cv::polylines(mat, line, false, value, pen);
+    cv::line(mat, at + cv::Point(45, 20), at + cv::Point(45, 100), value, pen);
+}
+
+bool near(const knn::Box& box, int x, int y, int w, int h, int by) {
+    return std::abs(box.x - x) <= by && std::abs(box.y - y) <= by && std::abs(box.w - w) <= 2 * by &&
+           std::abs(box.h - h) <= 2 * by;
+}
+
+}  // namespace
+
+TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    const knn::Dataset data = mnist();
+    int same = 0, negative = 0;
+    for (std::int64_t i = 0; i < data.test.count; ++i) {
+        const std::uint8_t* pixels = data.test.images().row(i);
+        Picture picture{28, 28, std::vector<std::uint8_t>(pixels, pixels + 784)};
+        same += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
+        for (std::uint8_t& value : picture.gray)
+            value = static_cast<std::uint8_t>(255 - value);
+        negative += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
+    }
+    CHECK(same == data.test.count);
+    CHECK(negative == data.test.count);
+}
+
+TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
+    for (const bool light : {false, true}) {
+        cv::Mat page(600, 800, CV_8U, cv::Scalar(light ? 40 : 220));
+        draw(page, {500, 300}, 9, light ? 210 : 50);
+        const DigitImage image = knn::extract_digit(picture_of(page));
+        CHECK(image.refused.empty());
+        CHECK(near(image.box, 495, 295, 70, 110, 4));
+        CHECK(*std::max_element(image.pixels.begin(), image.pixels.end()) == 255);
+        const cv::Mat pixels(28, 28, CV_8U, const_cast<std::uint8_t*>(image.pixels.data()));
+        CHECK(cv::boundingRect(pixels).height == 20);
+        const cv::Moments moments = cv::moments(pixels);
+        CHECK(std::abs(moments.m10 / moments.m00 - 14) <= 0.51);
+        CHECK(std::abs(moments.m01 / moments.m00 - 14) <= 0.51);
+    }
+}
+
+TEST_CASE("digit image: pages without a digit are refused in words") {
+    cv::Mat page(400, 300, CV_8U, cv::Scalar(200));
+    CHECK(knn::extract_digit(picture_of(page)).refused == "the picture is blank");
+    for (const int value : {0, 255}) {
+        page.setTo(value);
+        CHECK(knn::extract_digit(picture_of(page)).refused == "the picture is blank");
+    }
+    cv::RNG(3).fill(page, cv::RNG::UNIFORM, 0, 255);
+    CHECK_FALSE(knn::extract_digit(picture_of(page)).refused.empty());
+    cv::Mat text(800, 800, CV_8U, cv::Scalar(240));
+    for (int row = 1; row < 20; ++row)
+        cv::putText(text, "many words on one page", {20, 40 * row}, cv::FONT_HERSHEY_SIMPLEX, 1, 20, 2);
+    CHECK_FALSE(knn::extract_digit(picture_of(text)).refused.empty());
+}
+
+TEST_CASE("digit image: shadow, ruled lines and specks are left out") {
+    cv::Mat page(900, 700, CV_8U, cv::Scalar(230));
+    for (int y = 30; y < 900; y += 60)
+        cv::line(page, {0, y}, {699, y + 6}, 150, 2);
+    draw(page, {300, 400}, 9, 30);
+    for (int i = 0; i < 40; ++i)
+        cv::circle(page, {17 * i, (613 * i) % 900}, 1, 90, cv::FILLED);
+    page.colRange(0, 200) *= 0.6;
+    const DigitImage image = knn::extract_digit(picture_of(page));
+    CHECK(image.refused.empty());
+    CAPTURE(image.box.x);
+    CAPTURE(image.box.y);
+    CAPTURE(image.box.w);
+    CAPTURE(image.box.h);
+    CHECK(near(image.box, 295, 395, 70, 110, 6));
+}
+
+TEST_CASE("digit images: several digits in reading order") {
+    cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
+    for (const cv::Point at : {cv::Point(600, 80), {100, 100}, {350, 70}, {120, 400}, {500, 420}})
+        draw(page, at, 9, 40);
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 5);
+    const int x[] = {100, 350, 600, 120, 500}, y[] = {100, 70, 80, 400, 420};
+    for (std::size_t i = 0; i < 5; ++i)
+        CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 4));
+    page.setTo(225);
+    CHECK(knn::extract_digits(picture_of(page)).empty());
+}
+
+TEST_CASE("digit image: the sample photos") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
+    std::vector<std::filesystem::path> files;
+    std::vector<std::uint8_t> pixels;
+    for (const auto& entry : std::filesystem::directory_iterator(photos_folder())) {
+        const DigitImage image = knn::extract_digit(knn::read_picture(entry.path().string()));
+        CHECK_MESSAGE(image.refused.empty(), entry.path().string());
+        files.push_back(entry.path());
+        append(pixels, image);
+    }
+    const std::vector<knn::Vote> answers = votes(mnist(), pixels);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        CAPTURE(files[i].string());
+        CHECK(int(answers[i].label) == files[i].stem().string().back() - '0');
+    }
+}
+
+TEST_CASE("digit image: MNIST's test images as photos") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    const knn::Dataset data = mnist();
+    constexpr std::int64_t n = 1000;
+    const auto share = [&](const std::vector<std::uint8_t>& pixels) {
+        const std::vector<knn::Vote> answers = votes(data, pixels);
+        int right = 0;
+        for (std::size_t i = 0; i < answers.size(); ++i)
+            right += answers[i].label == data.test.labels.data()[i];
+        return 100.0 * right / double(answers.size());
+    };
+    const double raw = share({data.test.pixels.data(), data.test.pixels.data() + n * 784});
+    MESSAGE("raw: ", raw, " %");
+    for (const Damage& damage : damages()) {
+        std::mt19937 random(7);
+        std::vector<std::uint8_t> pixels;
+        int refused = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+            const DigitImage image = knn::extract_digit(photo_of(data.test.images().row(i), damage, random));
+            refused += !image.refused.empty();
+            append(pixels, image);
+        }
+        const double found = share(pixels);
+        MESSAGE(damage.name, ": ", found, " %, refused: ", refused);
+        // Turned digits and other pens are not upright MNIST any more; they may lose more.
+        const bool changed = damage.rotation > 0 || damage.pen != 0;
+        CHECK(found >= raw - (changed ? 4 : 1.5));
+        CHECK(refused <= 5);
+    }
+}
