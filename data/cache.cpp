@@ -44,6 +44,7 @@ std::uint64_t count_pieces(std::uint64_t bytes) {
 }
 
 std::uint32_t crc_of(Bytes bytes, std::uint32_t before = 0) {
+    if (bytes.empty()) return before;  // zlib takes a null pointer for the wish to begin anew
     return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
 }
 

@@ -142,8 +142,9 @@ TEST_CASE("a cache folder that may only be read") {
     const OwnCache cache;
     fs::permissions(cache.folder.path(), fs::perms::all);
     keep("a", "key", "text");
-    fs::permissions(cache.file(""), fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
-                                        fs::perms::others_exec);
+    using enum fs::perms;
+    fs::permissions(cache.file(""),
+                    owner_read | owner_exec | group_read | group_exec | others_read | others_exec);
     fs::permissions(cache.folder / "cache", fs::perms::all);
     {
         const Unprivileged user;
