@@ -89,13 +89,14 @@ TEST_CASE("help and version are answers, whatever else stands there") {
 }
 
 TEST_CASE("mistakes are named") {
-    CHECK(mistake({}) == "no command given; expected evaluate or info");
+    CHECK(mistake({}) == "no command given; expected evaluate, classify, view or info");
     CHECK(mistake({"evalute"}) == "evalute: unknown command; did you mean 'evaluate'?");
-    CHECK(mistake({"dance"}) == "dance: unknown command; expected evaluate or info");
-    CHECK(mistake({""}) == "'': unknown command; expected evaluate or info");
+    CHECK(mistake({"dance"}) == "dance: unknown command; expected evaluate, classify, view or info");
+    CHECK(mistake({""}) == "'': unknown command; expected evaluate, classify, view or info");
     CHECK(mistake({"--verison"}) == "--verison: unknown option; did you mean '--version'?");
     CHECK(mistake({"evaluate", "--engin", "x"}) == "--engin: unknown option; did you mean '--engine'?");
-    CHECK(mistake({"evaluate", "--limit"}).starts_with("--limit: unknown option; did you mean '--limit-t"));
+    CHECK(mistake({"evaluate", "--limit-tes"})
+              .starts_with("--limit-tes: unknown option; did you mean '--limit-t"));
     CHECK(mistake({"evaluate", "-z"}) == "-z: unknown option; expected one that --help lists");
     CHECK(mistake({"info", "-k", "3"}).starts_with("-k: unknown option; "));
     CHECK(mistake({"evaluate", "-k", "1", "-k", "2"}) == "-k: given more than once; expected it once");

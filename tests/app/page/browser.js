@@ -59,6 +59,7 @@ class Browser {
       const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
       this.#session = (await this.send("Target.attachToTarget", { targetId, flatten: true })).sessionId;
       await Promise.all(["Runtime", "Log", "Page"].map((domain) => this.send(`${domain}.enable`)));
+      await this.send("Emulation.setFocusEmulationEnabled", { enabled: true }); // keys go to this page
     }
     await this.send("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 500 });
     await this.send("Emulation.setEmulatedMedia",
@@ -75,6 +76,13 @@ class Browser {
     const { result, exceptionDetails } = await this.send("Runtime.evaluate", { expression, returnByValue: true });
     if (exceptionDetails) throw new Error(`${expression}: ${exceptionDetails.exception.description}`);
     return result.value;
+  }
+
+  /** Waits up to 5 s until an expression is true. */
+  async until(expression) {
+    for (let tries = 0; tries < 100 && !(await this.value(expression)); ++tries)
+      await new Promise((done) => setTimeout(done, 50));
+    return this.value(expression);
   }
 
   /** A key as a person presses it. */

@@ -53,7 +53,7 @@ async function keysNavigate(browser) {
   await browser.value(`${cards}[0].focus()`);
   await browser.press("ArrowRight");
   await browser.press("Enter");
-  assert.equal(await browser.value(open), true);
+  assert.equal(await browser.until(open), true);
   assert.match(await browser.value(position), /^2 of/);
   assert.equal(await browser.value("document.querySelectorAll('#viewer .neighbors li').length"), 5);
   for (const [key, place] of [["n", 3], ["ArrowRight", 4], ["p", 3], ["ArrowLeft", 2], ["p", 1], ["p", 1]]) {
