@@ -35,23 +35,26 @@ cv::Mat ruled_rows(const cv::Mat& mask) {
     const int piece = std::max(12, mask.cols / 25);
     cv::Mat runs, joined, labels, stats, centers;
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, piece, CV_8U));
-    // A shadow's edge across the lines would join them all.
+    // A digit's bar is thicker than a line; a shadow's edge across the lines would join them all.
     cv::Mat thick;
-    cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(int(0.025 * mask.rows) + 3, 1, CV_8U));
+    cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(int(0.006 * mask.rows) + 2, 1, CV_8U));
     runs &= ~thick;
     // Slanted lines are steps; noise leaves gaps.
     cv::dilate(runs, joined, cv::Mat::ones(3, piece / 2 | 1, CV_8U));
     const int count = cv::connectedComponentsWithStats(joined, labels, stats, centers);
-    cv::Mat lines = cv::Mat::zeros(mask.size(), CV_8U);
+    std::vector<int> whole, pieces;
     for (int i = 1; i < count; ++i) {
-        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
-                           stats.at<int>(i, 3));
-        if (box.width < 0.85 * mask.cols) continue;
-        const cv::Mat own = (labels(box) == i) & runs(box);
-        const double thickness = double(cv::countNonZero(own)) / box.width;
-        if (thickness > 0.025 * mask.rows + 2) continue;
-        lines(box).setTo(255, own);
+        const int width = stats.at<int>(i, cv::CC_STAT_WIDTH);
+        if (width < 0.25 * mask.cols) continue;
+        const cv::Mat own = (labels == i) & runs;
+        if (double(cv::countNonZero(own)) / width > 0.025 * mask.rows + 2) continue;
+        if (width >= 0.85 * mask.cols) whole.push_back(i);
+        pieces.push_back(i);
     }
+    cv::Mat lines = cv::Mat::zeros(mask.size(), CV_8U);
+    // No digit has more than three bars.
+    for (const int i : pieces.size() >= 4 ? pieces : whole)
+        lines.setTo(255, (labels == i) & runs);
     return lines;
 }
 
