@@ -166,14 +166,19 @@ void CommandLine::parse(std::vector<std::string> words) {
         throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
                          " VALUE");
     read_options(sorted.options, *command, options);
-    if (plain.size() > 1)
-        throw UsageError(plain[1] + ": unexpected argument; expected options after '" + command->name + "'");
+    plain.erase(plain.begin());
+    if (command->take_operands != nullptr)
+        command->take_operands(plain, options);
+    else if (!plain.empty())
+        throw UsageError(plain[0] + ": unexpected argument; expected options after '" + command->name + "'");
 }
 
 std::string CommandLine::usage() const {
     const std::string name = command != nullptr ? command->name : "COMMAND";
-    return "usage: mnist-knn " + name + " [OPTION]...\n'mnist-knn" + (command != nullptr ? " " + name : "") +
-           " --help' tells more\n";
+    const bool has_operands = command != nullptr && command->operands != nullptr;
+    const std::string operands = has_operands ? std::string(" ") + command->operands : "";
+    return "usage: mnist-knn " + name + " [OPTION]..." + operands + "\n'mnist-knn" +
+           (command != nullptr ? " " + name : "") + " --help' tells more\n";
 }
 
 }  // namespace knn

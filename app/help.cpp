@@ -60,12 +60,14 @@ std::string program_help() {
     text += entry("    --version", "the program's version", general_column);
     return text +
            "\n'mnist-knn COMMAND --help' tells more.\n"
-           "Exit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 130 interrupted.\n";
+           "Exit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 3 some of the\n"
+           "pictures failed, 130 interrupted.\n";
 }
 
 std::string command_help(const Command& command) {
-    std::string text =
-        std::string("Usage: mnist-knn ") + command.name + " [OPTION]...\n" + command.summary + '\n';
+    std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
+                       (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' +
+                       command.summary + '\n';
     text[text.find('\n') + 1] = static_cast<char>(std::toupper(text[text.find('\n') + 1]));
     Options ignored;
     for (const OptionGroup& group : command.groups(ignored)) {
@@ -73,7 +75,7 @@ std::string command_help(const Command& command) {
         for (const auto& option : group.list.options())
             text += entry(label(*option), option->description(), option_column);
     }
-    return text;
+    return text + command.more_help;
 }
 
 }  // namespace knn

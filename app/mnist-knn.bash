@@ -43,6 +43,11 @@ _mnist_knn() {
         ;;
     N | D) ;;
     *)
+        if [[ $command == classify && $current != -* ]]; then
+            compopt -o filenames 2>/dev/null
+            mapfile -t COMPREPLY < <(compgen -f -- "$current")
+            return
+        fi
         words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         ;;

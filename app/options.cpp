@@ -17,6 +17,7 @@ const std::array<std::string, 1> metric_names = {"l2"};
 const std::array<std::string, 2> weights_names = {"uniform", "distance"};
 const std::array<std::string, 2> tie_names = {"smallest", "nearest"};
 const std::array<std::string, 3> when_names = {"auto", "always", "never"};
+const std::array<std::string, 2> reject_names = {"off", "auto"};
 const std::array<std::string, 3> order_names = {"confidence", "index", "pair"};
 constexpr int most_threads = 4096;
 
@@ -135,6 +136,35 @@ OptionGroup search_group(Options& options) {
             "the first N test images only")("batch", number("--batch", search.batch, 1, unlimited),
                                             "test images a batch (default: what fits the memory)")(
             "threads", number("--threads", search.threads, 1, most_threads), "CPU threads (default: all)");
+    return group;
+}
+
+OptionGroup classify_search_group(Options& options) {
+    OptionGroup all = search_group(options), group{"Search", {}};
+    for (const auto& option : all.list.options())
+        if (option->long_name() != "limit-test") group.list.add(option);
+    return group;
+}
+
+OptionGroup classify_group(Options& options) {
+    OptionGroup group{"Pictures and output", {}};
+    OutputOptions& output = options.output;
+    ClassifyOptions& classify = options.classify;
+    group.list.add_options()  //
+        ("many", po::bool_switch(&classify.many),
+         "each picture is a page with several digits, read row by row from the left")(
+            "reject", choice("--reject", "NAME", classify.reject, reject_names),
+            "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
+            "a digit")("explain", text("--explain", "FILE", classify.explain),
+                       "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
+            "json", text("--json", "FILE", output.json), "the answers for machines; - is standard output")(
+            "quiet,q", po::bool_switch(&output.quiet), "the digits alone, one line a picture")(
+            "no-cache", po::bool_switch(&classify.no_cache),
+            "neither reads nor writes the copy of the training set in the user's cache folder")(
+            "color", choice("--color", "WHEN", output.color, when_names),
+            "auto (default: on a terminal), always or never")(
+            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "auto (default: on a terminal), always or never");
     return group;
 }
 

@@ -41,6 +41,17 @@ struct InfoOptions {
     std::string json, write_synthetic;
 };
 
+/// Whether `classify` may answer that a picture shows no digit it knows.
+enum class Reject { off, automatic };
+
+/// What `classify` alone takes.
+struct ClassifyOptions {
+    std::vector<std::string> images;  ///< files, folders, "-"
+    std::string explain;              ///< file of the picture
+    bool many = false, no_cache = false;
+    Reject reject = Reject::automatic;
+};
+
 /// In which order digits are shown: the most sure first, by index, or by pair of labels.
 enum class Order { confidence, index, pair };
 
@@ -60,6 +71,7 @@ struct Options {
     SearchOptions search;
     OutputOptions output;
     InfoOptions info;
+    ClassifyOptions classify;
     ViewOptions view;
     std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
@@ -74,6 +86,8 @@ struct OptionGroup {
 OptionGroup data_group(Options& options);
 OptionGroup search_group(Options& options);
 OptionGroup output_group(Options& options);
+OptionGroup classify_search_group(Options& options);
+OptionGroup classify_group(Options& options);
 OptionGroup info_group(Options& options);
 OptionGroup selection_group(Options& options);
 OptionGroup form_group(Options& options);

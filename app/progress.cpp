@@ -32,14 +32,15 @@ std::string duration(double seconds) {
     return std::to_string(s / 3600) + " h " + std::to_string(s % 3600 / 60) + " min";
 }
 
-std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width) {
+std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width,
+                          const std::string& what) {
     constexpr int longest_bar = 40, shortest_bar = 8;
     const double part =
         total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0;
     std::string text = padded(std::to_string(static_cast<int>(part * 100)), 3) + " %";
     if (part > 0) text += "  " + duration(elapsed_s * (1 - part) / part) + " left";
     // The last column stays free: some terminals wrap when it is written.
-    const std::string head = "searching  ";
+    const std::string head = what + "  ";
     const int room = width - 1 - static_cast<int>(head.size() + 4 + std::max<std::size_t>(text.size(), 20));
     if (room < shortest_bar) return text.substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
     const auto length = static_cast<std::size_t>(std::min(room, longest_bar));
@@ -57,7 +58,7 @@ void Progress::update(std::int64_t done, std::int64_t total) {
     last_ = now;
     drawn_ = true;
     const double elapsed_s = std::chrono::duration<double>(now - start_).count();
-    draw(std::string(clear_line) + progress_line(done, total, elapsed_s, terminal_width()));
+    draw(std::string(clear_line) + progress_line(done, total, elapsed_s, terminal_width(), what_));
 }
 
 }  // namespace knn

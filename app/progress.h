@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace knn {
 
 /// One line of at most `width` characters: "searching  [#####.....]  50 %  3 s left".
-std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width);
+std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width,
+                          const std::string& what = "searching");
 
 /// "3 s", "2 min 5 s", "1 h 10 min".
 std::string duration(double seconds);
@@ -17,8 +19,10 @@ std::string duration(double seconds);
 class Progress {
   public:
     /// `delay_ms`: what takes less is over before a bar would be read.
-    explicit Progress(bool shown, int delay_ms = 0)
-        : shown_(shown), last_(start_ - interval + std::chrono::milliseconds(delay_ms)) {}
+    explicit Progress(bool shown, int delay_ms = 0, std::string what = "searching")
+        : what_(std::move(what)),
+          shown_(shown),
+          last_(start_ - interval + std::chrono::milliseconds(delay_ms)) {}
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress();
@@ -28,6 +32,7 @@ class Progress {
   private:
     using Clock = std::chrono::steady_clock;
     static constexpr auto interval = std::chrono::milliseconds(100);
+    std::string what_;
     bool shown_, drawn_ = false;
     Clock::time_point start_ = Clock::now(), last_;
 };

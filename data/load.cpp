@@ -141,6 +141,12 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
     return data;
 }
 
+LabeledImages load_training_files(const DataLocation& location, std::pmr::memory_resource* memory) {
+    PendingSet train(location.train_images, location.train_labels, memory);
+    std::uint32_t crc32[2] = {};
+    return finish(train, crc32);
+}
+
 std::vector<FileChecksum> checksums(const DataLocation& location) {
     if (location.synthetic) return {};
     const std::array<fs::path, 4> files = {location.train_images, location.train_labels, location.test_images,

@@ -41,6 +41,10 @@ DataLocation locate(const DataOptions& options);
 Dataset load(const DataLocation& location,
              std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
+/// The training set alone, with the same checks. Throws DataError.
+LabeledImages load_training_files(const DataLocation& location,
+                                  std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
 /// SHA-256 (hex) of an uncompressed file's content as `info` prints it, and what MNIST's is for the same
 /// part of the data set.
 struct FileChecksum {

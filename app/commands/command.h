@@ -18,11 +18,15 @@ struct Command {
     std::vector<OptionGroup> (*groups)(Options& options);
     /// Does the work; `start` is when the process began. Returns the exit code.
     int (*run)(const Options& options, Clock::time_point start);
+    const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
+    void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
+    const char* more_help = "";  ///< behind the options
 };
 std::span<const Command> commands();
 const Command* find_command(std::string_view name);
 
 int evaluate(const Options& options, Clock::time_point start);
+int classify(const Options& options, Clock::time_point start);
 int view(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 

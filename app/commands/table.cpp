@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <utility>
 
 #include "app/commands/command.h"
+#include "data/errors.h"
 
 namespace knn {
 
@@ -12,6 +14,20 @@ constexpr Command table[] = {
          return {data_group(options), search_group(options), output_group(options)};
      },
      evaluate},
+    {"classify", "tells which digits are in pictures: files, folders, or - for standard input",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {classify_group(options), classify_search_group(options), data_group(options)};
+     },
+     classify, "IMAGE...",
+     [](std::vector<std::string> operands, Options& options) {
+         if (operands.empty())
+             throw UsageError("no picture given; expected files, folders, or - for standard input");
+         options.classify.images = std::move(operands);
+     },
+     "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, told by its content; of a\n"
+     "folder, all such files directly in it. With --device auto up to 1000 digits are\n"
+     "searched on the CPU, which has answered before a GPU has started.\n"
+     "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n"},
     {"view", "shows misclassified digits: in a window, on a sheet, a page or the terminal",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), search_group(options), selection_group(options), form_group(options)};

@@ -3,6 +3,7 @@
 #include <future>
 
 #include "cpu/search.h"
+#include "data/cache.h"
 #include "data/errors.h"
 
 namespace knn {
@@ -19,6 +20,8 @@ Inventory take_inventory(const DataOptions& options) {
     } catch (const DataError& error) {
         inventory.data_problem = error.what();
     }
+    inventory.cache = cache_folder().string();
+    inventory.cache_bytes = cache_bytes();
     inventory.gpus = gpus_found.get();
     return inventory;
 }

@@ -1,6 +1,7 @@
 #pragma once
 /// What `info` knows of this program, this machine and the data set that would be used.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct Inventory {
     std::optional<DataLocation> found;  ///< empty where the user named data that is not there
     std::vector<FileChecksum> checksums;
     std::string data_problem;  ///< why it cannot be used
+    std::string cache;         ///< the folder of `classify`; empty: none
+    std::uint64_t cache_bytes = 0;
 };
 
 /// Looks for GPUs and hashes the data set's files meanwhile.

@@ -74,6 +74,11 @@ std::string data_section(const Inventory& inventory) {
         for (const std::string& place : inventory.found->looked_in)
             rows.push_back({"looked in", place});
     }
+    rows.push_back({"cache", inventory.cache.empty()
+                                 ? "none: neither XDG_CACHE_HOME nor HOME names a folder"
+                                 : inventory.cache + ", " +
+                                       fixed(double(inventory.cache_bytes) / (1 << 20), 1) +
+                                       " MiB, made by classify; may be deleted"});
     std::string text = section("data set (--data)", rows);
     text.pop_back();
     Table files({Align::left, Align::left, Align::left});

@@ -48,6 +48,7 @@ RunResult program(const std::vector<std::string>& words, RunOptions options) {
         options.environment.emplace(name, "");
     for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"})
         options.environment.emplace(name, "/nonexistent");
+    options.environment.emplace("XDG_CACHE_HOME", "/dev/null");  // no folder: nothing is cached
     options.environment.emplace("TERM", "xterm");
     if (options.folder.empty()) options.folder = "/dev";  // has no data/mnist
     return run(all, options);

@@ -1,0 +1,213 @@
+#include <array>
+#include <future>
+#include <optional>
+#include <ostream>
+
+#include "app/choose.h"
+#include "app/commands/command.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/pictures.h"
+#include "app/progress.h"
+#include "app/rejection.h"
+#include "app/report/answers.h"
+#include "app/report/explain.h"
+#include "app/report/picture.h"
+#include "app/terminal.h"
+#include "app/workbench.h"
+#include "cpu/search.h"
+#include "data/errors.h"
+#include "data/training.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
+
+/// Up to here a CPU has answered before a GPU has started: 0.3 s for a CUDA context, 0.1 s for 1,000 digits
+/// on two cores.
+constexpr std::int64_t few_digits = 1000;
+
+/// The training set and, where pictures may be rejected, what its own digits look like to one another.
+struct Training {
+    TrainingSet set;
+    ImageRows images;  ///< the first ones of `set`, as many as the user wants
+    LeaveOneOut sample;
+};
+
+Training load_training(const DataLocation& location, const Options& options, int threads) {
+    const bool use_cache = !options.classify.no_cache;
+    Training training{load_training(location, use_cache, threads), {}, {}};
+    const TrainingSet& set = training.set;
+    if (set.rows != DigitImage::side || set.cols != DigitImage::side)
+        throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
+                        std::to_string(set.cols) +
+                        "; expected 28x28 pixels, as pictures are scaled to these");
+    const std::int64_t limit = options.search.limit_train;
+    training.images = set.images.first(limit > 0 ? limit : set.images.count);
+    if (options.classify.reject == Reject::off) return training;
+    Watch watch;
+    watch.stop = &stop_flag();
+    training.sample = leave_one_out(set, training.images, use_cache, threads, watch);
+    return training;
+}
+
+/// Runs `work` with a watch that draws a bar on the terminal.
+template <class Work>
+auto watched(const OutputOptions& output, const char* what, const Work& work) {
+    constexpr int delay_ms = 300;
+    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
+    Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms, what);
+    Watch watch;
+    watch.stop = &stop_flag();
+    watch.progress = [&](std::int64_t count, std::int64_t total) { progress.update(count, total); };
+    return work(watch);
+}
+
+/// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
+/// answer is wanted at any price.
+std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
+    std::vector<Answer*> digits;
+    for (PictureAnswer& picture : answers.pictures)
+        for (Answer& digit : picture.digits) {
+            if (reject == Reject::automatic) digit.reason = digit.image.refused;
+            if (digit.reason.empty()) digits.push_back(&digit);
+        }
+    return digits;
+}
+
+SearchRequest request_for(const Training& training, const SearchOptions& options) {
+    SearchRequest request;
+    request.train = training.images;
+    request.train_labels = training.set.labels.first(static_cast<std::size_t>(training.images.count));
+    request.k = options.k;
+    request.metric = options.metric;
+    request.weights = options.weights;
+    request.tie = options.tie;
+    request.batch = options.batch;
+    request.threads = options.threads;
+    request.distance = options.distance;
+    request.select = options.select;
+    return request;
+}
+
+/// What is searched on: for few digits the CPU unless the user has a wish.
+Choice choose(const SearchRequest& request, const SearchOptions& options) {
+    SearchOptions wanted = options;
+    const bool has_wish = options.device != "auto" || options.engine_named || !options.distance.empty() ||
+                          !options.select.empty();
+    if (!has_wish && request.query.count <= few_digits) wanted.device = "cpu";
+    return Chooser(wanted).choose(request);
+}
+
+/// The votes of one digit by label.
+std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighbors,
+                                                std::span<const std::uint8_t> labels) {
+    std::array<int, 256> counts = {};
+    for (const Neighbor& neighbor : neighbors)
+        ++counts[labels[neighbor.index]];
+    std::vector<std::pair<int, int>> votes;
+    for (int label = 0; label < 256; ++label)
+        if (const int count = counts[static_cast<std::size_t>(label)]; count > 0)
+            votes.emplace_back(label, count);
+    return votes;
+}
+
+/// One search for all digits.
+void answer(std::vector<Answer*>& digits, const Training& training, const Options& options) {
+    std::vector<std::uint8_t> pixels;
+    for (const Answer* digit : digits)
+        pixels.insert(pixels.end(), digit->image.pixels.begin(), digit->image.pixels.end());
+    SearchRequest request = request_for(training, options.search);
+    request.query = {pixels.data(), static_cast<std::int64_t>(digits.size()), training.images.dim};
+    const Choice choice = choose(request, options.search);
+    note(choice.notice, options.output);
+    request.device = choice.device;
+    if (digits.empty()) return;
+    const SearchResult found = watched(options.output, "searching", [&](const Watch& watch) {
+        return choice.engine->search(request, watch);
+    });
+    const Rejection rejection(training.sample, request.train_labels, request.k, request.weights, request.tie);
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        Answer& digit = *digits[i];
+        const auto neighbors = found.neighbors.row(static_cast<std::int64_t>(i));
+        digit.neighbors.assign(neighbors.begin(), neighbors.end());
+        digit.votes = votes_by_label(neighbors, request.train_labels);
+        digit.confidence = found.votes[i].confidence;
+        digit.reason = rejection.reason(neighbors, found.votes[i]);
+        if (digit.reason.empty()) digit.label = found.votes[i].label;
+    }
+}
+
+void check_outputs(const Options& options) {
+    const std::string &json = options.output.json, &explain = options.classify.explain;
+    if (!explain.empty() && !json.empty() &&
+        fs::absolute(json).lexically_normal() == fs::absolute(explain).lexically_normal())
+        throw UsageError("--json " + json + " and --explain " + explain + ": the same place; expected two");
+    if (!json.empty()) check_output_file(json);
+    if (!explain.empty()) check_output_file(explain);
+    if (!pictures_available())
+        throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
+}
+
+/// One line for each picture that failed; says how many.
+std::size_t report_failures(const Answers& answers) {
+    std::size_t failures = 0;
+    for (const PictureAnswer& picture : answers.pictures) {
+        if (picture.error.empty()) continue;
+        ++failures;
+        print_line_to_stderr("error: " + picture.file + ": " + picture.error);
+    }
+    return failures;
+}
+
+void write_outputs(const Answers& answers, const Options& options) {
+    const std::string &json = options.output.json, &explain = options.classify.explain;
+    if (json != "-" && explain != "-")
+        print(answers_text(answers, options.output.quiet, use_color(options.output.color)));
+    if (!json.empty()) write_output(json, [&](std::ostream& out) { out << answers_json(answers); });
+    if (explain.empty()) return;
+    if (answers.pictures.size() > most_explained)
+        note("--explain shows the first " + std::to_string(most_explained) + " pictures", options.output);
+    const std::vector<std::uint8_t> png = explanation_png(answers);
+    write_output(explain, [&](std::ostream& out) {
+        out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+    });
+}
+
+}  // namespace
+
+int classify(const Options& options, Clock::time_point) {
+    check_outputs(options);
+    const std::vector<PictureSource> sources = find_pictures(options.classify.images);
+    const DataLocation location = locate(options.data);
+    const int threads = options.search.threads > 0 ? options.search.threads : cpu::available_threads();
+
+    // The training set is read while the pictures are.
+    std::future<Training> loading = std::async([&] { return load_training(location, options, threads); });
+    const std::size_t explained = options.classify.explain.empty() ? 0 : most_explained;
+    Answers answers;
+    answers.pages = options.classify.many;
+    answers.pictures = watched(options.output, "reading  ", [&](const Watch& watch) {
+        return extract_pictures(sources, {options.classify.many, explained, threads}, watch);
+    });
+    const Training training = loading.get();
+    stop_if_asked();
+    answers.train = training.images;
+    answers.labels = training.set.labels;
+    if (location.synthetic)
+        note(
+            "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
+            options.output);
+
+    std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);
+    answer(digits, training, options);
+    const std::size_t failures = report_failures(answers);
+    write_outputs(answers, options);
+    return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
+}
+
+}  // namespace knn

@@ -1,0 +1,50 @@
+#include <nlohmann/json.hpp>
+
+#include "app/report/answers.h"
+#include "app/report/json.h"
+
+namespace knn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Adds the members of one digit to `json`.
+void add_answer(Json& json, const Answer& answer, std::span<const std::uint8_t> labels) {
+    json["digit"] = answer.label ? Json(*answer.label) : Json();
+    if (!answer.label) json["reason"] = answer.reason;
+    json["confidence"] = answer.confidence;
+    json["votes"] = Json::object();
+    for (const auto& [label, count] : answer.votes)
+        json["votes"][std::to_string(label)] = count;
+    json["neighbors"] = Json::array();
+    for (const Neighbor& neighbor : answer.neighbors)
+        json["neighbors"].push_back(
+            {{"index", neighbor.index}, {"label", labels[neighbor.index]}, {"distance", neighbor.distance}});
+    const Box& box = answer.image.box;
+    json["box"] = {box.x, box.y, box.w, box.h};
+}
+
+}  // namespace
+
+std::string answers_json(const Answers& answers) {
+    Json list = Json::array();
+    for (const PictureAnswer& picture : answers.pictures) {
+        Json one = {{"file", picture.file}};
+        if (!picture.error.empty()) {
+            one["error"] = picture.error;
+        } else if (answers.pages) {
+            one["digits"] = Json::array();
+            for (const Answer& digit : picture.digits) {
+                one["digits"].push_back(Json::object());
+                add_answer(one["digits"].back(), digit, answers.labels);
+            }
+        } else {
+            add_answer(one, picture.digits.at(0), answers.labels);
+        }
+        list.push_back(one);
+    }
+    return json_text(list);
+}
+
+}  // namespace knn

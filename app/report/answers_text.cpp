@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "app/report/answers.h"
+#include "app/report/format.h"
+
+namespace knn {
+
+namespace {
+
+constexpr std::size_t most_shown = 8;  // neighbors: what a terminal has room for
+
+std::string symbol(const Answer& answer) {
+    return answer.label ? std::to_string(*answer.label) : "?";
+}
+
+/// Whether `box` begins a row below the one that `before` is in.
+bool begins_row(const Box& box, const Box& before) {
+    const int overlap = std::min(box.y + box.h, before.y + before.h) - std::max(box.y, before.y);
+    return box.x < before.x && 2 * overlap < std::min(box.h, before.h);
+}
+
+int median(std::vector<int> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// The paper between a digit and the one before it in the same row.
+int gap_between(const Box& before, const Box& box) {
+    return box.x - (before.x + before.w);
+}
+
+/// The least gap of a page that separates numbers, not digits: wider than a digit is high, and clearly wider
+/// than most.
+int number_gap(const std::vector<Answer>& digits) {
+    std::vector<int> heights, gaps;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        const Box& box = digits[i].image.box;
+        heights.push_back(box.h);
+        if (i > 0 && !begins_row(box, digits[i - 1].image.box))
+            gaps.push_back(gap_between(digits[i - 1].image.box, box));
+    }
+    return std::max(median(heights), median(gaps) * 8 / 5) + 1;
+}
+
+std::string emphasized(const std::string& text, bool rejected, bool color) {
+    return color ? (rejected ? "\x1b[1;33m" : "\x1b[1;32m") + text + "\x1b[0m" : text;
+}
+
+std::string neighbors_text(const Answer& answer, std::span<const std::uint8_t> labels) {
+    if (answer.neighbors.empty()) return "";
+    const std::size_t shown = std::min(answer.neighbors.size(), most_shown);
+    Table table(std::vector<Align>(shown + 1, Align::left));
+    std::vector<std::string> label = {"label"}, index = {"index"}, distance = {"distance"};
+    for (const Neighbor& neighbor : std::span(answer.neighbors).first(shown)) {
+        label.push_back(std::to_string(labels[neighbor.index]));
+        index.push_back(std::to_string(neighbor.index));
+        distance.push_back(std::to_string(neighbor.distance));
+    }
+    table.add(label);
+    table.add(index);
+    table.add(distance);
+    std::string text = table.text(4);
+    if (shown < answer.neighbors.size())
+        text += "    and " + std::to_string(answer.neighbors.size() - shown) + " more\n";
+    return text;
+}
+
+std::string single_text(const PictureAnswer& picture, std::span<const std::uint8_t> labels, bool color) {
+    const Answer& answer = picture.digits.at(0);
+    std::string text = picture.file + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
+    text += answer.label ? "confidence " + percent(answer.confidence, 0) : answer.reason;
+    return text + ")\n" + neighbors_text(answer, labels);
+}
+
+std::string page_text(const PictureAnswer& page, bool color) {
+    const std::size_t count = page.digits.size();
+    std::string text = page.file + ": " + (count == 0 ? "no" : std::to_string(count)) +
+                       (count == 1 ? " digit\n" : " digits\n");
+    for (const std::string& line : page_lines(page))
+        text += "    " + emphasized(line, count == 0, color) + '\n';
+    for (const Answer& digit : page.digits) {
+        const Box& box = digit.image.box;
+        if (!digit.label)
+            text += "    ? at x " + std::to_string(box.x) + ", y " + std::to_string(box.y) + ": " +
+                    digit.reason + '\n';
+    }
+    return text;
+}
+
+}  // namespace
+
+std::vector<std::string> page_lines(const PictureAnswer& page) {
+    if (page.digits.empty()) return {"?"};
+    const int separating = number_gap(page.digits);
+    std::vector<std::string> lines = {""};
+    const Box* before = nullptr;
+    for (const Answer& digit : page.digits) {
+        const Box& box = digit.image.box;
+        if (before != nullptr && begins_row(box, *before)) {
+            lines.emplace_back();
+        } else if (before != nullptr && gap_between(*before, box) >= separating) {
+            lines.back() += ' ';
+        }
+        lines.back() += symbol(digit);
+        before = &box;
+    }
+    return lines;
+}
+
+std::string answers_text(const Answers& answers, bool quiet, bool color) {
+    std::string text;
+    for (const PictureAnswer& picture : answers.pictures) {
+        if (!picture.error.empty()) continue;
+        if (!quiet) {
+            text += answers.pages ? page_text(picture, color) : single_text(picture, answers.labels, color);
+        } else if (answers.pages) {
+            for (const std::string& line : page_lines(picture))
+                text += line + '\n';
+        } else {
+            text += symbol(picture.digits.at(0)) + '\n';
+        }
+    }
+    return text;
+}
+
+}  // namespace knn

@@ -1,0 +1,222 @@
+#include "app/report/explain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "app/report/canvas.h"
+#include "app/report/format.h"
+#include "app/report/png.h"
+
+namespace knn {
+
+namespace {
+
+constexpr int longest_step = 500, longest_page = 1040;  // pixels of what is kept of a step
+
+// In pixels of the finished picture.
+constexpr double width = 1120, margin = 40, gap = 20;
+constexpr double step_side = 244, digit_side = 244, neighbor_side = 112;
+constexpr double caption = 11, heading = 12, title = 20, detail_pitch = 26;
+
+const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
+
+std::string symbol(const Answer& answer) {
+    return answer.label ? std::to_string(*answer.label) : "?";
+}
+
+std::string file_name(const std::string& file) {
+    return file == "-" ? "standard input" : file;
+}
+
+/// In the middle of a square of pale gray, so that what is beside it is not taken for a part of it.
+Picture squared(const Picture& picture) {
+    const int side = std::max(picture.rows, picture.cols);
+    if (picture.rows == picture.cols) return picture;
+    Picture square{side, side, std::vector<std::uint8_t>(std::size_t(side) * std::size_t(side), 236)};
+    const int above = (side - picture.rows) / 2, left = (side - picture.cols) / 2;
+    for (int row = 0; row < picture.rows; ++row)
+        std::copy_n(picture.gray.begin() + std::ptrdiff_t(row) * picture.cols, picture.cols,
+                    square.gray.begin() + std::ptrdiff_t(row + above) * side + left);
+    return square;
+}
+
+/// An image as a square with a thin frame and a caption below.
+void framed(Canvas& canvas, const Picture& picture, double x, double y, double side, const std::string& words,
+            const Color& color = frame) {
+    const double edge = color == frame ? 1 : 3;
+    canvas.box(x - edge, y - edge, side + 2 * edge, side + 2 * edge, color);
+    const Picture square = squared(picture);
+    canvas.image(square.gray.data(), square.rows, square.cols, x, y, side);
+    canvas.text(shortened(printable(words), caption, side + gap - 4), x + side / 2, y + side + caption + 10,
+                caption, faint_ink, Side::center);
+}
+
+Picture picture_of(const std::uint8_t* pixels) {
+    constexpr int side = DigitImage::side;
+    return {side, side, std::vector<std::uint8_t>(pixels, pixels + side * side)};
+}
+
+/// How many squares stand side by side.
+int per_row(double side, double room) {
+    return std::max(1, int((room + gap) / (side + gap)));
+}
+
+int count_rows(std::size_t count, int columns) {
+    return (int(count) + columns - 1) / columns;
+}
+
+/// The file and what was found, with `detail` in smaller letters on a line of its own.
+void draw_headline(Canvas& canvas, const std::string& words, const std::string& detail, bool answered) {
+    canvas.box(0, 0, 4 * width, 1, frame);
+    const double room = width - 2 * margin;
+    const Color& color = answered ? ink : bad;
+    canvas.text(shortened(printable(words), title, room), margin, margin + title, title, color, Side::left,
+                0.14);
+    canvas.text(shortened(printable(detail), heading, room), margin, margin + title + detail_pitch, heading,
+                color, Side::left);
+}
+
+std::string headline(const PictureAnswer& picture, const Answer& answer) {
+    const std::string file = file_name(picture.file) + ": ";
+    return answer.label ? file + symbol(answer) + ", confidence " + percent(answer.confidence, 0)
+                        : file + "?";
+}
+
+/// The steps that show more than the result, which stands below them.
+std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
+    std::vector<const Step*> shown;
+    for (const Step& step : picture.steps)
+        if (&step != &picture.steps.back() || step.picture.rows != DigitImage::side) shown.push_back(&step);
+    return shown;
+}
+
+/// One neighbor: its label above, its place in the training set and its distance below.
+void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor, const Answers& answers,
+                   double x, double y) {
+    const int label = answers.labels[neighbor.index];
+    const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
+    const double middle = x + neighbor_side / 2;
+    canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
+    framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
+           std::string("no. ").append(std::to_string(neighbor.index)));
+    canvas.text(std::to_string(neighbor.distance), middle, y + neighbor_side + 2 * caption + 18, caption,
+                faint_ink, Side::center);
+}
+
+/// A picture with one digit: the steps in rows, below them the result and its neighbors.
+cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
+    const Answer& answer = picture.digits.at(0);
+    constexpr std::size_t most_neighbors = 20;
+    const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors);
+    const std::vector<const Step*> steps = steps_to_show(picture);
+    const int columns = per_row(step_side, width - 2 * margin);
+    const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
+    const int beside = per_row(neighbor_side, width - neighbor_x - margin);
+    const double neighbor_pitch = neighbor_side + 84;
+    const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch),
+                 middle = top + count_rows(steps.size(), columns) * step_pitch + 6;
+    const double low = std::max(digit_side + 36, heading + count_rows(neighbors, beside) * neighbor_pitch);
+
+    Canvas canvas(width, middle + low + margin / 2, 3);
+    draw_headline(canvas, headline(picture, answer), answer.reason, answer.label.has_value());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const double x = margin + double(int(i) % columns) * (step_side + gap);
+        const double y = top + double(int(i) / columns) * step_pitch;
+        framed(canvas, steps[i]->picture, x, y, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
+    }
+    framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
+           std::to_string(steps.size() + 1) + ". 28x28, searched for");
+    if (neighbors > 0)
+        canvas.text("nearest training images: label, number, squared distance", neighbor_x, middle + heading,
+                    heading, faint_ink, Side::left);
+    for (std::size_t i = 0; i < neighbors; ++i)
+        draw_neighbor(canvas, answer, answer.neighbors[i], answers,
+                      neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
+                      middle + heading + 40 + double(int(i) / beside) * neighbor_pitch);
+    return canvas.picture();
+}
+
+/// The answer as a small label in a corner of its box, outside of it where there is room.
+void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
+    const double height = std::clamp(box.height * 0.35, 10.0, 22.0);
+    Canvas tag(height + 8, height + 8, 4, digit.label ? good : bad);
+    tag.text(symbol(digit), (height + 8) / 2, height + 4, height, paper, Side::center, 0.16);
+    const cv::Mat drawn = tag.picture();
+    const int y = box.y - drawn.rows >= top ? box.y - drawn.rows : box.y + box.height;
+    const cv::Rect place(box.x, y, drawn.cols, drawn.rows), seen = place & cv::Rect({}, mat.size());
+    drawn(seen - place.tl()).copyTo(mat(seen));
+}
+
+/// A page: the whole of it, a box and the answer for each digit.
+cv::Mat explain_page(const PictureAnswer& page) {
+    Picture shown;
+    if (!page.steps.empty()) shown = page.steps.front().picture;
+    const int left = int(margin), top = int(margin + title + 26);
+    const std::size_t count = page.digits.size();
+    Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
+    draw_headline(canvas,
+                  file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
+                      (count == 1 ? " digit" : " digits"),
+                  "", count > 0);
+    canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
+    cv::Mat mat = canvas.picture();
+    if (shown.gray.empty()) return mat;
+    const cv::Mat gray(shown.rows, shown.cols, CV_8UC1, shown.gray.data());
+    cv::Mat place = mat(cv::Rect(left, top, shown.cols, shown.rows));
+    cv::cvtColor(gray, place, cv::COLOR_GRAY2BGR);
+    const double scale = double(shown.cols) / page.cols;
+    for (const Answer& digit : page.digits) {
+        const Box& box = digit.image.box;
+        const cv::Rect around(left + int(box.x * scale) - 3, top + int(box.y * scale) - 3,
+                              int(box.w * scale) + 6, int(box.h * scale) + 6);
+        cv::rectangle(mat, around, digit.label ? good : bad, 2);
+        draw_tag(mat, digit, around, top);
+    }
+    return mat;
+}
+
+cv::Mat explain_failure(const PictureAnswer& picture) {
+    Canvas canvas(width, margin * 2 + title + detail_pitch, 2);
+    draw_headline(canvas, file_name(picture.file) + ": failed", picture.error, false);
+    return canvas.picture();
+}
+
+}  // namespace
+
+void reduce_step(Step& step, bool page) {
+    Picture& picture = step.picture;
+    const int longest = page ? longest_page : longest_step;
+    const int most = std::max(picture.rows, picture.cols);
+    if (most <= longest || picture.gray.empty()) return;
+    const double zoom = double(longest) / most;
+    const cv::Mat whole(picture.rows, picture.cols, CV_8UC1, picture.gray.data());
+    cv::Mat small;
+    const cv::Size size(std::max(1, int(std::lround(picture.cols * zoom))),
+                        std::max(1, int(std::lround(picture.rows * zoom))));
+    cv::resize(whole, small, size, 0, 0, cv::INTER_AREA);
+    picture = {small.rows, small.cols, {small.datastart, small.dataend}};
+}
+
+std::vector<std::uint8_t> explanation_png(const Answers& answers) {
+    std::vector<cv::Mat> parts;
+    int rows = 0, cols = 0;
+    for (const PictureAnswer& picture : answers.pictures) {
+        if (parts.size() == most_explained) break;
+        parts.push_back(!picture.error.empty() ? explain_failure(picture)
+                        : answers.pages        ? explain_page(picture)
+                                               : explain_single(picture, answers));
+        rows += parts.back().rows;
+        cols = std::max(cols, parts.back().cols);
+    }
+    cv::Mat whole(std::max(rows, 1), std::max(cols, 1), CV_8UC3, paper);
+    int y = 0;
+    for (const cv::Mat& part : parts) {
+        part.copyTo(whole(cv::Rect(0, y, part.cols, part.rows)));
+        y += part.rows;
+    }
+    cv::cvtColor(whole, whole, cv::COLOR_BGR2RGB);
+    return rgb_png(whole.data, whole.rows, whole.cols);
+}
+
+}  // namespace knn

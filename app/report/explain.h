@@ -1,0 +1,22 @@
+#pragma once
+/// How each answer of `classify` came about, as one picture.
+
+#include <cstdint>
+#include <vector>
+
+#include "app/report/answers.h"
+
+namespace knn {
+
+/// The most pictures that are explained, one below the other.
+inline constexpr std::size_t most_explained = 50;
+
+/// Shrinks a step to the size in which it will be shown; the input of a page stays larger.
+void reduce_step(Step& step, bool page);
+
+/// A PNG: for each picture with steps its input, each step, the 28×28 result, and beside it the nearest
+/// training images with labels and squared distances; for a page the page with a box and the digit for each
+/// one found. Throws DataError in a build without OpenCV.
+std::vector<std::uint8_t> explanation_png(const Answers& answers);
+
+}  // namespace knn

@@ -1,0 +1,12 @@
+#include "app/report/explain.h"
+#include "data/errors.h"
+
+namespace knn {
+
+void reduce_step(Step&, bool) {}
+
+std::vector<std::uint8_t> explanation_png(const Answers&) {
+    throw DataError("--explain: this build cannot draw pictures; expected a build with OpenCV");
+}
+
+}  // namespace knn
