@@ -4,6 +4,7 @@
 # are there are kept, and no file is ever overwritten. Exit 0: all four are there and right. 1: they are not.
 # MNIST_KNN_MIRRORS: other addresses to try, separated by spaces.
 set -euo pipefail
+unset CDPATH  # with it, cd may go elsewhere, and prints where
 
 say() { printf 'fetch_mnist.sh: %s\n' "$*" >&2; }
 
@@ -11,7 +12,7 @@ if (($# > 1)) || [[ ${1:-} == -* ]]; then
     say "usage: tools/fetch_mnist.sh [DIR]"
     exit 2
 fi
-dir=${1:-$(dirname "${BASH_SOURCE[0]}")/../data/mnist}
+dir=${1:-$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../data/mnist}
 mirrors=(
     https://ossci-datasets.s3.amazonaws.com/mnist
     https://storage.googleapis.com/cvdf-datasets/mnist

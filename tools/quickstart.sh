@@ -5,7 +5,7 @@
 # MNIST_KNN_PRESET: a CMake preset other than `default`.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
 # Whether the options say themselves where the data is, or only ask for help.
 data_is_settled() {  # OPTION...

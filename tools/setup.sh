@@ -2,6 +2,7 @@
 # Sourced by quickstart.sh and test.sh: the packages, nvcc, configuring and building.
 # All talk goes to standard error: standard output belongs to what runs in the end.
 
+unset CDPATH  # with it, cd may go elsewhere, and prints where
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # shellcheck disable=SC2034  # the scripts that source this read the lists

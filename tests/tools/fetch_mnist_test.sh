@@ -39,6 +39,13 @@ bad() {
         check "$mirror is told" contains "$output" "error: no mirror gave t10k-labels-idx1-ubyte.gz"
         check "$mirror is given up soon" test "$seconds" -le 10
     done
+    local here=$PWD
+    mkdir -p "$work/user/folder"
+    cd "$work"
+    CDPATH="$work/user" fetch folder html
+    cd "$here"
+    check "CDPATH changes nothing" contains "$output" "put the four files into $work/folder by hand"
+
     fetch "$work/none" html
     check "a page is told from MNIST" contains "$output" "is not MNIST's file"
 

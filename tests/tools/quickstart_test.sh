@@ -52,11 +52,11 @@ quickstart() {  # [NAME=VALUE]... -- OPTION...
     status=0
     output=$(cd "$work/elsewhere" && env -u MNIST_KNN_DATA -u CUDACXX -u CUDA_HOME -u XDG_DATA_DIRS HOME="$work/home" \
         XDG_DATA_HOME="$work/home" PATH="$bin:/usr/bin:/bin" CALLS="$calls" "${settings[@]}" \
-        "${as_user[@]}" "$checkout/tools/quickstart.sh" "$@" 2>"$work/errors") || status=$?
+        "${as_user[@]}" "${program:-$checkout/tools/quickstart.sh}" "$@" 2>"$work/errors") || status=$?
     errors=$(<"$work/errors")
     called=$(tr '\n' ' ' <"$calls")
 }
-as_user=()
+as_user=() program=
 
 quickstart -- -k 3 --json "my report.json" ''
 check "the first run succeeds" equal "$status" 0
@@ -88,6 +88,13 @@ mkdir -p "$checkout/data/mnist"
 cp "$work/home/mnist-knn/mnist/"* "$checkout/data/mnist"
 quickstart --
 check "the checkout's MNIST comes before it" equal "$called$output" "built <evaluate> data=$checkout/data/mnist"
+
+ln -s "$checkout/tools/quickstart.sh" "$work/link"
+program=$work/link
+quickstart CDPATH="$checkout:$work" -- -k 3
+check "a link to the script and CDPATH change nothing" equal "$called$output" \
+    "built <evaluate><-k><3> data=$checkout/data/mnist"
+program=
 
 quickstart BUILD_STATUS=1 --
 check "a failed build fails" equal "$status" 1
