@@ -108,14 +108,24 @@ configure() {  # PRESET -DNAME=VALUE...
     fi
     [[ -z $stands ]] || return 0
     say "configuring build/$preset$with"
+    rm -f "$root/build/$preset"/built-*
     logged "configure-$preset" cmake -S "$root" --preset "$preset" "${fresh[@]}" "$@"
     touch "$ninja"
+}
+
+# Whether TARGET was built after the last change of its sources. data/mnist holds what was downloaded, not code.
+is_built() {  # PRESET TARGET
+    local stamp=$root/build/$1/built-$2 sources=(CMakeLists.txt app cpu data gpu) newer
+    [[ $2 != all ]] || sources+=(tests)
+    [[ -f $stamp ]] || return 1
+    newer=$(cd "$root" && find "${sources[@]}" -path data/mnist -prune -o -type f -newer "$stamp" -print -quit 2>/dev/null) || true
+    [[ -z $newer ]]
 }
 
 # Builds a target of a configured preset; silent where nothing is to be done.
 build() {  # PRESET TARGET
     local folder=$root/build/$1 stamp=$root/build/$1/built-$2
-    if [[ ! -f $stamp || -n $(find "$root"/{app,cpu,data,gpu,tests} -type f -newer "$stamp" -print -quit 2>/dev/null) ]]; then
+    if ! is_built "$1" "$2"; then
         say "building build/$1 (the first time takes minutes; build/build-$1.log tells how far it is)"
     fi
     logged "build-$1" cmake --build "$folder" --target "$2"

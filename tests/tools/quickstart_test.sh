@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
 chmod 755 "$work"
 checkout="$work/a checkout" bin="$work/bin" calls="$work/calls"
-mkdir -p "$checkout/tools" "$bin" "$work/home" "$work/elsewhere"
+mkdir -p "$checkout/tools" "$checkout/app" "$bin" "$work/home" "$work/elsewhere"
 cp "$repository"/tools/*.sh "$checkout/tools"
 touch "$checkout/CMakePresets.json"
 
@@ -64,10 +64,17 @@ check "it configures, builds and fetches" equal "$called" "configured built fetc
 check "options are handed on as they are, and nothing else is printed" equal "$output" \
     "<evaluate><-k><3><--json><my report.json><> data=$checkout/data/mnist"
 
+check "the first run says that building takes minutes" contains "$errors" "building build/default (the first time takes minutes"
+
+mkdir -p "$checkout/data/mnist"
+touch "$checkout/data/mnist/train-labels-idx1-ubyte.gz"  # later than the build, as a download is
 quickstart -- --data "/some where"
+check "the second run is silent, downloads or not" equal "$errors" ""
 check "the second run does not configure; with --data nothing is fetched" equal "$called" "built "
 check "--data is handed on" equal "$output" "<evaluate><--data></some where> data="
+touch "$checkout/app/main.cpp"
 quickstart -- --data=x
+check "a changed source is said to be built" contains "$errors" "building build/default"
 check "--data=x is seen too" equal "$called" "built "
 quickstart MNIST_KNN_DATA=/mine --
 check "MNIST_KNN_DATA is the user's" equal "$called$output" "built <evaluate> data=/mine"
@@ -105,6 +112,7 @@ mv "$checkout" "$work/moved"
 checkout="$work/moved"
 quickstart --
 check "a checkout that was moved is configured again" equal "$called" "configured built "
+check "and is said to be built again" contains "$errors" "building build/default"
 
 if ((EUID == 0)); then
     quickstart LACKING=ninja-build --
