@@ -17,11 +17,21 @@ optional_packages=(curl python3 mandoc shellcheck) browser_packages=(chromium no
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 
+# Whether this user may write the build folder of PRESET.
+may_build() {  # PRESET
+    local folder
+    for folder in "$root/build/$1" "$root/build" "$root"; do
+        [[ ! -e $folder ]] || { [[ -w $folder && -x $folder ]]; return; }
+    done
+}
+
 # Runs a command with its output in build/NAME.log, and shows the log's end where it fails.
 logged() {  # NAME COMMAND...
     local log="$root/build/$1.log"
     shift
-    mkdir -p "$root/build"
+    if ! { mkdir -p "$root/build" && : >"$log"; } 2>/dev/null; then
+        die "$log: cannot be written by you; expected a checkout of your own, or one that was built for you"
+    fi
     "$@" >"$log" 2>&1 </dev/null && return
     tail -n 40 "$log" >&2
     die "this failed: $*; the whole log: $log"

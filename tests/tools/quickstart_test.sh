@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
 chmod 755 "$work"
 checkout="$work/a checkout" bin="$work/bin" calls="$work/calls"
-mkdir -p "$checkout/tools" "$checkout/app" "$bin" "$work/home" "$work/elsewhere"
+mkdir -p "$checkout/tools" "$checkout/app" "$checkout/data" "$bin" "$work/home" "$work/elsewhere"
 cp "$repository"/tools/*.sh "$checkout/tools"
 touch "$checkout/CMakePresets.json"
 
@@ -39,7 +39,7 @@ printf '#!/bin/bash\nprintf "<%%s>" "$@"\necho " data=${MNIST_KNN_DATA:-}"\n' >"
 chmod +x "$folder/app/mnist-knn"
 EOF
 stand_in "$checkout/tools/fetch_mnist.sh" <<'EOF'
-echo "fetched" >>"$CALLS"
+echo "fetched${1#"$CHECKOUT/data/mnist"}" >>"$CALLS"
 exit "${FETCH_STATUS:-0}"
 EOF
 
@@ -51,7 +51,7 @@ quickstart() {  # [NAME=VALUE]... -- OPTION...
     : >"$calls"
     status=0
     output=$(cd "$work/elsewhere" && env -u MNIST_KNN_DATA -u CUDACXX -u CUDA_HOME -u XDG_DATA_DIRS HOME="$work/home" \
-        XDG_DATA_HOME="$work/home" PATH="$bin:/usr/bin:/bin" CALLS="$calls" "${settings[@]}" \
+        XDG_DATA_HOME="$work/home" PATH="$bin:/usr/bin:/bin" CALLS="$calls" CHECKOUT="$checkout" "${settings[@]}" \
         "${as_user[@]}" "${program:-$checkout/tools/quickstart.sh}" "$@" 2>"$work/errors") || status=$?
     errors=$(<"$work/errors")
     called=$(tr '\n' ' ' <"$calls")
@@ -121,6 +121,28 @@ if ((EUID == 0)); then
     if command -v setpriv >/dev/null; then
         as_user=(setpriv --reuid=65534 --clear-groups)
         chmod 666 "$calls"
+        echo "an old log" >"$checkout/build/build-default.log"
+        quickstart -- -k 3
+        check "another user's checkout is used as it is" equal "$called$output" "<evaluate><-k><3> data=$checkout/data/mnist"
+        check "which is said" equal "$errors" \
+            "quickstart.sh: $checkout/build/default cannot be written by you: using the program that is there"
+        mv "$checkout/data/mnist" "$work/mnist"
+        mv "$work/home/mnist-knn" "$work/home/none"
+        quickstart --
+        check "MNIST is then fetched for this user" equal "$called$output" \
+            "fetched$work/home/mnist-knn/mnist <evaluate> data=$work/home/mnist-knn/mnist"
+        quickstart FETCH_STATUS=1 --
+        check "or not" equal "$status$output" "0<evaluate> data="
+        mv "$work/mnist" "$checkout/data/mnist"
+        rm "$checkout/build/default/app/mnist-knn"
+        quickstart --
+        check "without a program that cannot be mended" contains "$errors" "has no program yet; expected a checkout of your own"
+        check "and no old log is shown" equal "$status$called$(grep -c 'old log' "$work/errors")" 10
+        chmod -R go+w "$checkout/build"
+        chmod go-w "$checkout/build/build-default.log"
+        quickstart --
+        check "a log that cannot be written is told" contains "$errors" "build-default.log: cannot be written by you"
+        check "without the old one" equal "$(grep -c 'old log' "$work/errors")" 0
     fi
 fi
 if ((EUID != 0)) || ((${#as_user[@]})); then
