@@ -7,13 +7,12 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-# Whether the options say themselves where the data is, or only ask for help.
+# Whether the options say themselves where the data is.
 data_is_settled() {  # OPTION...
     local option
     for option; do
         case $option in
-        --data | --data=* | --train-images* | --train-labels* | --test-images* | --test-labels* | --help | -h)
-            return 0 ;;
+        --data | --data=* | --train-images* | --train-labels* | --test-images* | --test-labels*) return 0 ;;
         esac
     done
     return 1
@@ -46,8 +45,21 @@ find_data() {
     export MNIST_KNN_DATA=$ours
 }
 
+# Whether the options ask for help.
+wants_help() {  # OPTION...
+    local option
+    for option; do [[ $option != -h && $option != --help ]] || return 0; done
+    return 1
+}
+
 preset=${MNIST_KNN_PRESET:-default}
 program=$root/build/$preset/app/mnist-knn
+if wants_help "$@"; then
+    print_head
+    [[ -x $program ]] || { printf '\nIts options are those of mnist-knn evaluate: README.md lists them.\n'; exit 0; }
+    printf '\nThe options of mnist-knn evaluate:\n\n'
+    exec "$program" evaluate --help
+fi
 if may_build "$preset"; then
     install_missing "${build_packages[@]}"
     # A new build folder does without the tests, which need one package more.

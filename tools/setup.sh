@@ -14,6 +14,9 @@ test_packages=(doctest-dev)
 # shellcheck disable=SC2034  # without these, the tests that need them are skipped
 optional_packages=(curl python3 mandoc shellcheck) browser_packages=(chromium nodejs)
 
+# Prints what the head of the script that was started says of it.
+print_head() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
 

@@ -8,6 +8,9 @@ set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
+case ${1:-} in
+--help | -h) print_head; exit 0 ;;
+esac
 presets=()
 while [[ ${1:-} == --preset || ${1:-} == --browser ]]; do
     if [[ $1 == --browser ]]; then

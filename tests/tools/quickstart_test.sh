@@ -58,6 +58,11 @@ quickstart() {  # [NAME=VALUE]... -- OPTION...
 }
 as_user=() program=
 
+quickstart -- -k 3 --help
+check "the help needs no build" equal "$status$called$errors" 0
+check "the help tells what the script does" contains "$output" "From a fresh machine to a result"
+check "and where the options are told" contains "$output" "options are those of mnist-knn evaluate"
+
 quickstart -- -k 3 --json "my report.json" ''
 check "the first run succeeds" equal "$status" 0
 check "it configures, builds and fetches" equal "$called" "configured built fetched "
@@ -72,6 +77,9 @@ quickstart -- --data "/some where"
 check "the second run is silent, downloads or not" equal "$errors" ""
 check "the second run does not configure; with --data nothing is fetched" equal "$called" "built "
 check "--data is handed on" equal "$output" "<evaluate><--data></some where> data="
+quickstart -- -h
+check "with a program, its help comes too" contains "$output" "<evaluate><--help> data="
+check "and nothing is run" equal "$called" ""
 touch "$checkout/app/main.cpp"
 quickstart -- --data=x
 check "a changed source is said to be built" contains "$errors" "building build/default"
@@ -96,6 +104,8 @@ cp "$work/home/mnist-knn/mnist/"* "$checkout/data/mnist"
 quickstart --
 check "the checkout's MNIST comes before it" equal "$called$output" "built <evaluate> data=$checkout/data/mnist"
 
+output=$("$checkout/tools/test.sh" --help)
+check "test.sh tells what it does" contains "$output" "runs every test that this machine can run"
 ln -s "$checkout/tools/quickstart.sh" "$work/link"
 program=$work/link
 quickstart CDPATH="$checkout:$work" -- -k 3
