@@ -1,5 +1,7 @@
 #!/usr/bin/env bash
-# Downloads MNIST from public mirrors:  tools/fetch_mnist.sh [DIR]      (DIR: data/mnist of this checkout)
+# Downloads MNIST from public mirrors:  fetch_mnist.sh [DIR]
+# Without DIR: into data/mnist of its checkout; an installed copy, into mnist-knn/mnist below the user's data folder
+# ($XDG_DATA_HOME, by default ~/.local/share), where mnist-knn looks by itself.
 # Every file is checked by the SHA-256 of its uncompressed content before it is put in place; good files that
 # are there are kept, and no file is ever overwritten. Exit 0: all four are there and right. 1: they are not.
 # MNIST_KNN_MIRRORS: other addresses to try, separated by spaces.
@@ -7,11 +9,29 @@ set -euo pipefail
 
 say() { printf 'fetch_mnist.sh: %s\n' "$*" >&2; }
 
-if (($# > 1)) || [[ ${1:-} == -* ]]; then
-    say "usage: tools/fetch_mnist.sh [DIR]"
+# data/mnist of this checkout; of an installed copy, where mnist-knn looks for the user's own data.
+default_folder() {
+    local here data=${XDG_DATA_HOME:-${HOME:+$HOME/.local/share}}
+    here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+    if [[ -f $here/setup.sh ]]; then
+        printf '%s\n' "$(dirname "$here")/data/mnist"
+    elif [[ $data == /* ]]; then
+        printf '%s\n' "$data/mnist-knn/mnist"
+    else
+        say "error: neither XDG_DATA_HOME nor HOME says where your data is; name a folder: fetch_mnist.sh DIR"
+        return 1
+    fi
+}
+
+case ${1-} in
+--help | -h) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+esac
+if (($# > 1)) || [[ ${1-.} == '' || ${1-} == -* ]]; then
+    say "usage: fetch_mnist.sh [DIR]"
     exit 2
 fi
-dir=${1:-$(dirname "${BASH_SOURCE[0]}")/../data/mnist}
+dir=${1-$(default_folder)}
+[[ $dir == /* ]] || dir=$PWD/$dir
 mirrors=(
     https://ossci-datasets.s3.amazonaws.com/mnist
     https://storage.googleapis.com/cvdf-datasets/mnist
@@ -56,8 +76,27 @@ download() {  # ADDRESS FILE
     fi
 }
 
+# Makes the folder and one inside it for downloads; `made` then holds the folders that were not there, inmost first.
+prepare() {
+    local folder=$dir
+    while [[ ! -e $folder ]]; do
+        made+=("$folder")
+        folder=$(dirname "$folder")
+    done
+    { mkdir -p "$dir" && work=$(mktemp -d "$dir/.fetch.XXXXXX"); } 2>/dev/null && return
+    say "error: $dir: cannot be written; expected a folder of yours"
+    exit 1
+}
+
+# Whatever was begun goes away, and so do the folders that stayed empty.
+clean_up() {
+    [[ -z $work ]] || rm -rf "$work"
+    ((${#made[@]} == 0)) || rmdir "${made[@]}" 2>/dev/null || true
+}
+
 fetch() {  # NAME
     local name=$1 mirror alive=() found=
+    [[ -n $work ]] || prepare
     say "fetching $name.gz"
     for mirror in "${mirrors[@]}"; do
         if [[ -n $found ]]; then
@@ -77,20 +116,19 @@ fetch() {  # NAME
     mv -n "$work/$name.gz" "$dir/$name.gz"
 }
 
-command -v curl >/dev/null || command -v wget >/dev/null || { say "error: neither curl nor wget is there"; exit 1; }
-mkdir -p "$dir"
-dir=$(cd "$dir" && pwd)
-work=$(mktemp -d "$dir/.fetch.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+work='' made=()
+trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
 for name in "${names[@]}"; do
     file=$(present "$name")
     if [[ -z $file ]]; then
+        command -v curl >/dev/null || command -v wget >/dev/null || { say "error: neither curl nor wget is there"; exit 1; }
         fetch "$name" || { say "error: no mirror gave $name.gz; put the four files into $dir by hand"; exit 1; }
     elif [[ $(checksum "$file") != "${sha256[$name]}" ]]; then
         say "error: $file is not MNIST's file (its checksum differs); move it away to have it fetched"
         exit 1
     fi
 done
+[[ -z $work ]] || say "MNIST is in $dir"

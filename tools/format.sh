@@ -2,7 +2,8 @@
 # Formats the tracked C++ and CUDA files in place:  tools/format.sh [--check]
 # --check changes nothing and exits 1 where a file is not in the form of .clang-format.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+unset CDPATH  # with it, cd may go elsewhere
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 case ${1:-} in
 '') mode=(-i) ;;
 --check) mode=(--dry-run --Werror) ;;

@@ -5,15 +5,14 @@
 # MNIST_KNN_PRESET: a CMake preset other than `default`.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
-# Whether the options say themselves where the data is, or only ask for help.
+# Whether the options say themselves where the data is.
 data_is_settled() {  # OPTION...
     local option
     for option; do
         case $option in
-        --data | --data=* | --train-images* | --train-labels* | --test-images* | --test-labels* | --help | -h)
-            return 0 ;;
+        --data | --data=* | --train-images* | --train-labels* | --test-images* | --test-labels*) return 0 ;;
         esac
     done
     return 1
@@ -27,15 +26,18 @@ find_data() {
     if ! holds_mnist "$ours"; then
         IFS=: read -ra folders <<<"${XDG_DATA_HOME:-${HOME:-}/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"
         for folder in "${folders[@]}"; do
-            holds_mnist "$folder/mnist-knn/mnist" && return
+            [[ $folder == /* ]] && holds_mnist "$folder/mnist-knn/mnist" && return
         done
         if [[ -n $(find "$failed" -mmin -60 2>/dev/null) ]]; then
             say "MNIST could not be fetched within the last hour (tools/fetch_mnist.sh tries again): using the built-in synthetic digits"
             return
         fi
         command -v curl wget >/dev/null || (install_missing curl ca-certificates) || true
+        if [[ ${folders[0]} == /* ]] && [[ ! -w $root/data || -e $ours && ! -w $ours ]]; then
+            ours=${folders[0]}/mnist-knn/mnist
+        fi
         if ! "$root/tools/fetch_mnist.sh" "$ours"; then
-            touch "$failed"
+            touch "$failed" 2>/dev/null || true  # somebody else's checkout
             say "MNIST could not be fetched: using the built-in synthetic digits"
             return
         fi
@@ -43,11 +45,31 @@ find_data() {
     export MNIST_KNN_DATA=$ours
 }
 
+# Whether the options ask for help.
+wants_help() {  # OPTION...
+    local option
+    for option; do [[ $option != -h && $option != --help ]] || return 0; done
+    return 1
+}
+
 preset=${MNIST_KNN_PRESET:-default}
-install_missing "${build_packages[@]}"
-# A new build folder does without the tests, which need one package more.
-[[ -f $root/build/$preset/CMakeCache.txt ]] && options=() || options=(-DBUILD_TESTING=OFF)
-configure "$preset" "${options[@]}"
-build "$preset" mnist-knn
+program=$root/build/$preset/app/mnist-knn
+if wants_help "$@"; then
+    print_head
+    [[ -x $program ]] || { printf '\nIts options are those of mnist-knn evaluate: README.md lists them.\n'; exit 0; }
+    printf '\nThe options of mnist-knn evaluate:\n\n'
+    exec "$program" evaluate --help
+fi
+if may_build "$preset"; then
+    install_missing "${build_packages[@]}"
+    # A new build folder does without the tests, which need one package more.
+    [[ -f $root/build/$preset/CMakeCache.txt ]] && options=() || options=(-DBUILD_TESTING=OFF)
+    configure "$preset" "${options[@]}"
+    build "$preset" mnist-knn
+elif [[ -x $program ]]; then
+    say "$root/build/$preset cannot be written by you: using the program that is there"
+else
+    die "$root cannot be written by you, and build/$preset has no program yet; expected a checkout of your own"
+fi
 data_is_settled "$@" || find_data
-exec "$root/build/$preset/app/mnist-knn" evaluate "$@"
+exec "$program" evaluate "$@"

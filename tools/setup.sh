@@ -2,6 +2,7 @@
 # Sourced by quickstart.sh and test.sh: the packages, nvcc, configuring and building.
 # All talk goes to standard error: standard output belongs to what runs in the end.
 
+unset CDPATH  # with it, cd may go elsewhere, and prints where
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 # shellcheck disable=SC2034  # the scripts that source this read the lists
@@ -13,14 +14,27 @@ test_packages=(doctest-dev)
 # shellcheck disable=SC2034  # without these, the tests that need them are skipped
 optional_packages=(curl python3 mandoc shellcheck xvfb xdotool x11-apps) browser_packages=(chromium nodejs)
 
+# Prints what the head of the script that was started says of it.
+print_head() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { say "error: $*"; exit 1; }
+
+# Whether this user may write the build folder of PRESET.
+may_build() {  # PRESET
+    local folder
+    for folder in "$root/build/$1" "$root/build" "$root"; do
+        [[ ! -e $folder ]] || { [[ -w $folder && -x $folder ]]; return; }
+    done
+}
 
 # Runs a command with its output in build/NAME.log, and shows the log's end where it fails.
 logged() {  # NAME COMMAND...
     local log="$root/build/$1.log"
     shift
-    mkdir -p "$root/build"
+    if ! { mkdir -p "$root/build" && : >"$log"; } 2>/dev/null; then
+        die "$log: cannot be written by you; expected a checkout of your own, or one that was built for you"
+    fi
     "$@" >"$log" 2>&1 </dev/null && return
     tail -n 40 "$log" >&2
     die "this failed: $*; the whole log: $log"
@@ -107,14 +121,24 @@ configure() {  # PRESET -DNAME=VALUE...
     fi
     [[ -z $stands ]] || return 0
     say "configuring build/$preset$with"
+    rm -f "$root/build/$preset"/built-*
     logged "configure-$preset" cmake -S "$root" --preset "$preset" "${fresh[@]}" "$@"
     touch "$ninja"
+}
+
+# Whether TARGET was built after the last change of its sources. data/mnist holds what was downloaded, not code.
+is_built() {  # PRESET TARGET
+    local stamp=$root/build/$1/built-$2 sources=(CMakeLists.txt app cpu data gpu) newer
+    [[ $2 != all ]] || sources+=(tests)
+    [[ -f $stamp ]] || return 1
+    newer=$(cd "$root" && find "${sources[@]}" -path data/mnist -prune -o -type f -newer "$stamp" -print -quit 2>/dev/null) || true
+    [[ -z $newer ]]
 }
 
 # Builds a target of a configured preset; silent where nothing is to be done.
 build() {  # PRESET TARGET
     local folder=$root/build/$1 stamp=$root/build/$1/built-$2
-    if [[ ! -f $stamp || -n $(find "$root"/{app,cpu,data,gpu,tests} -type f -newer "$stamp" -print -quit 2>/dev/null) ]]; then
+    if ! is_built "$1" "$2"; then
         say "building build/$1 (the first time takes minutes; build/build-$1.log tells how far it is)"
     fi
     logged "build-$1" cmake --build "$folder" --target "$2"

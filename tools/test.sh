@@ -6,8 +6,11 @@
 # CI=true: warnings are errors. MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
-source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 
+case ${1:-} in
+--help | -h) print_head; exit 0 ;;
+esac
 presets=()
 while [[ ${1:-} == --preset || ${1:-} == --browser ]]; do
     if [[ $1 == --browser ]]; then

@@ -35,10 +35,41 @@ bad() {
     for mirror in corrupt html short missing silent; do
         fetch "$work/$mirror" "$mirror"
         check "$mirror fails" equal "$status" 1
-        check "$mirror leaves nothing" equal "$(files "$work/$mirror")" ""
+        check "$mirror leaves nothing" test ! -e "$work/$mirror"
         check "$mirror is told" contains "$output" "error: no mirror gave t10k-labels-idx1-ubyte.gz"
         check "$mirror is given up soon" test "$seconds" -le 10
     done
+    mkdir "$work/there"
+    fetch "$work/there/a/b" html
+    check "folders made for nothing go away" equal "$status$(find "$work/there" -printf '%f ')" "1there "
+    fetch "$work/there" html
+    check "a folder that was there stays" equal "$status$(find "$work/there" -printf '%f ')" "1there "
+    touch "$work/file"
+    fetch "$work/file/below" html
+    check "a folder that cannot be made is told" equal "$status$output" \
+        "1fetch_mnist.sh: error: $work/file/below: cannot be written; expected a folder of yours"
+    fetch "" html
+    check "an empty name is no folder" equal "$status$output" "2fetch_mnist.sh: usage: fetch_mnist.sh [DIR]"
+    fetch --help html
+    check "the help tells what it does" contains "$status$output" "0Downloads MNIST from public mirrors"
+
+    # As cmake --install puts it down: alone.
+    cp "$repository/tools/fetch_mnist.sh" "$work/installed.sh"
+    output=$(XDG_DATA_HOME="$work/xdg" MNIST_KNN_MIRRORS="$address/html" "$work/installed.sh" 2>&1) || true
+    check "an installed copy fetches for the user" contains "$output" "four files into $work/xdg/mnist-knn/mnist by hand"
+    output=$(env -u XDG_DATA_HOME HOME="$work/home" MNIST_KNN_MIRRORS="$address/html" "$work/installed.sh" 2>&1) || true
+    check "into the usual folder" contains "$output" "four files into $work/home/.local/share/mnist-knn/mnist by hand"
+    status=0
+    output=$(env -u XDG_DATA_HOME -u HOME "$work/installed.sh" 2>&1) || status=$?
+    check "or says that there is none" contains "$status$output" "1fetch_mnist.sh: error: neither XDG_DATA_HOME nor HOME"
+
+    local here=$PWD
+    mkdir -p "$work/user/folder"
+    cd "$work"
+    CDPATH="$work/user" fetch folder html
+    cd "$here"
+    check "CDPATH changes nothing" contains "$output" "put the four files into $work/folder by hand"
+
     fetch "$work/none" html
     check "a page is told from MNIST" contains "$output" "is not MNIST's file"
 
@@ -62,11 +93,13 @@ good() {
     local before
     fetch "$work/a folder" good
     check "the good mirror succeeds" equal "$status" 0
+    check "and says where they are" contains "$output" "MNIST is in $work/a folder"
     check "all four are there" equal "$(files "$work/a folder")" "$all"
 
     before=$(stat -c %i "$work/a folder"/*)
     fetch "$work/a folder" missing
     check "good files need no mirror" equal "$status" 0
+    check "and nothing is said" equal "$output" ""
     check "good files are kept" equal "$(stat -c %i "$work/a folder"/*)" "$before"
 
     rm "$work/a folder/train-labels-idx1-ubyte.gz"

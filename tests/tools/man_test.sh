@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The man page is well formed and has every command and option that the help has:  man_test.sh PROGRAM
+# The man page is well formed and has every command and option of the help and every variable:  man_test.sh PROGRAM
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
@@ -14,6 +14,12 @@ for command in $commands; do
     for option in $options; do
         check "$command $option" grep -qE -- "^\.It .*Fl ${option#-}( |\$)|^\.It .*, ${option#-}( |\$)" "$page"
     done
+done
+
+variables=$(grep -rhoE '(getenv|environment)\("MNIST_KNN_[A-Z]+"' "$repository"/{app,cpu,data,gpu} | grep -oE 'MNIST_KNN_[A-Z]+')
+check "the program reads variables" test -n "$variables"
+for variable in $variables; do
+    check "$variable" grep -qx ".It Ev $variable" "$page"
 done
 
 command -v mandoc >/dev/null || skip "mandoc was not found"

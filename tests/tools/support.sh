@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by the tests of the scripts: a folder that goes away, checks, and the way to say "cannot run here".
 set -euo pipefail
+unset CDPATH  # with it, cd may go elsewhere, and prints where
 
 # shellcheck disable=SC2034  # the tests read it
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

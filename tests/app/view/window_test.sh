@@ -31,10 +31,10 @@ export DISPLAY=:$display
 
 seen() { xwd -root -silent | md5sum; }
 
-# Waits up to 10 s for a command to succeed.
+# Waits up to 40 s for a command to succeed: the toolkit behind the window starts slowly on a busy machine.
 wait_for() {
     local tries
-    for ((tries = 0; tries < 100; ++tries)); do
+    for ((tries = 0; tries < 400; ++tries)); do
         if "$@"; then return; fi
         sleep 0.1
     done
