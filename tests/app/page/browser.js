@@ -78,21 +78,11 @@ class Browser {
     return result.value;
   }
 
-<<<<<<< HEAD
-  /** Whether an expression becomes true within seconds: a dialog's closing and its focus come as events of their own. */
-  async becomes(expression) {
-    for (let tries = 0; tries < 250; ++tries) {
-      if (await this.value(expression)) return true;
-      await new Promise((done) => setTimeout(done, 20));
-    }
-    return false;
-=======
   /** Waits up to 5 s until an expression is true. */
   async until(expression) {
     for (let tries = 0; tries < 100 && !(await this.value(expression)); ++tries)
       await new Promise((done) => setTimeout(done, 50));
     return this.value(expression);
->>>>>>> refs/heads/view
   }
 
   /** A key as a person presses it. */

@@ -63,8 +63,8 @@ async function keysNavigate(browser) {
   await browser.press("3");
   assert.ok(await browser.value(`${cards}.length > 0 && ${cards}.every((card) => card.ariaLabel.includes("true 3"))`));
   await browser.press("Escape");
-  assert.ok(await browser.becomes(`!${open}`));
-  assert.ok(await browser.becomes(`document.activeElement === ${cards}[0]`));
+  assert.ok(await browser.until(`!${open}`));
+  assert.ok(await browser.until(`document.activeElement === ${cards}[0]`));
   await browser.press("Escape");
   assert.ok(await browser.value(`${status}.startsWith(${mistakes}.length + ' digits')`));
 }
