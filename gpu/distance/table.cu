@@ -2,11 +2,13 @@
 
 namespace knn::gpu {
 
-extern const DistanceKernel float4_distance;
+extern const DistanceKernel float4_distance, naive_distance, tiled8_distance, tiled16_distance,
+    tiled32_distance, row_shared_distance;
 
 namespace {
 const DistanceKernel* const table[] = {
-    &float4_distance,
+    &float4_distance,  &naive_distance,   &tiled8_distance,
+    &tiled16_distance, &tiled32_distance, &row_shared_distance,
 };
 }  // namespace
 

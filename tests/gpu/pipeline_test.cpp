@@ -80,6 +80,27 @@ TEST_CASE("gpu: small problems on every path") {
     }
 }
 
+TEST_CASE("gpu: small problem, every distance kernel and selector") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
+    const std::vector<std::uint8_t> labels(700, 3);
+    SearchRequest request;
+    request.train = {train.pixels.data(), train.n, train.dim};
+    request.query = {query.pixels.data(), query.n, query.dim};
+    request.train_labels = labels;
+    request.k = 40;
+    const SearchResult cpu = cpu::search(request, {});
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels()) {
+        request.distance = distance.name;
+        CHECK(gpu::search(request, {}).neighbors.rows == cpu.neighbors.rows);
+    }
+    request.distance.clear();
+    for (const gpu::StrategyInfo& select : gpu::selectors()) {
+        request.select = select.name;
+        CHECK(gpu::search(request, {}).neighbors.rows == cpu.neighbors.rows);
+    }
+}
+
 TEST_CASE("gpu: the timeline names the stages of classic in order") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(100, 20, 3);

@@ -1,0 +1,61 @@
+// k searches for a minimum (seed 004, §4.2).
+//
+// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out    n_query × k neighbors
+// launch a warp a query, so that reads are coalesced; the seed gives a query one thread. Where the seed
+// overwrites
+//        what it has found, each search here looks for the smallest key above the last one: the matrix stays
+//        as it is.
+// order  keys are distance << 32 | index
+// limits k · n_train <= 2³³, beyond which a warp would take minutes
+// work   k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays there
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+#include "gpu/select/warp_minimum.cuh"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int warps = 4;
+
+__global__ void __launch_bounds__(warps* warp_size) k_pass_kernel(DistanceRows in, NeighborRows out) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t q = std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
+    if (q >= out.n_query) return;
+    const std::uint32_t* row = in.row(q);
+    NeighborKey last = 0;
+    for (int rank = 0; rank < out.k; ++rank) {
+        NeighborKey best = no_key;
+        for (std::int64_t t = lane; t < in.cols; t += warp_size) {
+            const NeighborKey key = key_of(row[t], t);
+            if ((rank == 0 || key > last) && key < best) best = key;
+        }
+        last = warp_min(best);
+        if (lane == 0) out.d_data[q * out.k + rank] = neighbor_of(last);
+    }
+}
+
+Refusal supports(const Problem& problem) {
+    if (problem.k * problem.n_train > std::int64_t{1} << 33)
+        return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem&) {
+    return 0;
+}
+
+void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
+    k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
+    check_launch("launching k_pass");
+}
+
+}  // namespace
+
+extern const Selector k_pass_selector{"k_pass", "k searches for a minimum", supports, workspace_bytes,
+                                      enqueue};
+
+}  // namespace knn::gpu

@@ -1,0 +1,61 @@
+// Every element counts its own rank (seed 000, §4.4.2, there called cuBubbleSort).
+//
+// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out    n_query × k neighbors: an element of rank r < k writes itself to place r
+// launch a thread an element, 256 elements of one query a block. All threads read the same distance at the
+// same time,
+//        from global memory as in the seed, so a warp needs one read.
+// order  equals of lower index count as smaller: (distance, index)
+// limits n_train <= 2¹⁸: with n_train² · n_query comparisons more would take minutes
+// work   n_train² comparisons a query: 3.6·10¹³ for MNIST
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+
+__global__ void __launch_bounds__(threads)
+    rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_a_row) {
+    const std::int64_t q = blockIdx.x / blocks_a_row;
+    const std::int64_t t = blockIdx.x % blocks_a_row * threads + threadIdx.x;
+    if (t >= in.cols) return;
+    const std::uint32_t* row = in.row(q);
+    const std::uint32_t mine = row[t];
+    int rank = 0;
+#pragma unroll 8
+    for (std::int64_t i = 0; i < t; ++i)
+        rank += row[i] <= mine ? 1 : 0;
+#pragma unroll 8
+    for (std::int64_t i = t + 1; i < in.cols; ++i)
+        rank += row[i] < mine ? 1 : 0;
+    if (rank < out.k) out.d_data[q * out.k + rank] = {mine, static_cast<std::uint32_t>(t)};
+}
+
+Refusal supports(const Problem& problem) {
+    if (problem.n_train > std::int64_t{1} << 18)
+        return "rank would take minutes: expected at most 262,144 training images";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem&) {
+    return 0;
+}
+
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+             cudaStream_t stream) {
+    const std::int64_t blocks_a_row = (problem.n_train + threads - 1) / threads;
+    rank_kernel<<<static_cast<unsigned>(blocks_a_row * problem.n_query), threads, 0, stream>>>(in, out,
+                                                                                               blocks_a_row);
+    check_launch("launching rank");
+}
+
+}  // namespace
+
+extern const Selector rank_selector{"rank", "every element counts its own rank", supports, workspace_bytes,
+                                    enqueue};
+
+}  // namespace knn::gpu
