@@ -15,6 +15,7 @@ TEST_CASE("help of the program and of each command") {
         CHECK(one.exit_code == 0);
         CHECK(one.err.empty());
         CHECK(one.out.find("--data DIR") != std::string::npos);
+        CHECK(one.out.find("-h, --help") != std::string::npos);
         CHECK(one.out == program({"help", command}).out);
         CHECK(one.out == program({command, "-h"}).out);
         for (const std::string& line : lines_of(one.out))
@@ -69,6 +70,11 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
         {"evaluate", "--json", "-", "--predictions", "-"},
         {"evaluate", "--json", "/tmp/a", "--neighbors-csv", "/tmp/../tmp/a"},
         {"evaluate", "surprise"},
+        {"evaluate", "--="},
+        {"evaluate", "--=5"},
+        {"--="},
+        {"classify", "--=x", "a.png"},
+        {"evaluate", "--tie", "\xff\xfe"},
         {"info", "-k", "3"},
     };
     for (const auto& words : wrong) {
@@ -81,6 +87,8 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
     }
     CHECK(program({"evaluate", "--engine", "clasic"}).err.find("did you mean classic?") != std::string::npos);
     CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
+    CHECK(program({"evaluate", "--=5"}).err.starts_with("mnist-knn: error: --=5: unknown option; "));
+    CHECK(program({"evaluate", "--tie", "\xff\xfe"}).err.starts_with("mnist-knn: error: --tie ??: "));
     CHECK(program({"evaluate", "--neighbours-csv", "x"}).err.find("'--neighbors-csv'") != std::string::npos);
 }
 
