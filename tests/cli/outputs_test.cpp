@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/cli/program.h"
+#include "tests/support/skip.h"
 
 using namespace knn::test;
 using namespace std::chrono_literals;
@@ -89,6 +90,31 @@ TEST_CASE("view replaces neither the report nor the predictions that it reads") 
         CHECK(is_one_error_line(result.err));
         CHECK(read_file(work.folder / file) == before);
     }
+}
+
+TEST_CASE("classify replaces neither its pictures nor its data set") {
+    if (!has_pictures()) return skip("this build has no pictures");
+    const Work work;
+    fs::create_directory(work.folder / "28");
+    SmallSet set;
+    set.rows = set.cols = 28;
+    set.write(work.folder / "28");
+    const std::string picture = "P5\n2 2\n255\nabcd";
+    fs::create_directory(work.folder / "pictures");
+    std::ofstream(work.folder / "pictures/a.pgm") << picture;
+    for (const std::string& source : {std::string("pictures"), std::string("pictures/a.pgm")})
+        for (const std::string& option : {std::string("--json"), std::string("--explain")})
+            for (const std::string& file :
+                 {std::string("./pictures/a.pgm"), std::string("28/../28/train-labels-idx1-ubyte")}) {
+                const RunResult result =
+                    program({"classify", "--data", "28", source, option, file}, work.here);
+                CAPTURE(result.err);
+                CHECK(result.exit_code == 1);
+                CHECK(result.err.find("is read by this command") != std::string::npos);
+            }
+    CHECK(read_file(work.folder / "pictures/a.pgm") == picture);
+    CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "x", "--explain", "./x"}).err));
+    CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "/dev/stdout", "--explain", "-"}).err));
 }
 
 TEST_CASE("two outputs on one place are noticed however they are spelled") {
