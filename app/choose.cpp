@@ -42,7 +42,8 @@ Chooser::Chooser(const SearchOptions& options) : options_(options) {
     const bool on_gpu = options.device != "cpu" && (named == nullptr || named->on_gpu);
     likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
     if (!on_gpu) return;
-    found_ = std::async(std::launch::async, [] {
+    // The default policy looks in this thread, later, where the system gives no more threads.
+    found_ = std::async([] {
         Found found;
         found.gpus = knn::gpus(&found.why_none);
         return found;

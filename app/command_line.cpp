@@ -15,6 +15,7 @@ namespace {
 /// What `known` says of "--name", "--name=value", "-n" or "-nVALUE"; null where it is unknown.
 const po::option_description* lookup(const std::string& word, const po::options_description& known) {
     const bool is_long = word.starts_with("--");
+    if (word.starts_with("--=")) return nullptr;  // to Boost, no name is the beginning of every name
     return known.find_nothrow(is_long ? word.substr(2, word.find('=') - 2) : word.substr(0, 2), false);
 }
 
@@ -124,6 +125,8 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     po::options_description known;
     for (const OptionGroup& group : command.groups(options))
         known.add(group.list);
+    for (const std::string& word : words)
+        if (word.starts_with("--=")) explain_unknown(word, known);
     constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     try {
         po::variables_map values;
@@ -140,6 +143,8 @@ void read_options(const std::vector<std::string>& words, const Command& command,
         throw UsageError(
             display_name(error.get_option_name()) +
             (takes_none ? ": has a value; expected none" : ": its value is missing; expected one"));
+    } catch (const po::error& error) {
+        throw UsageError(std::string(error.what()) + "; expected options that --help lists");
     }
 }
 

@@ -75,6 +75,7 @@ std::string command_help(const Command& command) {
         for (const auto& option : group.list.options())
             text += entry(label(*option), option->description(), option_column);
     }
+    text += "\nHelp:\n" + entry("-h, --help", "this text", option_column);
     return text + command.more_help;
 }
 

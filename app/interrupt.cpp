@@ -18,6 +18,9 @@ void watch_for_interrupts() {
     sigemptyset(&on_stop.sa_mask);
     sigaction(SIGINT, &on_stop, nullptr);
     sigaction(SIGTERM, &on_stop, nullptr);
+    struct sigaction on_hangup = {};
+    sigaction(SIGHUP, nullptr, &on_hangup);
+    if (on_hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &on_stop, nullptr);
     struct sigaction ignore = {};
     ignore.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignore, nullptr);

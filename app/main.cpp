@@ -1,5 +1,6 @@
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "app/command_line.h"
 #include "app/interrupt.h"
@@ -37,6 +38,11 @@ int main(int argc, char** argv) {
         return interrupted;
     } catch (const std::bad_alloc&) {
         return report("not enough memory; expected room for the images and the neighbors", failed);
+    } catch (const std::system_error& error) {
+        if (error.code() != std::errc::resource_unavailable_try_again) return report(error.what(), failed);
+        return report(
+            "no more threads to be had; expected room for them in memory and process limits (ulimit)",
+            failed);
     } catch (const std::exception& error) {
         return report(error.what(), failed);
     }

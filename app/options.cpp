@@ -89,7 +89,7 @@ void read_device(const std::string& given, SearchOptions& search) {
         search.device_number =
             static_cast<int>(parse_integer("--device gpu:N with N =", given.substr(4), 0, 1023));
     } else {
-        parse_name("--device", given, std::span(names).first(3));
+        parse_name("--device", given, names);  // never the last, which was read above
     }
 }
 
@@ -227,7 +227,8 @@ OptionGroup form_group(Options& options) {
             "html", text("--html", "FILE", view.html),
             "one page for a browser, with the confusion matrix; - is standard output")(
             "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
-            "quiet,q", po::bool_switch(&output.quiet), "no summary and no notes")(
+            "quiet,q", po::bool_switch(&output.quiet),
+            "no summary, and no notes but of synthetic digits and a missing GPU")(
             "color", choice("--color", "WHEN", output.color, when_names),
             "auto (default: on a terminal), always or never")(
             "progress", choice("--progress", "WHEN", output.progress, when_names),

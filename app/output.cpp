@@ -1,13 +1,17 @@
 #include "app/output.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <ostream>
 #include <streambuf>
 
+#include "app/interrupt.h"
+#include "app/report/format.h"
 #include "data/atomic_file.h"
 #include "data/errors.h"
 
@@ -49,6 +53,11 @@ void judge(int error) {
                         "; expected a terminal, pipe or file with free space");
 }
 
+[[noreturn]] void refuse(const std::string& file, int error) {
+    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
+                    (error == ENAMETOOLONG ? "a shorter name" : "permission to write there"));
+}
+
 /// Throws DataError unless files can be made in `folder`.
 void check_writable(const fs::path& folder, const std::string& file) {
     std::error_code none;
@@ -58,9 +67,7 @@ void check_writable(const fs::path& folder, const std::string& file) {
     if (!fs::is_directory(place, none))
         throw DataError(file + ": " + place.string() +
                         " is no folder; expected a name in an existing folder");
-    if (::access(place.c_str(), W_OK | X_OK) != 0)
-        throw DataError(file + ": cannot be written: " + std::strerror(errno) +
-                        "; expected permission to write there");
+    if (::access(place.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
 }
 
 }  // namespace
@@ -74,42 +81,50 @@ void print_to_stderr(std::string_view text) {
 }
 
 void print_line_to_stderr(std::string_view text) {
-    std::string line = "mnist-knn: ";
-    for (const char c : text)
-        line += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c;
-    print_to_stderr(line + '\n');
+    print_to_stderr("mnist-knn: " + harmless(text) + '\n');
 }
 
 void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
-    if (file != "-") return write_file_atomically(file, write);
+    stop_if_asked();
+    if (!is_standard_output(file))
+        return write_file_atomically(file, [&](std::ostream& out) {
+            write(out);
+            stop_if_asked();
+        });
     StandardOutput buffer;
     std::ostream stream(&buffer);
     write(stream);
     judge(buffer.error);
 }
 
+bool is_standard_output(const std::string& file) {
+    return file == "-" || named_descriptor(file) == STDOUT_FILENO;
+}
+
 void check_output_file(const std::string& file) {
-    if (file == "-") return;
-    std::error_code none;
-    const fs::file_status status = fs::status(file, none);
-    if (fs::is_directory(status)) throw DataError(file + ": is a folder; expected a file");
-    if (fs::exists(status)) {
-        if (::access(file.c_str(), W_OK) != 0)
-            throw DataError(file + ": cannot be written: " + std::strerror(errno) +
-                            "; expected permission to write there");
-        if (!fs::is_regular_file(status)) return;  // a device or a pipe is written in place
-    }
-    check_writable(fs::path(file).parent_path(), file);
+    if (is_standard_output(file)) return;
+    struct stat status = {};
+    const bool exists = ::stat(file.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT && errno != ENOTDIR) refuse(file, errno);
+    if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
+    if (exists && ::access(file.c_str(), W_OK) != 0) refuse(file, errno);
+    if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
+    check_writable(follow_links(file).parent_path(), file);
 }
 
 void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder).lexically_normal();
-    while (!fs::exists(existing, none) && existing.has_relative_path())
+    std::size_t longest = 0;  // of the names that will be made
+    while (!fs::exists(existing, none) && existing.has_relative_path()) {
+        longest = std::max(longest, existing.filename().string().size());
         existing = existing.parent_path();
+    }
     if (!fs::is_directory(existing, none))
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");
+    const long room = ::pathconf(existing.c_str(), _PC_NAME_MAX);
+    if (room > 0 && longest > static_cast<std::size_t>(room)) refuse(folder, ENAMETOOLONG);
     check_writable(existing, folder);
 }
 

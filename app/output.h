@@ -12,13 +12,16 @@ namespace knn {
 /// rest is dropped. Throws DataError where it cannot be written for another reason.
 void print(std::string_view text);
 
-/// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" and replaces control
-/// characters.
+/// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" of `harmless` characters.
 void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 
-/// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`.
+/// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
+/// Interrupted, and leaves no file, where the user asked to stop meanwhile.
 void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
+
+/// Whether `file` is "-", or one of the system's names for standard output.
+bool is_standard_output(const std::string& file);
 
 /// Find out before a long search what would fail after it. Throw DataError.
 void check_output_file(const std::string& file);

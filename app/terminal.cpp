@@ -13,7 +13,7 @@ namespace {
 
 bool dumb_terminal() {
     const char* kind = std::getenv("TERM");
-    return kind != nullptr && std::string_view(kind) == "dumb";
+    return kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb";
 }
 
 }  // namespace

@@ -9,10 +9,11 @@ namespace knn {
 /// so that no file which is opened later takes its number and receives what was meant for it.
 void occupy_standard_descriptors();
 
-/// Whether to print in color: `wanted`, or by itself on a terminal that is not "dumb" and without NO_COLOR.
+/// Whether to print in color: `wanted`, or by itself on a terminal that TERM
+/// names, that is not "dumb", and without NO_COLOR.
 bool use_color(When wanted);
 
-/// Whether to draw a progress bar: `wanted`, or by itself where standard error is a terminal.
+/// Whether to draw a progress bar: `wanted`, or by itself where standard error is such a terminal.
 bool use_progress(When wanted);
 
 /// Columns of the terminal on standard error; 80 where it does not say.

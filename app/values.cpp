@@ -28,6 +28,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return last[b.size()];
 }
 
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return result;
+}
+
 }  // namespace
 
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
@@ -49,24 +56,26 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
     std::string message = std::string(option) + " " + (text.empty() ? "''" : std::string(text)) +
                           ": unknown name; expected " + one_of(names);
-    const std::string near = names.size() > 1 ? nearest_name(text, names) : "";
+    const std::string near = nearest_name(text, names);
     if (!near.empty()) message += " (did you mean " + near + "?)";
     throw UsageError(message);
 }
 
 std::string nearest_name(std::string_view text, std::span<const std::string> names) {
     std::string best;
-    std::size_t fewest = text.size() / 4 + 2;  // one edit for short names, one more for every four letters
+    const std::string small = lower_case(text);
+    // Fewer than a third of the letters: among names as short as "cpu" and "gpu" one letter makes another.
+    std::size_t fewest = (text.size() + 2) / 3;
     for (const std::string& name : names) {
-        const std::size_t edits = edit_distance(text, name);
-        if (edits < fewest && edits < name.size()) {
+        const std::size_t edits = edit_distance(small, lower_case(name));
+        if (edits < fewest) {
             fewest = edits;
             best = name;
         }
     }
     if (!best.empty() || text.empty()) return best;
-    const auto begun =
-        std::find_if(names.begin(), names.end(), [&](const auto& name) { return name.starts_with(text); });
+    const auto begun = std::find_if(names.begin(), names.end(),
+                                    [&](const auto& name) { return lower_case(name).starts_with(small); });
     return begun != names.end() ? *begun : "";
 }
 

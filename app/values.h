@@ -20,8 +20,8 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
 /// The position of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 
-/// The name that was probably meant: the fewest letters inserted, removed, replaced or swapped, or a name
-/// that `text` begins. Empty where none is near.
+/// The name that was probably meant: the fewest letters inserted, removed, replaced or swapped, but less than
+/// a third of them, or a name that `text` begins; capitals count as small letters. Empty where none is near.
 std::string nearest_name(std::string_view text, std::span<const std::string> names);
 
 /// "a", "a or b", "a, b or c".

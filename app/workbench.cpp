@@ -15,9 +15,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* synthetic_notice =
-    "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
-
 std::string utc_now() {
     const std::time_t now = std::time(nullptr);
     std::tm parts = {};
@@ -60,8 +57,8 @@ Workbench::Workbench(Chooser& chooser, const DataLocation& location, const Optio
     if (choice_.engine->on_gpu) memory_->pin();
     stop_if_asked();
     load_ms_ = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-    if (location.synthetic && !location.looked_in.empty()) note(synthetic_notice, options.output);
-    note(choice_.notice, options.output);
+    note(data_notice(location));
+    note(choice_.notice);
 }
 
 SearchResult Workbench::search(const ImageRows& query) const {
@@ -108,8 +105,22 @@ Evaluation evaluation_of(const Workbench& bench) {
     return evaluation;
 }
 
+std::string data_notice(const DataLocation& location) {
+    std::string incomplete;
+    for (const std::string& place : location.incomplete)
+        incomplete += (incomplete.empty() ? "" : "; ") + place;
+    if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
+    if (location.looked_in.empty()) return "";  // the user asked for them
+    return (incomplete.empty() ? "no data set found" : "no complete data set found (" + incomplete + ")") +
+           ": using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
+}
+
+void note(const std::string& text) {
+    if (!text.empty()) print_line_to_stderr("note: " + text);
+}
+
 void note(const std::string& text, const OutputOptions& output) {
-    if (!output.quiet && !text.empty()) print_line_to_stderr("note: " + text);
+    if (!output.quiet) note(text);
 }
 
 }  // namespace knn

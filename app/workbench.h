@@ -41,7 +41,14 @@ class Workbench {
 /// Classifies the test set. The bench outlives the evaluation.
 Evaluation evaluation_of(const Workbench& bench);
 
-/// "note: TEXT" on standard error, unless the text is empty or the user wants quiet.
+/// What the user should know of where the data comes from: that it is synthetic, that a folder which looks
+/// like a data set was passed over. Empty: nothing.
+std::string data_notice(const DataLocation& location);
+
+/// "note: TEXT" on standard error, unless the text is empty. What changes the meaning of the results is told
+/// even with --quiet.
+void note(const std::string& text);
+/// The same, unless the user wants quiet.
 void note(const std::string& text, const OutputOptions& output);
 
 }  // namespace knn

@@ -102,26 +102,26 @@ void fill(const fs::path& file, FileDescriptor& descriptor, const std::function<
     if (!descriptor.close()) fail(file, errno);
 }
 
-/// The descriptor that /dev/stdout, /dev/fd/7 and the like stand for. Opening such a name anew would begin
-/// at the front of a redirected file and overwrite what is already there.
-std::optional<int> named_descriptor(const fs::path& file) {
+/// The descriptor that this very name stands for. Opening such a name anew would begin at the front of a
+/// redirected file and overwrite what is already there.
+std::optional<int> descriptor_called(const fs::path& file) {
     if (file == "/dev/stdout") return STDOUT_FILENO;
     if (file == "/dev/stderr") return STDERR_FILENO;
     const fs::path folder = file.parent_path();
     const std::string number = file.filename().string();
-    if ((folder != "/dev/fd" && folder != "/proc/self/fd") || number.empty() || number.size() > 6 ||
+    const bool own = folder == "/dev/fd" || folder == "/proc/self/fd" ||
+                     folder == "/proc/" + std::to_string(::getpid()) + "/fd";
+    if (!own || number.empty() || number.size() > 6 ||
         number.find_first_not_of("0123456789") != std::string::npos)
         return std::nullopt;
     return std::stoi(number);
 }
 
-/// Where a chain of symbolic links ends, even when nothing is there yet.
-fs::path follow_links(fs::path file) {
-    constexpr int most_links = 40;  // as the kernel allows
+/// `file` in the folder where it really is.
+fs::path in_true_folder(const fs::path& file) {
     std::error_code none;
-    for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(file, none)); ++i)
-        file = file.parent_path() / fs::read_symlink(file, none);
-    return file;
+    const fs::path folder = fs::weakly_canonical(file.has_parent_path() ? file.parent_path() : ".", none);
+    return folder.empty() ? file : folder / file.filename();
 }
 
 /// A new file in the folder of `beside`; gone with this object unless it was renamed.
@@ -154,6 +154,22 @@ class UnfinishedFile {
 };
 
 }  // namespace
+
+std::optional<int> named_descriptor(const fs::path& file) {
+    const fs::path end = follow_links(file);
+    if (const std::optional<int> number = descriptor_called(end)) return number;
+    return descriptor_called(in_true_folder(end));
+}
+
+fs::path follow_links(fs::path file) {
+    constexpr int most_links = 40;  // as the kernel allows
+    std::error_code none;
+    for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
+        if (descriptor_called(file) || descriptor_called(in_true_folder(file))) break;
+        file = file.parent_path() / fs::read_symlink(file, none);
+    }
+    return file;
+}
 
 void write_file_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
     FileDescriptor straight;

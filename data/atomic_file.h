@@ -4,8 +4,15 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 
 namespace knn {
+
+/// The descriptor that /dev/stdout, /dev/fd/7 and the like stand for, also through symbolic links.
+std::optional<int> named_descriptor(const std::filesystem::path& file);
+
+/// Where a chain of symbolic links ends, even when nothing is there yet. Stops at the name of a descriptor.
+std::filesystem::path follow_links(std::filesystem::path file);
 
 /// Lets `write` fill a file beside `file` and renames it into its place once all of it is written.
 ///

@@ -188,7 +188,8 @@ Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind
         if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
         return bytes;
     } catch (const std::bad_alloc&) {
-        source.fail("needs " + std::to_string(header.data_bytes) + " bytes of memory, which are not free");
+        throw DataError(file.string() + ": needs " + std::to_string(header.data_bytes) +
+                        " bytes of memory, which are not free; expected that much free memory");
     }
 }
 

@@ -15,6 +15,7 @@
 #include "data/idx.h"
 #include "data/locate.h"
 #include "data/mnist_checksums.h"
+#include "data/problem.h"
 #include "data/synthetic.h"
 
 namespace knn {
@@ -75,6 +76,11 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
         throw DataError(pending.labels_file.string() + ": has " + std::to_string(labels.labels.size()) +
                         " labels for the " + std::to_string(images.count) + " images of " +
                         pending.images_file.string() + "; expected one label for each image");
+    if (const std::int64_t dim = std::int64_t{images.rows} * images.cols; dim > max_dim)
+        throw DataError(pending.images_file.string() + ": has images of " + std::to_string(images.rows) +
+                        "x" + std::to_string(images.cols) + " = " + std::to_string(dim) +
+                        " pixels; expected at most " + std::to_string(max_dim) +
+                        " pixels, which keep squared distances within 32 bits");
     crc32[0] = images.crc32;
     crc32[1] = labels.crc32;
     return {images.count, images.rows, images.cols, std::move(images.pixels), std::move(labels.labels)};

@@ -31,13 +31,15 @@ std::string dotted(std::string name) {
     return name;
 }
 
+/// All names that a file may have, the preferred one first.
+std::array<fs::path, 4> spellings(const fs::path& folder, const std::string& name) {
+    return {folder / name, folder / (name + ".gz"), folder / dotted(name), folder / (dotted(name) + ".gz")};
+}
+
 fs::path find_file(const fs::path& folder, const std::string& name) {
     std::error_code error;
-    for (const std::string& spelling : {name, dotted(name)})
-        for (const char* ending : {"", ".gz"}) {
-            const fs::path file = folder / (spelling + ending);
-            if (fs::exists(file, error) && !fs::is_directory(file, error)) return file;
-        }
+    for (const fs::path& file : spellings(folder, name))
+        if (fs::exists(file, error) && !fs::is_directory(file, error)) return file;
     return {};
 }
 
@@ -85,7 +87,11 @@ bool fill_from_usual(DataLocation& location, FourFiles& files) {
     for (const fs::path& place : usual_places()) {
         location.looked_in.push_back(place.string());
         FourFiles filled = files;
-        if (!fill_from(place, filled).empty()) continue;
+        const std::string missing = fill_from(place, filled);
+        if (!missing.empty()) {
+            if (filled != files) location.incomplete.push_back(place.string() + ": lacks " + missing);
+            continue;
+        }
         files = filled;
         location.source = place.string();
         return true;
@@ -99,11 +105,27 @@ bool fill_from_usual(DataLocation& location, FourFiles& files) {
         if (given[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(option_names[i]);
     for (const std::string& place : location.looked_in)
         places += (places.empty() ? "" : ", ") + place;
+    for (const std::string& place : location.incomplete)
+        places += " (" + place + ")";
     throw DataError(missing + ": not given, and no data set was found in " + places +
                     "; expected all four files, or --data with a folder for the rest");
 }
 
 }  // namespace
+
+std::vector<fs::path> DataLocation::files() const {
+    if (synthetic) return {};
+    return {train_images, train_labels, test_images, test_labels};
+}
+
+std::vector<fs::path> dataset_files(const fs::path& folder) {
+    std::error_code none;
+    std::vector<fs::path> found;
+    for (const MnistFile& part : mnist_files)
+        for (const fs::path& file : spellings(folder, part.name))
+            if (fs::exists(fs::symlink_status(file, none))) found.push_back(file);
+    return found;
+}
 
 DataLocation locate(const DataOptions& options) {
     DataLocation location;

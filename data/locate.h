@@ -25,18 +25,27 @@ struct DataLocation {
         test_labels;  ///< empty for the built-in digits
     bool synthetic = false;
     std::vector<std::string> looked_in;  ///< the places searched, in order, for `info` and for messages
+    /// The places passed over that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".
+    std::vector<std::string> incomplete;
+
+    /// The four files, training images first; none for the built-in digits.
+    std::vector<std::filesystem::path> files() const;
 };
 
 /// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
 /// $XDG_DATA_HOME and each of $XDG_DATA_DIRS), else the built-in digits. Each file is taken plain or as .gz,
 /// in either spelling, plain first. A folder that the user named (option or variable) and that lacks a file
-/// is a DataError that says which; the usual places are passed over silently. Files given one by one replace
-/// the folder's; with all four no folder is looked at. Some of them and no folder with the rest is a
+/// is a DataError that says which; a usual place that lacks one is passed over, and listed in `incomplete` if it
+/// has others. Files given one by one replace the folder's; with all four no folder is looked at. Some of them and no folder with the rest is a
 /// DataError that says which options are missing.
 DataLocation locate(const DataOptions& options);
 
+/// Which of the four files `folder` has, in any spelling, plain or .gz; links that lead nowhere too.
+std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& folder);
+
 /// Reads the four files in parallel, or draws the digits. Throws DataError: what the reader of idx.h finds,
-/// images and labels of different counts, training and test images of different sizes.
+/// images and labels of different counts, training and test images of different sizes, images of more than
+/// max_dim pixels.
 /// `memory` gets pixels and labels, and is called from several threads at once.
 Dataset load(const DataLocation& location,
              std::pmr::memory_resource* memory = std::pmr::get_default_resource());

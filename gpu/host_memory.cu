@@ -18,11 +18,11 @@ namespace {
 class RegisteredMemory final : public HostMemory {
   public:
     explicit RegisteredMemory(int device)
-        : context_(std::async(std::launch::async,
-                              [device] {
-                                  check(cudaSetDevice(device), "choosing the device");
-                                  check(cudaFree(nullptr), "creating the context");
-                              })),
+        // The default policy waits until `pin` where the system gives no more threads.
+        : context_(std::async([device] {
+              check(cudaSetDevice(device), "choosing the device");
+              check(cudaFree(nullptr), "creating the context");
+          })),
           device_(device) {}
 
     ~RegisteredMemory() override {

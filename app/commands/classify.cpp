@@ -5,6 +5,7 @@
 
 #include "app/choose.h"
 #include "app/commands/command.h"
+#include "app/destinations.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/pictures.h"
@@ -124,7 +125,7 @@ void answer(std::vector<Answer*>& digits, const Training& training, const Option
     SearchRequest request = request_for(training, options.search);
     request.query = {pixels.data(), static_cast<std::int64_t>(digits.size()), training.images.dim};
     const Choice choice = choose(request, options.search);
-    note(choice.notice, options.output);
+    note(choice.notice);
     request.device = choice.device;
     if (digits.empty()) return;
     const SearchResult found = watched(options.output, "searching", [&](const Watch& watch) {
@@ -142,15 +143,20 @@ void answer(std::vector<Answer*>& digits, const Training& training, const Option
     }
 }
 
-void check_outputs(const Options& options) {
-    const std::string &json = options.output.json, &explain = options.classify.explain;
-    if (!explain.empty() && !json.empty() &&
-        fs::absolute(json).lexically_normal() == fs::absolute(explain).lexically_normal())
-        throw UsageError("--json " + json + " and --explain " + explain + ": the same place; expected two");
-    if (!json.empty()) check_output_file(json);
-    if (!explain.empty()) check_output_file(explain);
-    if (!pictures_available())
-        throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
+/// Throws UsageError where both outputs are one.
+Destinations destinations_of(const Options& options) {
+    Destinations outputs;
+    outputs.add("--json", options.output.json);
+    outputs.add("--explain", options.classify.explain);
+    return outputs;
+}
+
+/// All files that will be read.
+std::vector<fs::path> inputs_of(const DataLocation& location, const std::vector<PictureSource>& pictures) {
+    std::vector<fs::path> inputs = location.files();
+    for (const PictureSource& picture : pictures)
+        inputs.emplace_back(picture.file);
+    return inputs;
 }
 
 /// One line for each picture that failed; says how many.
@@ -166,7 +172,8 @@ std::size_t report_failures(const Answers& answers) {
 
 void write_outputs(const Answers& answers, const Options& options) {
     const std::string &json = options.output.json, &explain = options.classify.explain;
-    if (json != "-" && explain != "-")
+    const auto taken = [](const std::string& file) { return !file.empty() && is_standard_output(file); };
+    if (!taken(json) && !taken(explain))
         print(answers_text(answers, options.output.quiet, use_color(options.output.color)));
     if (!json.empty()) write_output(json, [&](std::ostream& out) { out << answers_json(answers); });
     if (explain.empty()) return;
@@ -181,9 +188,12 @@ void write_outputs(const Answers& answers, const Options& options) {
 }  // namespace
 
 int classify(const Options& options, Clock::time_point) {
-    check_outputs(options);
+    const Destinations outputs = destinations_of(options);
+    if (!pictures_available())
+        throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const std::vector<PictureSource> sources = find_pictures(options.classify.images);
     const DataLocation location = locate(options.data);
+    outputs.check(inputs_of(location, sources));
     const int threads = options.search.threads > 0 ? options.search.threads : cpu::available_threads();
 
     // The training set is read while the pictures are.
@@ -198,10 +208,7 @@ int classify(const Options& options, Clock::time_point) {
     stop_if_asked();
     answers.train = training.images;
     answers.labels = training.set.labels;
-    if (location.synthetic)
-        note(
-            "no data set found: using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST",
-            options.output);
+    note(data_notice(location));
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);
     answer(digits, training, options);

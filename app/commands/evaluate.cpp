@@ -5,9 +5,11 @@
 namespace knn {
 
 int evaluate(const Options& options, Clock::time_point start) {
-    check_outputs(options.output);
+    const Destinations outputs = destinations(options.output);
     Chooser chooser(options.search);
-    const Workbench bench(chooser, locate(options.data), options);
+    const DataLocation location = locate(options.data);
+    outputs.check(location.files());
+    const Workbench bench(chooser, location, options);
     Evaluation evaluation = evaluation_of(bench);
     evaluation.wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     write_outputs(evaluation, options.output);

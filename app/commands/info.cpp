@@ -2,7 +2,9 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/destinations.h"
 #include "app/output.h"
+#include "app/report/format.h"
 #include "app/report/inventory.h"
 #include "data/errors.h"
 #include "data/idx.h"
@@ -12,18 +14,28 @@ namespace knn {
 
 int info(const Options& options, Clock::time_point) {
     if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {
+        if (!options.info.json.empty())
+            throw UsageError("--write-synthetic " + folder + " and --json " + options.info.json +
+                             ": --write-synthetic does nothing else; expected one of them");
+        const std::vector<std::filesystem::path> present = dataset_files(folder);
+        if (!present.empty())
+            throw DataError(folder + ": already has " + present[0].filename().string() +
+                            "; expected a folder without a data set, which would be replaced or hidden");
         check_output_folder(folder);
         const Dataset digits = synthetic_digits();
         write_dataset(folder, digits);
         print("wrote " + std::to_string(digits.train.count) + " training and " +
-              std::to_string(digits.test.count) + " test images to " + folder + '\n');
+              std::to_string(digits.test.count) + " test images to " + harmless(folder) + '\n');
         return 0;
     }
     const std::string& json = options.info.json;
-    if (!json.empty()) check_output_file(json);
+    Destinations outputs;
+    outputs.add("--json", json);
+    outputs.check({});
     const Inventory inventory = take_inventory(options.data);
+    if (inventory.found) outputs.check(inventory.found->files());
     if (!json.empty()) write_output(json, [&](std::ostream& out) { out << inventory_json(inventory); });
-    if (json != "-") print(inventory_text(inventory));
+    if (json.empty() || !is_standard_output(json)) print(inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.
     if (!inventory.data_problem.empty()) throw DataError(inventory.data_problem);
     return 0;

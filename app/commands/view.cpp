@@ -4,6 +4,7 @@
 
 #include "app/attempts.h"
 #include "app/commands/command.h"
+#include "app/destinations.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/report/block_text.h"
@@ -28,23 +29,27 @@ bool wants_window(const ViewOptions& view) {
     return view.sheet.empty() && view.html.empty() && !view.text;
 }
 
-/// Finds out before the search what would fail after it.
-void check_forms(const ViewOptions& view) {
-    if (view.sheet == "-")
-        throw UsageError("--sheet -: a sheet may have several pages; expected the name of a file");
-    if (view.html == "-" && view.text)
-        throw UsageError("--html - and --text: both go to standard output; expected one of them");
-    const auto place = [](const std::string& file) { return fs::absolute(file).lexically_normal(); };
-    if (!view.sheet.empty() && !view.html.empty() && place(view.sheet) == place(view.html))
-        throw UsageError("--sheet " + view.sheet + " and --html " + view.html +
-                         ": the same place; expected two");
+bool html_is_printed(const ViewOptions& view) {
+    return !view.html.empty() && is_standard_output(view.html);
+}
+
+/// Finds out before the search what would fail after it; returns what will be written.
+Destinations check_forms(const ViewOptions& view) {
+    if (!view.sheet.empty() && is_standard_output(view.sheet))
+        throw UsageError("--sheet " + view.sheet +
+                         ": a sheet may have several pages; expected the name of a file");
+    if (html_is_printed(view) && view.text)
+        throw UsageError("--html " + view.html +
+                         " and --text: both go to standard output; expected one of them");
+    Destinations outputs;
+    outputs.add("--sheet", view.sheet);
+    outputs.add("--html", view.html);
     if (!view.sheet.empty() && !pictures_available())
         throw DataError(
             "--sheet " + view.sheet +
             ": this build cannot draw pictures; expected a build with OpenCV, or --html or --text");
-    for (const std::string& file : {view.sheet, view.html})
-        if (!file.empty()) check_output_file(file);
     if (wants_window(view)) check_window();
+    return outputs;
 }
 
 /// Whether the locale writes UTF-8, by the variables that decide it, in their order.
@@ -91,12 +96,12 @@ std::string write_sheet(const std::string& file, const Evaluation& evaluation, c
     }
     std::string names = page_name(file, 0, pages);
     if (pages > 1) names += " to " + page_name(file, pages - 1, pages);
-    return "wrote " + names + ": " + digits(std::ssize(gallery.images)) + "\n";
+    return "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n";
 }
 
 std::string write_page(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
     write_output(file, [&](std::ostream& out) { out << html_page(evaluation, gallery); });
-    return "wrote " + file + ": " + digits(std::ssize(gallery.images)) + "\n";
+    return "wrote " + harmless(file) + ": " + digits(std::ssize(gallery.images)) + "\n";
 }
 
 /// "312 of 10,000 test images are misclassified; 24 digits selected (misclassified, true label 4)".
@@ -125,8 +130,8 @@ int view(const Options& options, Clock::time_point start) {
     const ViewOptions& view = options.view;
     const OutputOptions& output = options.output;
     check_source(options);
-    check_forms(view);
-    Source source(options, start);
+    const Destinations outputs = check_forms(view);
+    Source source(options, outputs, start);
     const Evaluation& evaluation = source.evaluation();
     const Selection selection = select(evaluation, view, view.limit);
     Selection in_text = selection;  // a terminal gets fewer
@@ -136,8 +141,8 @@ int view(const Options& options, Clock::time_point start) {
     if (view.text || !view.html.empty() || wants_window(view))  // a sheet has no neighbors
         source.complete((text_alone ? in_text : selection).gallery.images);
 
-    const bool quiet = output.quiet || view.html == "-";
-    if (view.html == "-" && selection.found == 0)
+    const bool quiet = output.quiet || html_is_printed(view);
+    if (html_is_printed(view) && selection.found == 0)
         note("nothing to show (" + selection.description + ")", output);
     Attempts attempt;
     std::string told = quiet ? "" : summary(evaluation, selection);

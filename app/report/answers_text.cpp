@@ -69,14 +69,15 @@ std::string neighbors_text(const Answer& answer, std::span<const std::uint8_t> l
 
 std::string single_text(const PictureAnswer& picture, std::span<const std::uint8_t> labels, bool color) {
     const Answer& answer = picture.digits.at(0);
-    std::string text = picture.file + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
+    std::string text =
+        harmless(picture.file) + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
     text += answer.label ? "confidence " + percent(answer.confidence, 0) : answer.reason;
     return text + ")\n" + neighbors_text(answer, labels);
 }
 
 std::string page_text(const PictureAnswer& page, bool color) {
     const std::size_t count = page.digits.size();
-    std::string text = page.file + ": " + (count == 0 ? "no" : std::to_string(count)) +
+    std::string text = harmless(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
                        (count == 1 ? " digit\n" : " digits\n");
     for (const std::string& line : page_lines(page))
         text += "    " + emphasized(line, count == 0, color) + '\n';

@@ -72,10 +72,12 @@ std::string pairs_text(const Score& score) {
     std::stable_sort(pairs.begin(), pairs.end(),
                      [](const Pair& a, const Pair& b) { return a.count > b.count; });
     const std::string classes = std::to_string(score.labels.size());
+    // The page of --report has no matrix of so many classes.
+    const std::string where = "--json, and in confusion.png of --report";
     if (pairs.empty())
-        return "  nothing was mistaken; the matrix of " + classes + " classes is in --json and --report\n";
+        return "  nothing was mistaken; the matrix of " + classes + " classes is in " + where + '\n';
     std::string text =
-        "  mistaken most often; the whole matrix of " + classes + " classes is in --json and --report\n";
+        "  mistaken most often; the whole matrix of " + classes + " classes is in " + where + '\n';
     Table table({Align::right, Align::right, Align::right});
     table.add({"true", "predicted", "count"});
     for (std::size_t i = 0; i < std::min(pairs.size(), most_pairs); ++i)

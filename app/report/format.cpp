@@ -6,6 +6,26 @@
 
 namespace knn {
 
+namespace {
+
+/// How many bytes the character has that `text` begins with; 0: it is a control character or no UTF-8.
+std::size_t length_of_character(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+    const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
+    if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return 0;
+    std::uint32_t code = byte(0) & (0x7fu >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+        code = code << 6 | (byte(i) & 0x3fu);
+    }
+    constexpr std::uint32_t least[] = {0xa0, 0x800, 0x10000};  // below 0xa0: controls again
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    return code < least[length - 2] || surrogate || code > 0x10ffff ? 0 : length;
+}
+
+}  // namespace
+
 std::string fixed(double value, int digits) {
     char text[400];  // the largest double has 309 digits before the point
     const auto result = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits);
@@ -35,6 +55,16 @@ std::string with_commas(std::int64_t number) {
 
 std::string gibibytes(std::int64_t bytes) {
     return fixed(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
+}
+
+std::string harmless(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        const std::size_t length = length_of_character(text);
+        result += length > 0 ? text.substr(0, length) : "?";
+        text.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return result;
 }
 
 std::string Table::text(std::size_t indent) const {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace knn {
@@ -21,6 +23,10 @@ std::string with_commas(std::int64_t number);
 
 /// "139.8 GiB".
 std::string gibibytes(std::int64_t bytes);
+
+/// Fit for a terminal and for one line: control characters, and bytes that are no UTF-8, as question marks.
+/// Names of files may hold anything.
+std::string harmless(std::string_view text);
 
 /// Where a cell stands in its column.
 enum class Align { left, right };

@@ -1,5 +1,7 @@
 #include "app/report/inventory.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <future>
 
 #include "cpu/search.h"
@@ -8,15 +10,29 @@
 
 namespace knn {
 
+namespace {
+
+/// Not the built-in digits, which are always right, and not pipes, which the checksums have emptied.
+bool can_be_read_again(const DataLocation& location) {
+    const std::vector<std::filesystem::path> files = location.files();
+    std::error_code none;
+    return !files.empty() && std::all_of(files.begin(), files.end(), [&](const auto& file) {
+        return std::filesystem::is_regular_file(file, none);
+    });
+}
+
+}  // namespace
+
 Inventory take_inventory(const DataOptions& options) {
     Inventory inventory;
     std::future<std::vector<Device>> gpus_found =
-        std::async(std::launch::async, [&why = inventory.why_no_gpu] { return gpus(&why); });
+        std::async([&why = inventory.why_no_gpu] { return gpus(&why); });
     inventory.cpu = cpu_device();
     inventory.threads = cpu::available_threads();
     try {
         inventory.found = locate(options);
         inventory.checksums = checksums(*inventory.found);
+        if (can_be_read_again(*inventory.found)) load(*inventory.found);
     } catch (const DataError& error) {
         inventory.data_problem = error.what();
     }

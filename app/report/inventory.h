@@ -23,7 +23,7 @@ struct Inventory {
     std::uint64_t cache_bytes = 0;
 };
 
-/// Looks for GPUs and hashes the data set's files meanwhile.
+/// Looks for GPUs; meanwhile hashes the data set's files and loads them, which finds what is wrong with them.
 Inventory take_inventory(const DataOptions& options);
 
 std::string inventory_text(const Inventory& inventory);

@@ -53,6 +53,7 @@ Json data_json(const Inventory& inventory) {
     data["source"] = inventory.found->source;
     data["synthetic"] = inventory.found->synthetic;
     data["looked_in"] = inventory.found->looked_in;
+    data["incomplete"] = inventory.found->incomplete;
     data["files"] = Json::array();
     bool mnist = !inventory.checksums.empty();
     for (const FileChecksum& file : inventory.checksums) {

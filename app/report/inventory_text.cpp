@@ -68,15 +68,17 @@ std::string strategies_section(const std::string& title, const std::vector<Strat
 
 std::string data_section(const Inventory& inventory) {
     Rows rows;
-    if (!inventory.data_problem.empty()) rows.push_back({"problem", inventory.data_problem});
+    if (!inventory.data_problem.empty()) rows.push_back({"problem", harmless(inventory.data_problem)});
     if (inventory.found) {
-        rows.push_back({"would use", inventory.found->source});
+        rows.push_back({"would use", harmless(inventory.found->source)});
         for (const std::string& place : inventory.found->looked_in)
-            rows.push_back({"looked in", place});
+            rows.push_back({"looked in", harmless(place)});
+        for (const std::string& place : inventory.found->incomplete)
+            rows.push_back({"incomplete", harmless(place)});
     }
     rows.push_back({"cache", inventory.cache.empty()
                                  ? "none: neither XDG_CACHE_HOME nor HOME names a folder"
-                                 : inventory.cache + ", " +
+                                 : harmless(inventory.cache) + ", " +
                                        fixed(double(inventory.cache_bytes) / (1 << 20), 1) +
                                        " MiB, made by classify; may be deleted"});
     std::string text = section("data set (--data)", rows);
@@ -84,7 +86,7 @@ std::string data_section(const Inventory& inventory) {
     Table files({Align::left, Align::left, Align::left});
     bool all_mnist = !inventory.checksums.empty();
     for (const FileChecksum& file : inventory.checksums) {
-        files.add({file.file.filename().string(), "sha256 " + file.sha256.substr(0, 16),
+        files.add({harmless(file.file.filename().string()), "sha256 " + file.sha256.substr(0, 16),
                    file.is_mnist() ? "as in MNIST" : "not MNIST's"});
         all_mnist = all_mnist && file.is_mnist();
     }

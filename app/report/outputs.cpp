@@ -1,11 +1,13 @@
 #include "app/report/outputs.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <ostream>
 
 #include "app/attempts.h"
+#include "app/interrupt.h"
 #include "app/output.h"
 #include "app/report/csv.h"
 #include "app/report/html.h"
@@ -21,10 +23,14 @@ namespace knn {
 
 namespace {
 
+constexpr std::array report_files = {"report.json", "predictions.csv", "confusion.png", "index.html"};
+
 using Writer = std::function<void(std::ostream&)>;
 
 bool standard_output_is_taken(const OutputOptions& output) {
-    return output.json == "-" || output.predictions == "-" || output.neighbors_csv == "-";
+    const std::string* const files[] = {&output.json, &output.predictions, &output.neighbors_csv};
+    return std::any_of(std::begin(files), std::end(files),
+                       [](const std::string* file) { return !file->empty() && is_standard_output(*file); });
 }
 
 void make_folder(const std::string& folder) {
@@ -38,6 +44,7 @@ void write_picture(const fs::path& file, const Evaluation& evaluation, bool quie
         if (!quiet) print_line_to_stderr("note: " + file.string() + " is left out: this build has no OpenCV");
         return;
     }
+    stop_if_asked();
     const std::vector<std::uint8_t> png = confusion_png(evaluation);
     write_output(file, [&](std::ostream& out) {
         out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
@@ -46,21 +53,13 @@ void write_picture(const fs::path& file, const Evaluation& evaluation, bool quie
 
 }  // namespace
 
-void check_outputs(const OutputOptions& output) {
-    std::map<fs::path, const char*> options;  // of the files named so far
-    const auto check = [&](const char* option, const std::string& file) {
-        if (file.empty()) return;
-        const fs::path place = file == "-" ? fs::path(file) : fs::absolute(file).lexically_normal();
-        const auto [other, added] = options.emplace(place, option);
-        if (!added)
-            throw UsageError(std::string(other->second) + " " + file + " and " + option + " " + file +
-                             ": the same place; expected two");
-        check_output_file(file);
-    };
-    check("--json", output.json);
-    check("--predictions", output.predictions);
-    check("--neighbors-csv", output.neighbors_csv);
-    if (!output.report.empty()) check_output_folder(output.report);
+Destinations destinations(const OutputOptions& output) {
+    Destinations all;
+    all.add("--json", output.json);
+    all.add("--predictions", output.predictions);
+    all.add("--neighbors-csv", output.neighbors_csv);
+    all.add_folder("--report", output.report, report_files);
+    return all;
 }
 
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
@@ -83,10 +82,10 @@ void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
         const fs::path folder = output.report;
         attempt([&] {
             make_folder(output.report);
-            write_output(folder / "report.json", json);
-            write_output(folder / "predictions.csv", predictions);
-            write_picture(folder / "confusion.png", evaluation, output.quiet);
-            write_output(folder / "index.html", [&](std::ostream& out) { out << html_page(evaluation); });
+            write_output(folder / report_files[0], json);
+            write_output(folder / report_files[1], predictions);
+            write_picture(folder / report_files[2], evaluation, output.quiet);
+            write_output(folder / report_files[3], [&](std::ostream& out) { out << html_page(evaluation); });
         });
     }
     attempt.finish();

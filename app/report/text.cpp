@@ -31,7 +31,7 @@ std::string settings_text(const Settings& settings) {
 
 std::string data_text(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
-    return data.name + ": " + std::to_string(evaluation.n_train) + " training and " +
+    return harmless(data.name) + ": " + std::to_string(evaluation.n_train) + " training and " +
            std::to_string(evaluation.n_test) + " test images of " + std::to_string(data.train.rows) + " x " +
            std::to_string(data.train.cols) + ", " + std::to_string(data.labels.size()) + " classes";
 }
@@ -40,7 +40,7 @@ std::string head_text(const Evaluation& evaluation) {
     const Device& device = evaluation.found.device;
     Table head({Align::left, Align::left});
     head.add({"data", data_text(evaluation)});
-    head.add({"source", evaluation.data->source});
+    head.add({"source", harmless(evaluation.data->source)});
     head.add({"device", device_text(device, evaluation.settings)});
     head.add({"engine", engine_text(evaluation.settings, device)});
     head.add({"settings", settings_text(evaluation.settings)});
@@ -73,10 +73,10 @@ std::string accuracy_line(const Score& score) {
 }
 
 std::string text_report(const Evaluation& evaluation, bool color) {
-    const std::string accuracy = accuracy_line(evaluation.score);
-    return head_text(evaluation) + '\n' + (color ? "\x1b[1m" + accuracy + "\x1b[0m" : accuracy) + '\n' +
-           confusion_text(evaluation.score, color) + '\n' + classes_text(evaluation.score) + '\n' +
-           timing_text(evaluation);
+    std::string accuracy = accuracy_line(evaluation.score);
+    if (color) accuracy = "\x1b[1m" + accuracy.substr(0, accuracy.size() - 1) + "\x1b[0m\n";
+    return head_text(evaluation) + '\n' + accuracy + '\n' + confusion_text(evaluation.score, color) + '\n' +
+           classes_text(evaluation.score) + '\n' + timing_text(evaluation);
 }
 
 }  // namespace knn

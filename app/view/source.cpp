@@ -75,6 +75,10 @@ std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t co
     return {set.labels.data(), set.labels.data() + count};
 }
 
+fs::path predictions_of(const SavedReport& report) {
+    return fs::path(report.file).parent_path() / "predictions.csv";
+}
+
 }  // namespace
 
 void check_source(const Options& options) {
@@ -87,24 +91,31 @@ void check_source(const Options& options) {
         }
 }
 
-Source::Source(const Options& options, std::chrono::steady_clock::time_point start) : options_(options) {
+Source::Source(const Options& options, const Destinations& outputs,
+               std::chrono::steady_clock::time_point start)
+    : options_(options) {
     if (!options.view.from.empty()) {
-        from_report();
+        from_report(outputs);
         return;
     }
     Chooser chooser(options_.search);
-    bench_ = std::make_unique<Workbench>(chooser, locate(options_.data), options_);
+    const DataLocation location = locate(options_.data);
+    outputs.check(location.files());
+    bench_ = std::make_unique<Workbench>(chooser, location, options_);
     evaluation_ = evaluation_of(*bench_);
     evaluation_.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-void Source::from_report() {
+void Source::from_report(const Destinations& outputs) {
     SavedReport report = read_report(options_.view.from);
     adopt(options_, report);
     Chooser chooser(options_.search);
     const DataLocation location =
         any_given(options_, data_options) ? locate(options_.data) : location_of(report);
+    std::vector<fs::path> inputs = location.files();
+    inputs.insert(inputs.end(), {report.file, predictions_of(report)});
+    outputs.check(inputs);
     bench_ = std::make_unique<Workbench>(chooser, location, options_);
     check_data(report);
     evaluation_ = report.evaluation;
@@ -133,7 +144,7 @@ void Source::check_data(const SavedReport& report) const {
 
 bool Source::take_predictions(const SavedReport& report) {
     if (report.file == "standard input") return false;
-    const fs::path file = fs::path(report.file).parent_path() / "predictions.csv";
+    const fs::path file = predictions_of(report);
     std::error_code none;
     if (!fs::exists(file, none)) return false;
     const auto refuse = [&](const std::string& why) {

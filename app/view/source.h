@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/destinations.h"
 #include "app/options.h"
 #include "app/report/report_file.h"
 #include "app/workbench.h"
@@ -21,8 +22,8 @@ void check_source(const Options& options);
 /// so that nothing is ever shown that belongs to another data set.
 class Source {
   public:
-    /// Throws DataError, DeviceError, UsageError.
-    Source(const Options& options, std::chrono::steady_clock::time_point start);
+    /// Checks `outputs` against what is read, before the search. Throws DataError, DeviceError, UsageError.
+    Source(const Options& options, const Destinations& outputs, std::chrono::steady_clock::time_point start);
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
@@ -34,7 +35,7 @@ class Source {
     void complete(const std::vector<std::int64_t>& images);
 
   private:
-    void from_report();
+    void from_report(const Destinations& outputs);
     void check_data(const SavedReport& report) const;
     bool take_predictions(const SavedReport& report);
     void search_again(const SavedReport& report);

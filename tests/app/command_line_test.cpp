@@ -111,5 +111,10 @@ TEST_CASE("mistakes are named") {
     CHECK(mistake({"evaluate", "-k", "-1"}) == "-k -1: out of range; expected a whole number from 1 to 1024");
     CHECK(mistake({"evaluate", "--device", "gpu:x"})
               .starts_with("--device gpu:N with N = x: not a whole number"));
+    CHECK(mistake({"evaluate", "--device", "tpu"}) ==
+          "--device tpu: unknown name; expected auto, cpu, gpu or gpu:N");
+    CHECK(mistake({"evaluate", "--device", "GPU"}).ends_with("(did you mean gpu?)"));
+    CHECK(mistake({"evaluate", "--metric", "L2"}) ==
+          "--metric L2: unknown name; expected l2 (did you mean l2?)");
     CHECK(mistake({"evaluate", "--metric", "l3"}).find("expected l2") != std::string::npos);
 }

@@ -141,7 +141,7 @@ TEST_CASE("the whole text names data, device, engine and settings") {
     const Sample sample;
     const std::string text = text_report(sample.evaluation, false);
     CHECK(
-        text.starts_with("data      sample \xff: 3 training and 2 test images of 1 x 2, 3 classes\n"
+        text.starts_with("data      sample ?: 3 training and 2 test images of 1 x 2, 3 classes\n"
                          "source    a folder\n"));
     CHECK(text.find("\nsettings  k = 5, metric ") != std::string::npos);
     CHECK(text.find('\x1b') == std::string::npos);

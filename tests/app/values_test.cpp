@@ -30,6 +30,10 @@ TEST_CASE("names are listed and the near one is named") {
                       "--engine clasic: unknown name; expected classic, cpu or auto (did you mean classic?)");
     CHECK_THROWS_WITH(parse_name("--engine", "quantum", names),
                       "--engine quantum: unknown name; expected classic, cpu or auto");
+    CHECK_THROWS_WITH(parse_name("--engine", "CPU", names),
+                      "--engine CPU: unknown name; expected classic, cpu or auto (did you mean cpu?)");
+    CHECK_THROWS_WITH(parse_name("--engine", "gpu", names),
+                      "--engine gpu: unknown name; expected classic, cpu or auto");
     CHECK_THROWS_WITH(parse_name("--engine", "", names),
                       "--engine '': unknown name; expected classic, cpu or auto");
 }
@@ -43,7 +47,10 @@ TEST_CASE("the nearest name") {
     CHECK(nearest_name("eval", names) == "evaluate");       // its beginning
     CHECK(nearest_name("--neighbours-csv", names) == "--neighbors-csv");
     CHECK(nearest_name("--colour", names) == "--color");
+    CHECK(nearest_name("INFO", names) == "info");
+    CHECK(nearest_name("EVAL", names) == "evaluate");
     CHECK(nearest_name("dance", names).empty());
+    CHECK(nearest_name("ifn", names).empty());  // two of three letters
     CHECK(nearest_name("x", names).empty());
     CHECK(nearest_name("", names).empty());
 }

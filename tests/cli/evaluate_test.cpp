@@ -219,8 +219,46 @@ TEST_CASE("without a data set the built-in digits are used, and that is said") {
     CHECK(result.out.find("synthetic") != std::string::npos);
     const RunResult quiet = program(
         {"evaluate", "--device", "cpu", "--limit-train", "500", "--limit-test", "50", "-q", "--json", "-"});
-    CHECK(quiet.err.empty());
+    CHECK(quiet.err == result.err);  // quiet or not
     CHECK(json::parse(quiet.out)["dataset"]["synthetic"] == true);
+}
+
+TEST_CASE("a usual folder that lacks a file is told of, by every command") {
+    const Folder folder;
+    std::filesystem::create_directories(folder / "data/mnist");
+    SmallSet().write(folder / "data/mnist");
+    std::filesystem::remove(folder / "data/mnist/t10k-labels-idx1-ubyte");
+    RunOptions here;
+    here.folder = folder.path.string();
+    const std::string lacks = "data/mnist: lacks t10k-labels-idx1-ubyte";
+    for (const std::string command : {"evaluate", "view"}) {
+        std::vector<std::string> words = {command,         "--device", "cpu",          "-q",
+                                          "--limit-train", "500",      "--limit-test", "5"};
+        if (command == "view") words.emplace_back("--text");
+        const RunResult result = program(words, here);
+        CHECK(result.exit_code == 0);
+        CHECK(result.err == "mnist-knn: note: no complete data set found (" + lacks +
+                                "): using the built-in synthetic digits; 'mnist-knn info' tells how to get "
+                                "MNIST\n");
+    }
+    CHECK(program({"info"}, here).out.find(lacks) != std::string::npos);
+    CHECK(json::parse(program({"info", "--json", "-"}, here).out)["dataset"]["incomplete"] == json{lacks});
+}
+
+TEST_CASE("names from the user reach a terminal without control characters") {
+    const Folder folder;
+    const std::string name = folder / "\x1b[31mred\n\xff\xc2\x9b\u00e9";
+    std::filesystem::create_directory(name);
+    SmallSet().write(name);
+    for (const std::string command : {"evaluate", "info"}) {
+        std::vector<std::string> words = {command, "--data", name};
+        if (command == "evaluate") words.insert(words.end(), {"--device", "cpu"});
+        const RunResult result = program(words);
+        CHECK(result.exit_code == 0);
+        CHECK(result.out.find("?[31mred????\u00e9") != std::string::npos);
+        for (const char c : {'\x1b', '\xff', '\x9b'})
+            CHECK(result.out.find(c) == std::string::npos);
+    }
 }
 
 TEST_CASE("--report writes all of it and makes the folder") {
@@ -255,7 +293,9 @@ TEST_CASE("without a GPU: asked for, it is missed; left open, the CPU answers an
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
         CHECK(lines_of(result.err).size() == 1);
         CHECK(result.out.find("\nengine    cpu, ") != std::string::npos);
-        CHECK(program({"evaluate", "--data", folder / "", "--engine", engine, "-q"}).err.empty());
+        const RunResult quiet = program({"evaluate", "--data", folder / "", "--engine", engine, "-q"});
+        CHECK(quiet.err == result.err);
+        CHECK(lines_of(quiet.out).size() == 1);
     }
     const RunResult named = program({"evaluate", "--data", folder / "", "--engine", "cpu"});
     CHECK(named.exit_code == 0);

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
 
@@ -40,6 +42,21 @@ TEST_CASE("info on data that is not there tells all else and exits 1") {
     CHECK(result.exit_code == 1);
     CHECK(result.out.find("engines (--engine)") != std::string::npos);
     CHECK(is_one_error_line(result.err));
+}
+
+TEST_CASE("info on data that cannot be loaded tells all else and exits 1") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    std::ofstream(folder / "t10k-images-idx3-ubyte", std::ios::app) << "more";
+    const RunResult result = program({"info", "--data", folder / ""});
+    CHECK(result.exit_code == 1);
+    CHECK(result.out.find("engines (--engine)") != std::string::npos);
+    CHECK(result.out.find("not MNIST's") != std::string::npos);
+    CHECK(is_one_error_line(result.err));
+    CHECK(result.err.find("trailing bytes") != std::string::npos);
+    const RunResult machine = program({"info", "--data", folder / "", "--json", "-"});
+    CHECK(machine.exit_code == 1);
+    CHECK(json::parse(machine.out)["dataset"].contains("problem"));
 }
 
 TEST_CASE("the synthetic digits as files give what they give from memory") {

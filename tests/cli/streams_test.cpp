@@ -94,7 +94,7 @@ TEST_CASE("a file that may not grow so large is one error line and leaves nothin
 TEST_CASE("Ctrl-C ends the search within a second, exits 130 and leaves no file") {
     const Folder folder, results;
     write_long_search(folder);
-    for (const int signal : {SIGINT, SIGTERM}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
         RunOptions options;
         options.signal = signal;
         options.signal_after = 700ms;
@@ -109,6 +109,17 @@ TEST_CASE("Ctrl-C ends the search within a second, exits 130 and leaves no file"
         CHECK(result.seconds_after_signal < 1);
         CHECK(results.names().empty());
     }
+}
+
+TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
+    const Folder folder;
+    RunOptions options;
+    options.signal = SIGHUP;
+    options.signal_after = 1ms;
+    const auto before = std::signal(SIGHUP, SIG_IGN);
+    const RunResult result = program({"evaluate", "-q", "--device", "cpu", "--threads", "1"}, options);
+    std::signal(SIGHUP, before);
+    CHECK(result.exit_code == 0);
 }
 
 TEST_CASE("color and progress belong to terminals") {
@@ -130,6 +141,16 @@ TEST_CASE("color and progress belong to terminals") {
     terminal.environment["NO_COLOR"] = "";
     terminal.environment["TERM"] = "dumb";
     CHECK(program(small_run(folder), terminal).out.find('\x1b') == std::string::npos);
+    terminal.environment["TERM"] = "";
+    CHECK(program(small_run(folder), terminal).out.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("no line ends in the middle of a color") {
+    const Folder folder;
+    for (const std::string& line : lines_of(program(small_run(folder, {"--color", "always"})).out)) {
+        const std::size_t last = line.rfind('\x1b');
+        CHECK((last == std::string::npos || line.compare(last, 4, "\x1b[0m") == 0));
+    }
 }
 
 TEST_CASE("a long search on a terminal shows how far it is") {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/cli/program.h"
+#include "tests/support/skip.h"
 
 using namespace knn::test;
 
@@ -15,6 +16,7 @@ TEST_CASE("help of the program and of each command") {
         CHECK(one.exit_code == 0);
         CHECK(one.err.empty());
         CHECK(one.out.find("--data DIR") != std::string::npos);
+        CHECK(one.out.find("-h, --help") != std::string::npos);
         CHECK(one.out == program({"help", command}).out);
         CHECK(one.out == program({command, "-h"}).out);
         for (const std::string& line : lines_of(one.out))
@@ -69,6 +71,11 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
         {"evaluate", "--json", "-", "--predictions", "-"},
         {"evaluate", "--json", "/tmp/a", "--neighbors-csv", "/tmp/../tmp/a"},
         {"evaluate", "surprise"},
+        {"evaluate", "--="},
+        {"evaluate", "--=5"},
+        {"--="},
+        {"classify", "--=x", "a.png"},
+        {"evaluate", "--tie", "\xff\xfe"},
         {"info", "-k", "3"},
     };
     for (const auto& words : wrong) {
@@ -81,13 +88,38 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
     }
     CHECK(program({"evaluate", "--engine", "clasic"}).err.find("did you mean classic?") != std::string::npos);
     CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
+    CHECK(program({"evaluate", "--=5"}).err.starts_with("mnist-knn: error: --=5: unknown option; "));
+    CHECK(program({"evaluate", "--tie", "\xff\xfe"}).err.starts_with("mnist-knn: error: --tie ??: "));
     CHECK(program({"evaluate", "--neighbours-csv", "x"}).err.find("'--neighbors-csv'") != std::string::npos);
+}
+
+TEST_CASE("where memory or threads run out, the error says so") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    for (const std::string limit : {"45000", "60000", "80000"})  // KiB of addresses; a thread takes 8 MiB
+        for (const std::string words : {" evaluate", " evaluate --device cpu --threads 9", " info"}) {
+            const std::string command =
+                "ulimit -v " + limit + "; exec '" MNIST_KNN_BINARY "'" + words + " --data '" + (folder / "'");
+            const RunResult result = run({"/bin/sh", "-c", command});
+            if (result.exit_code == 127 || result.err.find("Sanitizer") != std::string::npos)
+                return skip("this build does not start in so little memory");
+            CAPTURE(result.err);
+            CHECK((result.exit_code == 0 || result.exit_code == 1));
+            CHECK(result.err.find("temporarily") == std::string::npos);
+            CHECK(result.err.find("expected an IDX file") == std::string::npos);
+            if (result.exit_code == 1) CHECK(result.err.find("memory") != std::string::npos);
+        }
 }
 
 TEST_CASE("data, files and devices that fail exit 1 with one error line, before the search") {
     const Folder folder;
     SmallSet().write(folder.path);
     const std::string images = folder / "train-images-idx3-ubyte";
+    const Folder large;  // images whose distances do not fit 32 bits
+    SmallSet set;
+    set.rows = set.cols = 300;
+    set.train = set.test = 3;
+    set.write(large.path);
     const std::vector<std::vector<std::string>> failing = {
         {"evaluate", "--data", "/nonexistent"},
         {"evaluate", "--data", "two\nlines"},
@@ -101,6 +133,10 @@ TEST_CASE("data, files and devices that fail exit 1 with one error line, before 
         {"evaluate", "--data", folder / "", "--json", images + "/below"},
         {"evaluate", "--data", folder / "", "-q", "--device", "cpu", "--json", "/dev/full"},
         {"info", "--data", folder / "", "--write-synthetic", images},
+        {"evaluate", "--data", large / "", "--device", "cpu", "-k", "1"},
+        {"view", "--data", large / "", "--device", "cpu", "-k", "1", "--text"},
+        {"classify", "--data", large / "", "a.png"},
+        {"info", "--data", large / ""},
     };
     for (const auto& words : failing) {
         const RunResult result = program(words);

@@ -79,6 +79,20 @@ TEST_CASE("load: training and test images of different size") {
                                     " has images of 4x3; expected training and test images of the same size");
 }
 
+TEST_CASE("load: images whose distances would not fit 32 bits") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    folder.write("train-images-idx3-ubyte", idx_images(12, 300, 300));
+    folder.write("t10k-images-idx3-ubyte", idx_images(5, 300, 300));
+    const DataLocation location = at(folder.path());
+    CHECK(error_of(location) == location.train_images.string() +
+                                    ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
+                                    "which keep squared distances within 32 bits");
+    folder.write("train-images-idx3-ubyte", idx_images(12, 22017, 3));
+    folder.write("t10k-images-idx3-ubyte", idx_images(5, 22017, 3));
+    CHECK(knn::load(location).train.dim() == 66051);
+}
+
 TEST_CASE("load: swapped images and labels are called so") {
     const TempFolder folder;
     write_small_dataset(folder);

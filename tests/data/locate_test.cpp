@@ -110,7 +110,36 @@ TEST_CASE("locate: a usual place that lacks a file is passed over") {
     const Nowhere nowhere;
     write_small_dataset(nowhere.folder, "data/mnist");
     fs::remove("data/mnist/t10k-labels-idx1-ubyte");
-    CHECK(knn::locate({}).synthetic);
+    const DataLocation found = knn::locate({});
+    CHECK(found.synthetic);
+    CHECK(found.files().empty());
+    CHECK(found.incomplete == std::vector<std::string>{"data/mnist: lacks t10k-labels-idx1-ubyte"});
+
+    // A complete place behind it is taken, and the incomplete one is still told of.
+    write_small_dataset(nowhere.folder, "shared2/mnist-knn/mnist");
+    const DataLocation other = knn::locate({});
+    CHECK(other.source == (nowhere.folder / "shared2/mnist-knn/mnist").string());
+    CHECK(other.files().size() == 4);
+    CHECK(other.incomplete == found.incomplete);
+
+    // Files of other names are no beginning of a data set.
+    for (const fs::path& file : knn::dataset_files("data/mnist"))
+        fs::remove(file);
+    nowhere.folder.write("data/mnist/README", "");
+    CHECK(knn::locate({}).incomplete.empty());
+}
+
+TEST_CASE("dataset_files: any spelling, plain or .gz, and links that lead nowhere") {
+    const Nowhere nowhere;
+    CHECK(knn::dataset_files("none").empty());
+    nowhere.folder.write("d/other", "");
+    CHECK(knn::dataset_files("d").empty());
+    for (const char* name : {"d/train-labels.idx1-ubyte", "d/t10k-images-idx3-ubyte.gz"})
+        nowhere.folder.write(name, "");
+    fs::create_symlink("nowhere", "d/t10k-labels.idx1-ubyte.gz");
+    CHECK(knn::dataset_files("d") == std::vector<fs::path>{"d/train-labels.idx1-ubyte",
+                                                           "d/t10k-images-idx3-ubyte.gz",
+                                                           "d/t10k-labels.idx1-ubyte.gz"});
 }
 
 TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an error") {
@@ -163,6 +192,8 @@ TEST_CASE("locate: some single files take the rest from the usual places, or nam
                                  "data/mnist, ") == 0);
     CHECK(error_of(options).find("; expected all four files, or --data") != std::string::npos);
     nowhere.folder.write("data/mnist/t10k-images-idx3-ubyte", "");
+    CHECK(error_of(options).find(" (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") !=
+          std::string::npos);
     nowhere.folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
     const DataLocation found = knn::locate(options);
     CHECK(found.train_labels == "b");

@@ -53,7 +53,7 @@ function showClasses() {
     ["Label", "Images", "Wrong", "", "Precision", "Recall", "F1"],
     classes.map((one, i) => ({
       cells: [String(one.label), whole.format(one.support), whole.format(wrong[i]),
-        element("td", { class: "bar wrong", "aria-hidden": "true" }),
+        element("td", { class: wrong[i] > 0 ? "bar wrong" : "bar none", "aria-hidden": "true" }),
         percent(one.precision), percent(one.recall), percent(one.f1)],
       share: wrong[i] / most,
     }))));

@@ -1,0 +1,223 @@
+/// Where results may not go: onto what is read, twice onto one place, where nothing can be written.
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/cli/program.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A small data set in `in`, and a folder that the program runs in.
+struct Work {
+    Folder folder;
+    RunOptions here;
+
+    Work() {
+        fs::create_directory(folder / "in");
+        SmallSet().write(folder / "in");
+        here.folder = folder.path.string();
+    }
+    RunResult run(const std::string& command, const std::vector<std::string>& extra) const {
+        std::vector<std::string> words = {command, "--data", "in"};
+        if (command == "evaluate") words.insert(words.end(), {"--device", "cpu"});
+        words.insert(words.end(), extra.begin(), extra.end());
+        return program(words, here);
+    }
+    std::string content() const {
+        std::string all;
+        for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                                 "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
+            all += read_file(folder / "in/" + name);
+        return all;
+    }
+};
+
+bool has_pictures() {
+    return nlohmann::json::parse(program({"info", "--json", "-"}).out)["build"].contains("opencv");
+}
+
+}  // namespace
+
+TEST_CASE("no output replaces a file that is read") {
+    const Work work;
+    const std::string before = work.content();
+    fs::create_symlink("in/t10k-labels-idx1-ubyte", work.folder / "link");
+    fs::create_hard_link(work.folder / "in/train-images-idx3-ubyte", work.folder / "hard");
+    fs::create_directory(work.folder / "report");
+    fs::create_hard_link(work.folder / "in/t10k-images-idx3-ubyte", work.folder / "report/predictions.csv");
+    for (const std::string& file :
+         {std::string("in/t10k-labels-idx1-ubyte"), std::string("./in/../in/train-labels-idx1-ubyte"),
+          std::string("link"), std::string("hard")}) {
+        CAPTURE(file);
+        std::vector<std::pair<std::string, std::string>> options = {{"evaluate", "--json"},
+                                                                    {"evaluate", "--predictions"},
+                                                                    {"evaluate", "--neighbors-csv"},
+                                                                    {"view", "--html"},
+                                                                    {"info", "--json"}};
+        if (has_pictures()) options.emplace_back("view", "--sheet");
+        for (const auto& [command, option] : options) {
+            const RunResult result = work.run(command, {option, file});
+            CAPTURE(option);
+            CAPTURE(result.err);
+            CHECK(result.exit_code == 1);
+            CHECK(result.out.empty());
+            CHECK(result.err.find("is read by this command") != std::string::npos);
+        }
+    }
+    const RunResult report = work.run("evaluate", {"--report", "report"});
+    CHECK(report.exit_code == 1);
+    CHECK(report.err.find("report/predictions.csv: is read by this command") != std::string::npos);
+    CHECK(work.content() == before);
+}
+
+TEST_CASE("view replaces neither the report nor the predictions that it reads") {
+    const Work work;
+    REQUIRE(work.run("evaluate", {"-q", "--report", "r"}).exit_code == 0);
+    for (const std::string file : {"r/report.json", "r/predictions.csv"}) {
+        const std::string before = read_file(work.folder / file);
+        const RunResult result = work.run("view", {"--from", "r", "--html", "./" + file});
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        CHECK(read_file(work.folder / file) == before);
+    }
+}
+
+TEST_CASE("classify replaces neither its pictures nor its data set") {
+    if (!has_pictures()) return skip("this build has no pictures");
+    const Work work;
+    fs::create_directory(work.folder / "28");
+    SmallSet set;
+    set.rows = set.cols = 28;
+    set.write(work.folder / "28");
+    const std::string picture = "P5\n2 2\n255\nabcd";
+    fs::create_directory(work.folder / "pictures");
+    std::ofstream(work.folder / "pictures/a.pgm") << picture;
+    for (const std::string& source : {std::string("pictures"), std::string("pictures/a.pgm")})
+        for (const std::string& option : {std::string("--json"), std::string("--explain")})
+            for (const std::string& file :
+                 {std::string("./pictures/a.pgm"), std::string("28/../28/train-labels-idx1-ubyte")}) {
+                const RunResult result =
+                    program({"classify", "--data", "28", source, option, file}, work.here);
+                CAPTURE(result.err);
+                CHECK(result.exit_code == 1);
+                CHECK(result.err.find("is read by this command") != std::string::npos);
+            }
+    CHECK(read_file(work.folder / "pictures/a.pgm") == picture);
+    CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "x", "--explain", "./x"}).err));
+    CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "/dev/stdout", "--explain", "-"}).err));
+}
+
+TEST_CASE("two outputs on one place are noticed however they are spelled") {
+    const Work work;
+    fs::create_directory(work.folder / "io");
+    fs::create_symlink("io", work.folder / "io2");
+    fs::create_symlink("a", work.folder / "io/b");
+    fs::create_symlink("/dev/stdout", work.folder / "out");
+    const std::vector<std::vector<std::string>> pairs = {
+        {"--json", "io/a", "--predictions", "./io/a"},
+        {"--json", "io/a", "--predictions", "io2/a"},
+        {"--json", "io/a", "--neighbors-csv", "io/b"},
+        {"--json", "-", "--predictions", "/dev/stdout"},
+        {"--json", "-", "--predictions", "/proc/self/fd/1"},
+        {"--json", "-", "--predictions", "/dev/fd/1"},
+        {"--json", "/dev/fd/1", "--predictions", "/dev/stdout"},
+        {"--json", "-", "--predictions", "out"},
+        {"--json", "io/rr", "--report", "io/rr"},
+        {"--json", "io/rr", "--report", "io/rr/below"},
+        {"--json", "io/index.html", "--report", "io2"},
+    };
+    for (const auto& words : pairs) {
+        const RunResult result = work.run("evaluate", words);
+        CAPTURE(words);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 2);
+        CHECK(is_usage_error(result.err));
+        CHECK(result.err.find(words[0] + ' ' + words[1] + " and " + words[2] + ' ' + words[3]) !=
+              std::string::npos);
+    }
+    const RunResult view = work.run("view", {"--html", "/dev/stdout", "--text"});
+    CHECK(view.exit_code == 2);
+    // Different places are no mistake.
+    CHECK(work.run("evaluate", {"-q", "--json", "io/x", "--predictions", "io2/y", "--report", "io"})
+              .exit_code == 0);
+}
+
+TEST_CASE("a name of the system for standard output has it for itself, as - has") {
+    const Work work;
+    for (const std::string name : {"/dev/stdout", "/dev/fd/1"}) {
+        const RunResult result = work.run("evaluate", {"--json", name});
+        CHECK(result.exit_code == 0);
+        CHECK(nlohmann::json::accept(result.out));
+        CHECK(nlohmann::json::accept(work.run("info", {"--json", name}).out));
+    }
+}
+
+TEST_CASE("what could not be written is found before the search") {
+    const Work work;
+    const std::string long_name(256, 'a');
+    fs::create_directories(work.folder / "report/predictions.csv");
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"--json", long_name},
+                                                  {"--report", long_name},
+                                                  {"--report", "new/" + long_name},
+                                                  {"--report", "report"}}) {
+        // No k fits: the search itself would end with another exit code.
+        std::vector<std::string> all = words;
+        all.insert(all.end(), {"-k", "1000"});
+        const RunResult result = work.run("evaluate", all);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+    }
+    CHECK(work.folder.names() == std::vector<std::string>{"in", "report"});
+}
+
+TEST_CASE("Ctrl-C while the files are written ends the run and leaves no half of one") {
+    const Work work;
+    // A pipe that nobody reads yet holds the run within the report, behind the search.
+    fs::create_directory(work.folder / "r");
+    const std::string pipe = work.folder / "r/report.json";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    RunOptions options = work.here;
+    options.signal = SIGINT;
+    options.signal_after = 1500ms;
+    std::thread reader([&] {
+        std::this_thread::sleep_for(2500ms);
+        std::ifstream stream(pipe);
+        while (stream.get() != std::ifstream::traits_type::eof()) {
+        }
+    });
+    const RunResult result =
+        program({"evaluate", "-q", "--data", "in", "--device", "cpu", "--report", "r"}, options);
+    reader.join();
+    CHECK(result.exit_code == 130);
+    CHECK(!fs::exists(work.folder / "r/predictions.csv"));
+    CHECK(!fs::exists(work.folder / "r/index.html"));
+}
+
+TEST_CASE("the synthetic digits are written beside no data set") {
+    const Work work;
+    const std::string before = work.content();
+    for (const char* name : {"train-images-idx3-ubyte", "train-images.idx3-ubyte",
+                             "t10k-labels-idx1-ubyte.gz", "t10k-labels.idx1-ubyte.gz"}) {
+        const Folder folder;
+        std::ofstream(folder / name) << "mine";
+        const RunResult result = program({"info", "--write-synthetic", folder / ""});
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        CHECK(result.err.find(name) != std::string::npos);
+        CHECK(folder.names() == std::vector<std::string>{name});
+        CHECK(read_file(folder / name) == "mine");
+    }
+    CHECK(is_usage_error(program({"info", "--write-synthetic", work.folder / "new", "--json", "-"}).err));
+    CHECK(work.folder.names() == std::vector<std::string>{"in"});
+}
