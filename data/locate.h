@@ -35,9 +35,9 @@ struct DataLocation {
 /// Order: --data, else $MNIST_KNN_DATA, else data/mnist, else the XDG data folder (mnist-knn/mnist below
 /// $XDG_DATA_HOME and each of $XDG_DATA_DIRS), else the built-in digits. Each file is taken plain or as .gz,
 /// in either spelling, plain first. A folder that the user named (option or variable) and that lacks a file
-/// is a DataError that says which; a usual place that lacks one is passed over, and listed in `incomplete` if it
-/// has others. Files given one by one replace the folder's; with all four no folder is looked at. Some of them and no folder with the rest is a
-/// DataError that says which options are missing.
+/// is a DataError that says which; a usual place that lacks one is passed over, and listed in `incomplete` if
+/// it has others. Files given one by one replace the folder's; with all four no folder is looked at. Some of
+/// them and no folder with the rest is a DataError that says which options are missing.
 DataLocation locate(const DataOptions& options);
 
 /// Which of the four files `folder` has, in any spelling, plain or .gz; links that lead nowhere too.

@@ -159,6 +159,8 @@ TEST_CASE("with many classes the pairs that are mistaken most often stand for th
     const std::string text = confusion_text(score(votes, truth, labels), false);
     CHECK(text.find("  true  predicted  count\n   255          3      1\n") != std::string::npos);
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+    CHECK(text.find("the whole matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
+          std::string::npos);  // not on the page, which has none of so many classes
 }
 
 TEST_CASE("stages come with rates and the share of the limit that they are nearest to") {
@@ -168,6 +170,16 @@ TEST_CASE("stages come with rates and the share of the limit that they are neare
     CHECK(text.find("50 % of arithmetic\n") != std::string::npos);  // 4 of 8 GFLOP/s, 2 of 20 GB/s
     CHECK(text.find("\n  sort              3      1.00") != std::string::npos);
     CHECK(text.find("\n  kernels                  3.00") != std::string::npos);
+}
+
+TEST_CASE("harmless text is UTF-8 on one line without control characters") {
+    CHECK(harmless("plain, \u00e9\u20ac\U0001f600~") == "plain, \u00e9\u20ac\U0001f600~");
+    CHECK(harmless("\x1b[1m\n\t\x7f") == "?[1m???");
+    CHECK(harmless("\xc2\x9b") == "??");                           // a control character of two bytes
+    CHECK(harmless("a\xff\xfez") == "a??z");                       // no UTF-8 at all
+    CHECK(harmless("\xe2\x82") == "??");                           // cut short
+    CHECK(harmless("\xc0\xaf\xe0\x80\xaf") == "?????");            // longer than needed
+    CHECK(harmless("\xed\xa0\x80\xf4\x90\x80\x80") == "???????");  // half a pair, beyond the last
 }
 
 TEST_CASE("numbers as text") {

@@ -181,3 +181,22 @@ TEST_CASE("atomic file: a write-protected file or folder stays as it is") {
     CHECK(read_file(file) == "old");
     CHECK(files_in(folder.path()) == 1);
 }
+
+TEST_CASE("names of descriptors are known through links and folders, other names are none") {
+    const TempFolder folder;
+    fs::create_symlink("/dev/stdout", folder / "out");
+    fs::create_symlink("out", folder / "again");
+    fs::create_symlink("/dev", folder / "devices");
+    fs::create_symlink("nowhere", folder / "dangling");
+    fs::create_symlink("loop", folder / "loop");
+    for (const fs::path& file :
+         {fs::path("/dev/stdout"), fs::path("/dev/fd/1"), fs::path("/proc/self/fd/1"), folder / "out",
+          folder / "again", folder / "devices/stdout", fs::path("/dev/../dev/stdout")})
+        CHECK(knn::named_descriptor(file) == 1);
+    CHECK(knn::named_descriptor("/dev/stderr") == 2);
+    for (const fs::path& file :
+         {fs::path("-"), fs::path("/dev/null"), fs::path("/dev/fd/x"), fs::path("stdout"), fs::path(""),
+          folder / "dangling", folder / "loop", folder / "1"})
+        CHECK_FALSE(knn::named_descriptor(file).has_value());
+    CHECK(knn::follow_links(folder / "dangling") == folder / "nowhere");
+}

@@ -81,6 +81,8 @@ async function fitsPhonesAndThemes(browser) {
 
 async function diagonalFilters(browser) {
   await browser.open(addressOfAll);
+  assert.ok(await browser.value("[...document.querySelectorAll('#classes tbody tr')].every(({ cells }) =>" +
+    "(cells[2].textContent === '0') === (getComputedStyle(cells[3], '::before').content === 'none'))"), "bars of errors");
   const total = await browser.value("JSON.parse(document.getElementById('data').textContent).result.total");
   assert.equal(await browser.value(`${mistakes}.length`), total);
   assert.equal(await browser.value("document.getElementById('gallery-title').textContent"), "All test digits");
