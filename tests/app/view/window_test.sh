@@ -22,9 +22,10 @@ if "$program" view --from report --sheet probe.png 2>&1 | grep -q 'build with Op
     skip "this build has no OpenCV"
 fi
 
-# -displayfd lets the server choose a number that is free.
+# -displayfd lets the server choose a number that is free; without -noreset it starts anew, and refuses connections for a
+# moment, whenever its last client leaves: between the program's look for a display and its window, say.
 mkfifo number
-Xvfb -displayfd 3 -screen 0 1280x900x24 3>number 2>/dev/null &
+Xvfb -displayfd 3 -noreset -screen 0 1280x900x24 3>number 2>/dev/null &
 children+=($!)
 read -r display <number
 export DISPLAY=:$display
