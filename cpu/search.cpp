@@ -207,6 +207,7 @@ SearchResult Search::run() {
 }  // namespace
 
 Refusal refuse(const Problem& problem) {
+    if (Refusal refusal = refuse_all_but_l2("the CPU engine", problem)) return refusal;
     return refuse_problem(problem);
 }
 

@@ -9,7 +9,8 @@
 
 namespace knn {
 
-/// One neighbor: its squared distance and its position in the training set.
+/// One neighbor: its distance as a 32-bit score (data/metric.h; for l2 the squared distance itself) and its
+/// position in the training set.
 /// Neighbors are ordered by (distance, index), both ascending, on every engine.
 struct Neighbor {
     std::uint32_t distance = 0;

@@ -33,6 +33,7 @@ struct SearchRequest {
     std::span<const std::uint8_t> train_labels;  ///< train.count labels
     int k = 5;
     Metric metric = Metric::l2;
+    double p = 2;  ///< the exponent of `lp`
     Weights weights = Weights::uniform;
     Tie tie = Tie::smallest;
     std::int64_t batch = 0;        ///< queries a batch; 0: chosen by the engine
@@ -40,7 +41,7 @@ struct SearchRequest {
     int device = 0;                ///< the GPU's number
     std::string distance, select;  ///< names of strategies; empty: the engine's own
 
-    Problem problem() const { return {train.count, query.count, train.dim, k, metric}; }
+    Problem problem() const { return {train.count, query.count, train.dim, k, metric, p}; }
 };
 
 /// What the vote said of one query.

@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(threads, 1)
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.metric != Metric::l2) return "float4 computes l2 distances only";
+    if (Refusal refusal = refuse_all_but_l2("float4", problem)) return refusal;
     constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds to a row at most
     if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";

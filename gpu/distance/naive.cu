@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.metric != Metric::l2) return "naive computes l2 distances only";
+    if (Refusal refusal = refuse_all_but_l2("naive", problem)) return refusal;
     return refuse_problem(problem);
 }
 

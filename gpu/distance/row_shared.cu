@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.metric != Metric::l2) return "row_shared computes l2 distances only";
+    if (Refusal refusal = refuse_all_but_l2("row_shared", problem)) return refusal;
     return refuse_problem(problem);
 }
 

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(side* side)
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.metric != Metric::l2) return "tiled computes l2 distances only";
+    if (Refusal refusal = refuse_all_but_l2("tiled", problem)) return refusal;
     return refuse_problem(problem);
 }
 

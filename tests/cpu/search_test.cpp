@@ -168,8 +168,8 @@ TEST_CASE("cpu::search: refuses what is out of range, and what memory cannot hol
     CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("MiB"), DataError);
 }
 
-/// Runs a search that takes long, on two threads lest a large machine be done before it is asked to stop after
-/// 20 ms; returns the ms from there to its end.
+/// Runs a search that takes long, on two threads lest a large machine be done before it is asked to stop
+/// after 20 ms; returns the ms from there to its end.
 double ms_to_stop(SearchRequest request) {
     request.threads = 2;
     using Clock = std::chrono::steady_clock;
