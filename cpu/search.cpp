@@ -33,8 +33,8 @@ double ms_since(Clock::time_point start) {
 /// The most queries in a block: the block stays in a level-2 cache while the panels pass by, and each panel
 /// is used often before the next one is read.
 std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
-    constexpr std::int64_t most = 512, least = 96, cache_bytes = 400 * 1024;
-    const std::int64_t wanted = std::clamp(cache_bytes / dim, least, most);
+    constexpr std::int64_t most = 1024, least = 96;
+    const std::int64_t wanted = std::clamp(kernel.block_bytes / dim, least, most);
     return rounded_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
 }
 

@@ -125,7 +125,7 @@ TEST_CASE("cpu::search: says what it did") {
     CHECK(result.distance == cpu::instruction_set());
     CHECK(result.select == "threshold");
     CHECK(result.batch >= 1);
-    CHECK(result.batch <= 112);  // rounded up to whole strips of queries
+    CHECK(result.batch <= 128);  // rounded up to whole strips of queries
     CHECK(result.device.kind == Device::Kind::cpu);
     CHECK_FALSE(result.device.name.empty());
     CHECK(result.device.memory_bytes > 0);
