@@ -91,14 +91,6 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
         out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_problem(problem);
-}
-
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     const int K =
@@ -110,7 +102,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector bitonic_topk_selector{
-    "bitonic_topk", "bitonic sort that keeps the k best while merging", supports, workspace_bytes, enqueue};
+extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
+                                            .summary = "bitonic sort that keeps the k best while merging",
+                                            .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -43,10 +43,6 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     insertion_kernel<<<static_cast<unsigned>((out.n_query + threads - 1) / threads), threads, 0, stream>>>(
         in, out);
@@ -55,7 +51,9 @@ void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, vo
 
 }  // namespace
 
-extern const Selector insertion_selector{"insertion", "one thread a query, insertion into its k best",
-                                         supports, workspace_bytes, enqueue};
+extern const Selector insertion_selector{.name = "insertion",
+                                         .summary = "one thread a query, insertion into its k best",
+                                         .supports = supports,
+                                         .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -43,10 +43,6 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
     k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
@@ -55,7 +51,7 @@ void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, vo
 
 }  // namespace
 
-extern const Selector k_pass_selector{"k_pass", "k searches for a minimum", supports, workspace_bytes,
-                                      enqueue};
+extern const Selector k_pass_selector{
+    .name = "k_pass", .summary = "k searches for a minimum", .supports = supports, .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -41,10 +41,6 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     const std::int64_t blocks_a_row = (problem.n_train + threads - 1) / threads;
@@ -55,7 +51,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector rank_selector{"rank", "every element counts its own rank", supports, workspace_bytes,
-                                    enqueue};
+extern const Selector rank_selector{
+    .name = "rank", .summary = "every element counts its own rank", .supports = supports, .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -77,14 +77,6 @@ __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceR
     candidates.write_in_order(out.d_data + q * out.k);
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_problem(problem);
-}
-
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
@@ -95,7 +87,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector replace_max_selector{"replace_max", "keep k, replace the largest, then order them",
-                                           supports, workspace_bytes, enqueue};
+extern const Selector replace_max_selector{
+    .name = "replace_max", .summary = "keep k, replace the largest, then order them", .enqueue = enqueue};
 
 }  // namespace knn::gpu
