@@ -1,5 +1,5 @@
-// `texture` where the training images fit the device's limits, else `tiled16`: what the program of seed 000 does
-// (§4.3). Arrays, limits and exactness are those of the kernel chosen.
+// `texture` where the training images fit the device's limits, else `tiled16`: what the program of seed
+// 000 does (§4.3). Arrays, limits and exactness are those of the kernel chosen.
 
 #include "gpu/distance/distance.h"
 
@@ -29,6 +29,8 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel auto_texture_distance{
-    "auto-texture", "texture where the training images fit one, else tiled16", supports, workspace_bytes, enqueue, direct_metrics};
+    "auto-texture", "texture where the training images fit one, else tiled16",
+    supports,       workspace_bytes,
+    enqueue,        direct_metrics};
 
 }  // namespace knn::gpu

@@ -8,13 +8,9 @@
 
 #include "data/problem.h"
 #include "gpu/views.h"
+#include "gpu/workspace.h"
 
 namespace knn::gpu {
-
-/// What a kernel needs that needs no workspace.
-inline std::size_t no_workspace(const Problem&) {
-    return 0;
-}
 
 /// Some of the metrics.
 using MetricSet = unsigned;
@@ -38,6 +34,7 @@ struct DistanceKernel {
     void (*enqueue)(const Problem& problem, const FloatRows& train, const FloatRows& query,
                     const DistanceRows& out, void* d_workspace, cudaStream_t stream) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
+    int operations = 3;  ///< for each pair and pixel: subtract, multiply, add
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.

@@ -1,20 +1,23 @@
-// Squared Euclidean and Manhattan distances by float4 loads and register blocking (seed 003, §3.2 to §3.5).
+// Squared Euclidean and Manhattan distances by float4 loads and register blocking (seed 003, §3.2 to
+// §3.5).
 //
-// train   n_train × dim floats holding integers 0..255, pitched rows, zeros up to a multiple of 4, device
-// memory query   n_query × dim floats, the same out     n_query × n_train 32-bit scores, pitched rows launch
-// a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them; blocks that
-//         run together share a training tile, so it comes from device memory once. Tiles of 32 pixels of both
-//         sets are copied to shared memory asynchronously, one tile ahead of the arithmetic.
-// shared  rows are 36 floats apart: the float4 loads of 8 neighboring threads then meet 8 different groups of
-//         banks
-// exact   the direct form (a − b)² or |a − b|, one float accumulator per float4 lane. A lane grows by at most
-//         255² a step and is carried into an integer after at most 256 steps (1,024 pixels): 256 · 65,025 <
-//         2²⁴, so no sum is rounded.
-// metrics l2, l1
-// limits  dim <= 66,051 (the distance fits 32 bits); 64 GiB of training images as floats
-// work    n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes 4
-// bytes
-//         a pair
+// train    n_train × dim floats holding integers 0..255, pitched rows, zeros up to a multiple of 4,
+//          device memory
+// query    n_query × dim floats, the same
+// out      n_query × n_train 32-bit scores, pitched rows
+// launch   a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them;
+//          blocks that run together share a training tile, so it comes from device memory once. Tiles of
+//          32 pixels of both sets are copied to shared memory asynchronously, one tile ahead of the
+//          arithmetic.
+// shared   rows are 36 floats apart: the float4 loads of 8 neighboring threads then meet 8 different
+//          groups of banks
+// exact    the direct form (a − b)² or |a − b|, one float accumulator per float4 lane. A lane grows by at
+//          most 255² a step and is carried into an integer after at most 256 steps (1,024 pixels): 256 ·
+//          65,025 < 2²⁴, so no sum is rounded.
+// metrics  l2, l1
+// limits   dim <= 66,051 (the distance fits 32 bits); 64 GiB of training images as floats
+// work     n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes
+//          4 bytes a pair
 
 #include <cuda_pipeline.h>
 

@@ -1,22 +1,26 @@
-// Distances from a matrix product (seed 001, "Distance calculation"): ‖q‖² + ‖r‖² − 2 q·r, cosine, Pearson.
+// Distances from a matrix product (seed 001, "Distance calculation"): ‖q‖² + ‖r‖² − 2 q·r, cosine,
+// Pearson.
 //
-// train      n_train × dim floats holding integers 0..255, pitched rows (multiples of 16 bytes), device memory
+// train      n_train × dim floats holding integers 0..255, pitched rows (multiples of 16 bytes), device
+//            memory
 // query      n_query × dim floats, the same
-// workspace  both sets as signed bytes, pixel − 128, rows `stride` = dim rounded up to 32 bytes apart, zeros beyond
-//            dim; Σ and Σ² of every such row; the training set is filled up to a multiple of 4 rows. 32 MiB for cuBLAS.
-// out        n_query × n_train 32-bit scores, rows beginning at multiples of 16 bytes; what lies between n_train and
-//            the next multiple of 4 is overwritten
-// launch     a warp a row takes the bytes and sums; then slice by slice of the queries the product in 8-bit integers
-//            (cuBLAS) stands in `out`, and a pass over the slice turns it into scores while it is still in the L2 cache
-// exact      with q' = q − 128 and r' = r − 128 the products are signed bytes and cuBLAS sums them in 32-bit integers:
-//            |Σ q' r'| <= 128² · dim <= 1.09·10⁹ < 2³¹. A squared distance does not change when both sides are
-//            shifted: Σq'² + Σr'² − 2 Σq'r', modulo 2³², which holds it. Neither does Pearson's dim · Σqr − Σq Σr;
-//            cosine's q·r is Σq'r' + 128 (Σq' + Σr') + 128² · dim. The rest is cosine_score with one rounding at each
-//            operation.
+// workspace  both sets as signed bytes, pixel − 128, rows `stride` = dim rounded up to 32 bytes apart,
+//            zeros beyond dim; Σ and Σ² of every such row; the training set is filled up to a multiple of
+//            4 rows. 32 MiB for cuBLAS.
+// out        n_query × n_train 32-bit scores, rows beginning at multiples of 16 bytes; what lies between
+//            n_train and the next multiple of 4 is overwritten
+// launch     a warp a row takes the bytes and sums; then cuBLAS multiplies 8-bit integers into `out`, and
+//            a pass over it turns the products into scores. Slices of the queries small enough for the L2
+//            cache were slower: what the pass gains, the smaller products lose (docs/performance.md).
+// exact      with q' = q − 128 and r' = r − 128 the products are signed bytes and cuBLAS sums them in
+//            32-bit integers: |Σ q' r'| <= 128² · dim <= 1.09·10⁹ < 2³¹. A squared distance does not
+//            change when both sides are shifted: Σq'² + Σr'² − 2 Σq'r', modulo 2³², which holds it.
+//            Neither does Pearson's dim · Σqr − Σq Σr; cosine's q·r is Σq'r' + 128 (Σq' + Σr') + 128² ·
+//            dim. The rest is cosine_score with one rounding at each operation.
 // metrics    l2, cosine, pearson
 // limits     dim <= 66,051 (the distance fits 32 bits); cuBLAS must be there at run time
-// work       2 · n_query · n_train · dim operations of the tensor cores: 0.94·10¹² for MNIST; writes 4 bytes a pair
-//            twice and reads them once, in the L2 cache but for the last write
+// work       2 · n_query · n_train · dim operations of the tensor cores: 0.94·10¹² for MNIST; writes 4
+//            bytes a pair twice and reads them once
 
 #include <algorithm>
 
@@ -32,7 +36,6 @@ namespace {
 constexpr int shift = 128;
 constexpr int threads = 256, warp = 32;
 constexpr int rows_a_block = 8;  // of the last pass
-constexpr std::int64_t slice_goal = std::int64_t{32} << 20;
 
 std::int64_t round_up(std::int64_t n, std::int64_t to) {
     return (n + to - 1) / to * to;
@@ -126,8 +129,10 @@ struct CosineSide {
     double offset, norm;  // a·b = product + both offsets
     __device__ CosineSide(const Sums& sums, std::int64_t dim)
         : offset(static_cast<double>(shift * std::int64_t{sums.sum} + shift * shift / 2 * dim)),
-          norm(static_cast<double>(sums.squares + 2 * shift * std::int64_t{sums.sum} + shift * shift * dim)) {}
-    __device__ static std::uint32_t score(const CosineSide& a, const CosineSide& b, int product, std::int64_t) {
+          norm(static_cast<double>(sums.squares + 2 * shift * std::int64_t{sums.sum} + shift * shift * dim)) {
+    }
+    __device__ static std::uint32_t score(const CosineSide& a, const CosineSide& b, int product,
+                                          std::int64_t) {
         return cosine_score(product + (a.offset + b.offset), a.norm, b.norm);
     }
 };
@@ -136,21 +141,22 @@ struct PearsonSide {
     double sum, norm;
     __device__ PearsonSide(const Sums& sums, std::int64_t dim)
         : sum(sums.sum), norm(static_cast<double>(dim * sums.squares - std::int64_t{sums.sum} * sums.sum)) {}
-    __device__ static std::uint32_t score(const PearsonSide& a, const PearsonSide& b, int product, std::int64_t dim) {
+    __device__ static std::uint32_t score(const PearsonSide& a, const PearsonSide& b, int product,
+                                          std::int64_t dim) {
         return cosine_score(static_cast<double>(dim) * product - a.sum * b.sum, a.norm, b.norm);
     }
 };
 
-/// Products to scores, in place: a thread takes 4 training images and 8 queries. Grid: training images / 1,024,
-/// queries / 8.
+/// Products to scores, in place: a thread takes 4 training images and 8 queries. Grid: training images /
+/// 1,024, queries / 8.
 template <class Side>
 __global__ void __launch_bounds__(threads)
-    score_kernel(DistanceRows out, std::int64_t first_row, const Sums* d_train, const Sums* d_query,
-                 std::int64_t dim) {
+    score_kernel(DistanceRows out, const Sums* d_train, const Sums* d_query, std::int64_t dim) {
     const std::int64_t t = 4 * (std::int64_t{blockIdx.x} * threads + threadIdx.x);
     if (t >= out.cols) return;
-    const Side train[4] = {{d_train[t], dim}, {d_train[t + 1], dim}, {d_train[t + 2], dim}, {d_train[t + 3], dim}};
-    const std::int64_t begin = first_row + std::int64_t{blockIdx.y} * rows_a_block;
+    const Side train[4] = {
+        {d_train[t], dim}, {d_train[t + 1], dim}, {d_train[t + 2], dim}, {d_train[t + 3], dim}};
+    const std::int64_t begin = std::int64_t{blockIdx.y} * rows_a_block;
     const std::int64_t end = min(begin + rows_a_block, out.n);
 #pragma unroll 4
     for (std::int64_t q = begin; q < end; ++q) {
@@ -165,14 +171,14 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-void enqueue_scores(const Problem& problem, const DistanceRows& out, std::int64_t first_row, const Sums* d_train,
-                    const Sums* d_query, cudaStream_t stream) {
+void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums* d_train, const Sums* d_query,
+                    cudaStream_t stream) {
     const auto kernel = problem.metric == Metric::cosine    ? score_kernel<CosineSide>
                         : problem.metric == Metric::pearson ? score_kernel<PearsonSide>
                                                             : score_kernel<L2Side>;
     const dim3 grid(static_cast<unsigned>((out.cols + 4 * threads - 1) / (4 * threads)),
-                    static_cast<unsigned>((out.n - first_row + rows_a_block - 1) / rows_a_block));
-    kernel<<<grid, threads, 0, stream>>>(out, first_row, d_train, d_query, problem.dim);
+                    static_cast<unsigned>((out.n + rows_a_block - 1) / rows_a_block));
+    kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
     check_launch("launching the scores of gemm");
 }
 
@@ -185,9 +191,7 @@ void enqueue_narrow(const FloatRows& in, const Bytes& out, cudaStream_t stream) 
 constexpr MetricSet metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson);
 
 Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but(metrics, "gemm",
-                                         "l2, cosine and pearson", problem))
-        return refusal;
+    if (Refusal refusal = refuse_all_but(metrics, "gemm", "l2, cosine and pearson", problem)) return refusal;
     if (const Refusal refusal = cublas::refuse()) return "gemm cannot run: " + *refusal;
     return std::nullopt;
 }
@@ -205,25 +209,18 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
     enqueue_narrow(query, b, stream);
 
     const auto out_stride = static_cast<std::int64_t>(out.pitch_bytes / sizeof(std::uint32_t));
-    const std::int64_t slice =
-        std::min(out.n, std::max(std::int64_t{64}, slice_goal / static_cast<std::int64_t>(out.pitch_bytes) / 64 * 64));
-    Int8Shape shape{a.n, slice, round_up(problem.dim, 16), plan.stride, out_stride};
-    const Int8Product whole(shape);
-    shape.n = out.n % slice;
-    for (std::int64_t first = 0; first < out.n; first += slice) {
-        const DistanceRows rows{out.d_data, std::min(first + slice, out.n), out.cols, out.pitch_bytes};
-        const auto multiply = [&](const Int8Product& product) {
-            product.enqueue(a.d_data, b.d_data + first * b.stride, reinterpret_cast<std::int32_t*>(out.row(first)),
-                            static_cast<char*>(d_workspace) + plan.product, stream);
-        };
-        rows.n - first == slice ? multiply(whole) : multiply(Int8Product(shape));
-        enqueue_scores(problem, rows, first, a.d_sums, b.d_sums, stream);
-    }
+    const Int8Product product({a.n, b.n, round_up(problem.dim, 16), plan.stride, out_stride});
+    product.enqueue(a.d_data, b.d_data, reinterpret_cast<std::int32_t*>(out.d_data),
+                    static_cast<char*>(d_workspace) + plan.product, stream);
+    enqueue_scores(problem, out, a.d_sums, b.d_sums, stream);
 }
 
 }  // namespace
 
 extern const DistanceKernel gemm_distance{
-    "gemm", "dot products of 8-bit integers by cuBLAS; also cosine and pearson", supports, workspace_bytes, enqueue, metrics};
+    "gemm",   "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
+    supports, workspace_bytes,
+    enqueue,  metrics,
+    2};
 
 }  // namespace knn::gpu

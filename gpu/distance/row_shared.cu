@@ -5,13 +5,13 @@
 // workspace  dim × stride floats: the training set transposed, stride = n_train rounded up to 32, so that
 //            neighboring threads read neighboring addresses
 // out        n_query × n_train 32-bit scores, pitched rows
-// launch     a block of 256 threads holds one query in shared memory, a thread takes one training image after
-//            another. A query of more than 1,024 pixels passes through shared memory in pieces, once for
-//            every 256 training images, so dim has no limit of its own; the seed stops at 512.
+// launch     a block of 256 threads holds one query in shared memory, a thread takes one training image
+//            after another. A query of more than 1,024 pixels passes through shared memory in pieces,
+//            once for every 256 training images, so dim has no limit of its own; the seed stops at 512.
 // metrics    l2, l1, lp (terms.cuh)
 // limits     dim <= 66,051 (the distance fits 32 bits)
 // work       n_query · n_train · dim subtractions and multiply-adds; 4 bytes of the training set read for
-// each
+//            each
 
 #include <algorithm>
 
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(threads)
             if (dim > piece) size = load_piece(pixels, query_row, pixel, dim);
             for (int first = 0; first < size; first += pixels_a_carry) {
                 const int last = min(first + pixels_a_carry, size);
-#pragma unroll 4
+#pragma unroll 16  // as many loads in flight
                 for (int i = first; i < last; ++i)
                     sum.add(pixels[i], column[(pixel + i) * stride], shared);
                 sum.carry();

@@ -1,16 +1,18 @@
 // Distances with the training images read through a texture (seed 000, §4.3.2).
 //
 // train      n_train × dim floats holding integers 0..255, pitched rows, device memory
-// query      n_query × dim floats, the same, zeros up to a multiple of 4; rows begin at multiples of 16 bytes
-// workspace  dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional texture over
-//            it has the training images along x and the pixels along y. Beyond both ends it reads 0.
+// query      n_query × dim floats, the same, zeros up to a multiple of 4; rows begin at multiples of 16
+//            bytes
+// workspace  dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional
+//            texture over it has the training images along x and the pixels along y. Beyond both ends it
+//            reads 0.
 // out        n_query × n_train 32-bit scores, pitched rows
-// launch     a thread takes one training image and 8 queries, whose pixels all threads of a warp read at the same
-//            address; no shared memory and no barrier. The seed has one query a thread: then the texture units
-//            limit, at 4 texels a clock on each multiprocessor.
+// launch     a thread takes one training image and 8 queries, whose pixels all threads of a warp read at
+//            the same address; no shared memory and no barrier. The seed has one query a thread: then the
+//            texture units limit, at 4 texels a clock on each multiprocessor.
 // metrics    l2, l1, lp (terms.cuh)
-// limits     what the device allows of a texture over linear memory: 131,072 training images and 65,000 pixels on
-//            all cards so far. The seed falls back to `tiled` beyond; `auto-texture` does.
+// limits     what the device allows of a texture over linear memory: 131,072 training images and 65,000
+//            pixels on all cards so far. The seed falls back to `tiled` beyond; `auto-texture` does.
 // work       n_query · n_train · dim subtractions and multiply-adds; a texel for 8 of them
 
 #include <algorithm>
@@ -104,6 +106,7 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel texture_distance{
-    "texture", "training images through a texture, 8 queries a thread", supports, columns_bytes, enqueue, direct_metrics};
+    "texture",     "training images through a texture, 8 queries a thread", supports, columns_bytes, enqueue,
+    direct_metrics};
 
 }  // namespace knn::gpu

@@ -3,11 +3,10 @@
 // train   n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query   n_query × dim floats, the same
 // out     n_query × n_train 32-bit scores, pitched rows
-// launch  side × side threads, one pair each; the dim is walked in steps of `side` pixels. tiled8, tiled16
-//         and tiled32 name the side; seed 004 finds 16 best on its card.
-// shared  two side × side tiles; the training tile's rows are one float longer, so that neighboring threads
-//         read a column from different banks
-// metrics l2, l1, lp (terms.cuh)
+// launch  side × side threads, one pair each; the dim is walked in steps of `side` pixels. tiled8,
+//         tiled16 and tiled32 name the side; seed 004 finds 16 best on its card.
+// shared  two side × side tiles; the training tile's rows are one float longer, so that neighboring
+//         threads read a column from different banks metrics l2, l1, lp (terms.cuh)
 // limits  dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work    n_query · n_train · dim subtractions and multiply-adds, two reads of shared memory for each
 
@@ -48,8 +47,9 @@ __global__ void __launch_bounds__(side* side)
     if (q < out.n && t < out.cols) out.row(q)[t] = sum.score();
 }
 
+template <int side>
 Refusal supports(const Problem& problem) {
-    return refuse_all_but_direct("tiled", problem);
+    return refuse_all_but_direct(("tiled" + std::to_string(side)).c_str(), problem);
 }
 
 template <int side>
@@ -70,19 +70,19 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 extern const DistanceKernel tiled8_distance{
     .name = "tiled8",
     .summary = "8 x 8 tiles of both sets in shared memory, a thread a pair",
-    .supports = supports,
+    .supports = supports<8>,
     .enqueue = enqueue<8>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled16_distance{
     .name = "tiled16",
     .summary = "16 x 16 tiles of both sets in shared memory, a thread a pair",
-    .supports = supports,
+    .supports = supports<16>,
     .enqueue = enqueue<16>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled32_distance{
     .name = "tiled32",
     .summary = "32 x 32 tiles of both sets in shared memory, a thread a pair",
-    .supports = supports,
+    .supports = supports<32>,
     .enqueue = enqueue<32>,
     .metrics = direct_metrics};
 

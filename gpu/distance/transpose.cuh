@@ -44,7 +44,8 @@ inline std::size_t columns_bytes(const Problem& problem) {
 inline void enqueue_transpose(const FloatRows& train, float* d_columns, cudaStream_t stream) {
     using namespace transposing;
     const std::int64_t stride = column_stride(train.n);
-    const dim3 tiles(static_cast<unsigned>(stride / tile), static_cast<unsigned>((train.cols + tile - 1) / tile));
+    const dim3 tiles(static_cast<unsigned>(stride / tile),
+                     static_cast<unsigned>((train.cols + tile - 1) / tile));
     transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(train, d_columns, stride);
     check_launch("launching the transposition of the training set");
 }

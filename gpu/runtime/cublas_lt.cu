@@ -28,7 +28,9 @@ bool find_all(void* from, Library& to) {
            find(from, "MatmulPreferenceCreate", to.MatmulPreferenceCreate) &&
            find(from, "MatmulPreferenceSetAttribute", to.MatmulPreferenceSetAttribute) &&
            find(from, "MatmulPreferenceDestroy", to.MatmulPreferenceDestroy) &&
-           find(from, "MatmulAlgoGetHeuristic", to.MatmulAlgoGetHeuristic) && find(from, "Matmul", to.Matmul);
+           find(from, "MatmulAlgoGetHeuristic", to.MatmulAlgoGetHeuristic) &&
+           find(from, "MatmulAlgoConfigGetAttribute", to.MatmulAlgoConfigGetAttribute) &&
+           find(from, "Matmul", to.Matmul);
 }
 
 /// Kept for the life of the process, like the CUDA context that it works in.

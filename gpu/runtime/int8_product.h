@@ -10,14 +10,16 @@
 
 namespace knn::gpu {
 
-/// out[j][i] = Σ a[i][x] · b[j][x] for i < m, j < n, x < k. Rows of a and b begin `stride` bytes apart, rows of out
-/// `out_stride` integers. m, k and both strides are multiples of 4, better of 16 (what cuBLAS asks of 8-bit matrices).
+/// out[j][i] = Σ a[i][x] · b[j][x] for i < m, j < n, x < k. Rows of a and b begin `stride` bytes apart, rows
+/// of out `out_stride` integers. m, k and both strides are multiples of 4, better of 16 (what cuBLAS asks of
+/// 8-bit matrices).
 struct Int8Shape {
     std::int64_t m = 0, n = 0, k = 0, stride = 0, out_stride = 0;
 };
 
-/// A product of one shape, prepared on the host. Owns descriptions of matrices, no device memory. The largest sum that
-/// 32 bits must hold is the caller's to know. Throws DeviceError where cuBLAS is missing or refuses the shape.
+/// A product of one shape, prepared on the host. Owns descriptions of matrices, no device memory. The largest
+/// sum that 32 bits must hold is the caller's to know. Throws DeviceError where cuBLAS is missing or refuses
+/// the shape.
 class Int8Product {
   public:
     static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper

@@ -16,9 +16,9 @@ struct TextureLimits {
 /// Of the current device; what all devices so far have where there is none.
 TextureLimits texture_limits();
 
-/// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues its
-/// kernels on `stream`. A texture has to outlive them, so it is given back by a later call, or with the process: a
-/// descriptor of some bytes, no memory. Throws DeviceError.
+/// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues
+/// its kernels on `stream`. A texture has to outlive them, so it is given back by a later call, or with the
+/// process: a descriptor of some bytes, no memory. Throws DeviceError.
 void with_texture(const FloatRows& rows, cudaStream_t stream,
                   const std::function<void(cudaTextureObject_t)>& launch);
 

@@ -1,18 +1,20 @@
-// Ranks within sections of a row in shared memory, then a merge of the sections' best (seed 000, §4.4.4 and §6.1:
-// proposed there, never built).
+// Ranks within sections of a row in shared memory, then a merge of the sections' best (seed 000, §4.4.4
+// and §6.1: proposed there, never built).
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out        n_query × k neighbors
-// workspace  two arrays of keys, for as many rows at once as fit 256 MiB, at least one: the sections' best in order,
-//            ⌈n_train / 128⌉ runs of min(k, 128) keys a row; then what is left after each merge
-// launch     a block of 128 threads a section: every thread counts the rank of one distance and writes it to its
-//            place. Then two neighboring runs at a time become one of at most k keys: a thread finds the place of one
-//            key, its own index plus the number of smaller keys in the other run by binary search. ⌈log₂ sections⌉
-//            rounds.
+// workspace  two arrays of keys, for as many rows at once as fit 256 MiB, at least one: the sections'
+//            best in order, ⌈n_train / 128⌉ runs of min(k, 128) keys a row; then what is left after each
+//            merge
+// launch     a block of 128 threads a section: every thread counts the rank of one distance and writes it
+//            to its place. Then two neighboring runs at a time become one of at most k keys: a thread
+//            finds the place of one key, its own index plus the number of smaller keys in the other run
+//            by binary search. ⌈log₂ sections⌉ rounds.
 // order      keys are distance << 32 | index, all different
 // limits     n_train <= 2³⁰
-// work       128 comparisons a distance, 7.7 million a row for MNIST (`rank` needs 3.6·10⁹); the merges write
-//            min(k, 128) / 128 of the row's keys, then half of that, and so on once runs have k keys
+// work       128 comparisons a distance, 7.7 million a row for MNIST (`rank` needs 3.6·10⁹); the merges
+//            write min(k, 128) / 128 of the row's keys, then half of that, and so on once runs have k
+//            keys
 
 #include <algorithm>
 
@@ -49,9 +51,11 @@ __device__ int rank_of(std::uint32_t mine, const std::uint32_t* distances) {
     return rank;
 }
 
-/// Grid: sections of a row × rows. d_runs: rows × sections × run keys; the last run of a row is filled with no_key.
+/// Grid: sections of a row × rows. d_runs: rows × sections × run keys; the last run of a row is filled with
+/// no_key.
 __global__ void __launch_bounds__(section)
-    rank_section_kernel(DistanceRows in, std::int64_t first_row, std::int64_t sections, int run, NeighborKey* d_runs) {
+    rank_section_kernel(DistanceRows in, std::int64_t first_row, std::int64_t sections, int run,
+                        NeighborKey* d_runs) {
     __shared__ __align__(16) std::uint32_t distances[section];
     const std::int64_t row = blockIdx.x / sections, number = blockIdx.x % sections;
     const std::int64_t t = number * section + threadIdx.x;
@@ -64,22 +68,24 @@ __global__ void __launch_bounds__(section)
     if (rank < run) d_runs[blockIdx.x * std::int64_t{run} + rank] = inside ? key_of(mine, t) : no_key;
 }
 
-/// How many of the keys, which ascend, are smaller.
-__device__ int count_smaller(const NeighborKey* d_keys, int size, NeighborKey key) {
-    int begin = 0;
+/// How many of the keys, which ascend, are smaller than the key, or equal to it where `equal` is 1.
+__device__ unsigned count_before(const NeighborKey* d_keys, unsigned size, NeighborKey key, unsigned equal) {
+    unsigned begin = 0;
     while (size > 0) {
-        const int half = size / 2;
-        const bool right = d_keys[begin + half] < key;
+        const unsigned half = size / 2;
+        const bool right = d_keys[begin + half] < key || (equal != 0 && d_keys[begin + half] == key);
         begin = right ? begin + half + 1 : begin;
         size = right ? size - half - 1 : half;
     }
     return begin;
 }
 
-/// One round: runs 2i and 2i + 1 of `run` keys become run i of `merged` keys; the last of an odd number is copied.
-/// Grid: keys of a row / 256 × rows. The last round has one run left and writes neighbors.
+/// One round: runs 2i and 2i + 1 of `run` keys become run i of `merged` <= 2 · `run` keys. Of equal keys,
+/// which are all no_key, those of the left run come first, so every place is filled; the last of an odd
+/// number of runs is filled up with no_key. Grid: keys of a row / 256 × rows. The last round has one run left
+/// and writes neighbors.
 __global__ void __launch_bounds__(threads)
-    merge_kernel(const NeighborKey* d_from, unsigned runs, unsigned run, NeighborKey* d_to, int merged,
+    merge_kernel(const NeighborKey* d_from, unsigned runs, unsigned run, NeighborKey* d_to, unsigned merged,
                  Neighbor* d_out) {
     const unsigned i = blockIdx.x * threads + threadIdx.x;
     if (i >= runs * run) return;
@@ -87,14 +93,18 @@ __global__ void __launch_bounds__(threads)
     const NeighborKey* d_row = d_from + row * runs * run;
     const NeighborKey key = d_row[i];
     const unsigned number = i / run, other = number ^ 1;
-    int place = static_cast<int>(i % run);
-    if (key != no_key && other < runs)
-        place += count_smaller(d_row + std::int64_t{other} * run, static_cast<int>(run), key);
-    if (key == no_key || place >= merged) return;
+    unsigned place = i % run;
+    NeighborKey* d_merged = d_to + (row * ((runs + 1) / 2) + number / 2) * merged;
+    if (other < runs) {
+        place += count_before(d_row + std::int64_t{other} * run, run, key, number & 1);
+    } else if (d_out == nullptr && place + run < merged) {
+        d_merged[place + run] = no_key;
+    }
+    if (place >= merged) return;
     if (d_out != nullptr) {
         d_out[row * merged + place] = neighbor_of(key);
     } else {
-        d_to[(row * ((runs + 1) / 2) + number / 2) * merged + place] = key;
+        d_merged[place] = key;
     }
 }
 
@@ -106,8 +116,10 @@ struct Plan {
 
     explicit Plan(const Problem& problem)
         : sections((problem.n_train + section - 1) / section), run(std::min(problem.k, section)) {
-        // An odd run left over is copied to a place for two; runs stop growing at k, so that is k keys at most.
-        const std::size_t row_bytes = static_cast<std::size_t>(sections * run + problem.k) * sizeof(NeighborKey);
+        // An odd run left over is copied to a place for two; runs stop growing at k, so that is k keys at
+        // most.
+        const std::size_t row_bytes =
+            static_cast<std::size_t>(sections * run + problem.k) * sizeof(NeighborKey);
         rows = std::clamp(static_cast<std::int64_t>(workspace_goal / row_bytes), std::int64_t{1},
                           std::clamp(problem.n_query, std::int64_t{1}, max_grid_y));
         array_bytes = static_cast<std::size_t>(rows) * row_bytes;
@@ -121,14 +133,11 @@ void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, Ne
     do {
         const bool last = runs <= 2;
         const int merged = last ? k : std::min(k, 2 * run);
-        const dim3 grid(static_cast<unsigned>((runs * run + threads - 1) / threads), static_cast<unsigned>(rows));
-        if (!last)  // runs that come out shorter than `merged` end in no_key
-            check(cudaMemsetAsync(d_to, 0xff,
-                                  static_cast<std::size_t>(rows * ((runs + 1) / 2) * merged) * sizeof(NeighborKey),
-                                  stream),
-                  "filling runs of block_rank_merge");
-        merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs), static_cast<unsigned>(run),
-                                                   d_to, merged, last ? d_out : nullptr);
+        const dim3 grid(static_cast<unsigned>((runs * run + threads - 1) / threads),
+                        static_cast<unsigned>(rows));
+        merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs),
+                                                   static_cast<unsigned>(run), d_to,
+                                                   static_cast<unsigned>(merged), last ? d_out : nullptr);
         check_launch("launching the merge of block_rank_merge");
         std::swap(d_from, d_to);
         runs = last ? 0 : (runs + 1) / 2;
@@ -137,7 +146,8 @@ void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, Ne
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << 30) return "block_rank_merge takes rows of at most 1,073,741,824 distances";
+    if (problem.n_train > std::int64_t{1} << 30)
+        return "block_rank_merge takes rows of at most 1,073,741,824 distances";
     return refuse_problem(problem);
 }
 
@@ -161,8 +171,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector block_rank_merge_selector{"block_rank_merge",
-                                                "ranks within sections in shared memory, then a merge of their best",
-                                                supports, workspace_bytes, enqueue};
+extern const Selector block_rank_merge_selector{
+    "block_rank_merge", "ranks within sections in shared memory, then a merge of their best", supports,
+    workspace_bytes, enqueue};
 
 }  // namespace knn::gpu

@@ -1,13 +1,12 @@
 // One thread a query, insertion into its sorted list of the k best (seed 000, §4.4.1).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors, which is also where the lists stand while they grow
-// launch a thread a query; neighboring threads read different rows, so nothing is coalesced: the seed's point
-// of
-//        departure, kept as it is. Small blocks spread few queries over many multiprocessors.
-// order  elements come in ascending index, and one goes behind its equals: (distance, index)
-// limits k · n_train <= 2³², beyond which one thread would take minutes
-// work   n_train comparisons a query, and about k · k · ln(n_train / k) moves where the order is random
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors, which is also where the lists stand while they grow
+// launch  a thread a query; neighboring threads read different rows, so nothing is coalesced: the seed's
+//         point of departure, kept as it is. Small blocks spread few queries over many multiprocessors.
+// order   elements come in ascending index, and one goes behind its equals: (distance, index)
+// limits  k · n_train <= 2³², beyond which one thread would take minutes
+// work    n_train comparisons a query, and about k · k · ln(n_train / k) moves where the order is random
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"

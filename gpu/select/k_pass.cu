@@ -1,14 +1,14 @@
 // k searches for a minimum (seed 004, §4.2).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors
-// launch a warp a query, so that reads are coalesced; the seed gives a query one thread. Where the seed
-// overwrites
-//        what it has found, each search here looks for the smallest key above the last one: the matrix stays
-//        as it is.
-// order  keys are distance << 32 | index
-// limits k · n_train <= 2³³, beyond which a warp would take minutes
-// work   k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays there
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors
+// launch  a warp a query, so that reads are coalesced; the seed gives a query one thread. Where the seed
+//         overwrites what it has found, each search here looks for the smallest key above the last one:
+//         the matrix stays as it is.
+// order   keys are distance << 32 | index
+// limits  k · n_train <= 2³³, beyond which a warp would take minutes
+// work    k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays
+//         there
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"

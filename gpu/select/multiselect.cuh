@@ -7,8 +7,8 @@
 
 namespace knn::gpu::multiselect {
 
-/// Keys of a row, or a part of them, that still have to be divided: `count` keys from place `begin` of the matrix row
-/// (array −1) or of one of the two arrays in the workspace.
+/// Keys of a row, or a part of them, that still have to be divided: `count` keys from place `begin` of the
+/// matrix row (array −1) or of one of the two arrays in the workspace.
 struct Part {
     int array;
     unsigned begin, count;
@@ -18,9 +18,9 @@ struct Part {
 template <int warps>
 struct Group {
     static constexpr int threads = warps * warp_size;
-    static constexpr int per_thread = warps == 1 ? 8 : 4;       // keys that a thread divides at a time
-    static constexpr int tile = threads * per_thread;           // keys that pass through shared memory at a time
-    static constexpr int sample = warps == 1 ? 128 : threads;   // keys among which the pivot is chosen
+    static constexpr int per_thread = warps == 1 ? 8 : 4;  // keys that a thread divides at a time
+    static constexpr int tile = threads * per_thread;      // keys that pass through shared memory at a time
+    static constexpr int sample = warps == 1 ? 128 : threads;  // keys among which the pivot is chosen
 
     __device__ static int rank() { return static_cast<int>(threadIdx.x) % threads; }
     /// A barrier, for memory too.
@@ -33,12 +33,13 @@ struct Group {
     }
 };
 
-/// Keys in shared memory that a group needs: its tile, its sample, and the part that is sorted at the end, which is
-/// never smaller than k, so that what lies left of a pivot and is kept can be sorted and written at once.
+/// Keys in shared memory that a group needs: its tile, its sample, and the part that is sorted at the end.
+/// That has room for 2 k: a part of fewer need not be divided to have about k below a pivot, and a left part
+/// smaller than k, which is kept, can be sorted and written at once.
 template <int warps>
 int capacity_for(int k) {
     int capacity = std::max(Group<warps>::tile, Group<warps>::sample);
-    while (capacity < k)
+    while (capacity < 2 * k)
         capacity *= 2;
     return capacity;
 }
@@ -56,8 +57,9 @@ class Select {
         d_array_[1] = d_array_1;
     }
 
-    /// The k smallest keys in order. What lies right of a pivot is remembered by its place, not copied: a stack, of
-    /// one entry, because a left part that is too small for what is needed fits shared memory and is sorted at once.
+    /// The k smallest keys in order. What lies right of a pivot is remembered by its place, not copied: a
+    /// stack, of one entry, because a left part that is too small for what is needed fits shared memory and
+    /// is sorted at once.
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
         Part part{-1, 0, n_train}, rest{};
         for (unsigned done = 0, round = 0; done < k; ++round) {
@@ -83,9 +85,9 @@ class Select {
         return part.array < 0 ? key_of(d_row_[i], i) : d_array_[part.array][part.begin + i];
     }
 
-    /// A key of the part with smaller ones in it, and with about `need` of them: a key of such a rank among a sample,
-    /// one at random of every stretch of the part. Two deviations above, because too small a left part costs more
-    /// than one that is too large.
+    /// A key of the part with smaller ones in it, and with about `need` of them: a key of such a rank among a
+    /// sample, one at random of every stretch of the part. Two deviations above, because too small a left
+    /// part costs more than one that is too large.
     __device__ NeighborKey choose_pivot(const Part& part, unsigned need, unsigned round) {
         constexpr int sample = Threads::sample;
         for (int i = Threads::rank(); i < sample; i += Threads::threads) {
@@ -109,9 +111,9 @@ class Select {
         return pivot;
     }
 
-    /// One pass: copies the part to the other array, what is below the pivot from the left end, the rest from the
-    /// right end; returns how many are below. A tile is divided in shared memory first, so that each side is written
-    /// in one piece.
+    /// One pass: copies the part to the other array, what is below the pivot from the left end, the rest from
+    /// the right end; returns how many are below. A tile is divided in shared memory first, so that each side
+    /// is written in one piece.
     __device__ unsigned divide(const Part& part, NeighborKey pivot) {
         NeighborKey* d_to = d_array_[part.array == 0 ? 1 : 0];
         unsigned left = part.begin, right = part.begin + part.count;  // the ends of what is written
@@ -133,9 +135,10 @@ class Select {
         return left - part.begin;
     }
 
-    /// Divides a tile in shared memory by warp ballots and population counts; returns how many keys are below the
-    /// pivot. They stand first, what is not below stands last, in any order.
-    __device__ unsigned stage(const NeighborKey (&key)[Threads::per_thread], NeighborKey pivot, unsigned size) {
+    /// Divides a tile in shared memory by warp ballots and population counts; returns how many keys are below
+    /// the pivot. They stand first, what is not below stands last, in any order.
+    __device__ unsigned stage(const NeighborKey (&key)[Threads::per_thread], NeighborKey pivot,
+                              unsigned size) {
         const unsigned lane = threadIdx.x % warp_size, warp = Threads::rank() / warp_size;
         const unsigned lower_lanes = (1u << lane) - 1;
         unsigned valid[Threads::per_thread], low[Threads::per_thread], n_low = 0, n_high = 0;

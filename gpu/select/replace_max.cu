@@ -1,16 +1,14 @@
 // Keep k candidates, replace the largest whenever a smaller one comes, order them at the end (seed 004,
 // §5.3).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors
-// launch a warp a query: 32 distances are compared with the largest candidate at once, and the few that are
-// smaller
-//        replace it one after another; the seed gives a query one thread.
-// shared k keys for each of the block's 2 warps: at most 16 KiB
-// order  keys are distance << 32 | index
-// work   4 · n_train bytes and n_train comparisons a query; about k · ln(n_train / k) replacements where the
-// order is
-//        random, each a search over k keys for the new largest; k searches to order them
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors
+// launch  a warp a query: 32 distances are compared with the largest candidate at once, and the few that
+//         are smaller replace it one after another; the seed gives a query one thread.
+// shared  k keys for each of the block's 2 warps: at most 16 KiB
+// order   keys are distance << 32 | index
+// work    4 · n_train bytes and n_train comparisons a query; about k · ln(n_train / k) replacements where
+//         the order is random, each a search over k keys for the new largest; k searches to order them
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"

@@ -1,23 +1,24 @@
-// A segmented sort of (distance, index) pairs, every query's row a segment, by CUB (seed 002, §4.2, which takes the
-// segmented sort of ModernGPU).
+// A segmented sort of (distance, index) pairs, every query's row a segment, by CUB (seed 002, §4.2, which
+// takes the segmented sort of ModernGPU).
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out        n_query × k neighbors: the k first of each sorted row
-// workspace  for as many rows at once as fit 1 GiB, at least one: their indices before and after, their distances
-//            after, and what CUB asks for (as much again)
-// launch     cub::DeviceSegmentedRadixSort: a block a row, digit by digit; then a thread copies a neighbor
+// workspace  for as many rows at once as fit 1 GiB, at least one: their indices before and after, their
+//            distances after, and what CUB asks for (as much again)
+// launch     cub::DeviceSegmentedRadixSort: a block a row, digit by digit; then a thread copies a
+//            neighbor
 // order      the radix sort is stable and indices begin in order: (distance, index)
 // bits       only the bits that a score of the metric and dim can have are sorted: 26 for MNIST and l2
 // limits     n_train <= 2³⁰: CUB counts the pairs of a call in 31 bits
-// work       a pass for every 6 bits or so, in which a pair is read twice (its distance once more) and written once:
-//            20 bytes a pair and pass
+// work       a pass for every 6 bits or so, in which a pair is read twice (its distance once more) and
+//            written once: 20 bytes a pair and pass
 
 #include <algorithm>
 #include <bit>
 
-#include <cub/device/device_segmented_radix_sort.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_segmented_radix_sort.cuh>
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -64,14 +65,16 @@ struct Arrays {
 };
 
 cudaError_t sort_rows(const Problem& problem, std::int64_t elements, std::int64_t rows, std::int64_t stride,
-                      const std::uint32_t* d_in, const Arrays& to, std::size_t& cub_bytes, cudaStream_t stream) {
+                      const std::uint32_t* d_in, const Arrays& to, std::size_t& cub_bytes,
+                      cudaStream_t stream) {
     return cub::DeviceSegmentedRadixSort::SortPairs(
         to.d_cub, cub_bytes, d_in, to.d_keys, to.d_indices_in, to.d_indices, static_cast<int>(elements),
-        static_cast<int>(rows), offsets(0, stride), offsets(problem.n_train, stride), 0, score_bits(problem), stream);
+        static_cast<int>(rows), offsets(0, stride), offsets(problem.n_train, stride), 0, score_bits(problem),
+        stream);
 }
 
-/// Arrays of `elements` each, beginning at multiples of 256 bytes. Rows of the usual pitch all fit, where there are few;
-/// of a larger pitch fewer fit at once, but always one.
+/// Arrays of `elements` each, beginning at multiples of 256 bytes. Rows of the usual pitch all fit, where
+/// there are few; of a larger pitch fewer fit at once, but always one.
 struct Plan {
     std::int64_t elements;
     std::size_t array_bytes, cub_bytes = 0;
@@ -81,7 +84,8 @@ struct Plan {
         elements = std::clamp(workspace_goal / bytes_a_pair, problem.n_train,
                               std::max(problem.n_train, std::min(problem.n_query * stride, max_elements)));
         array_bytes = static_cast<std::size_t>((4 * elements + 255) / 256 * 256);
-        check(sort_rows(problem, elements, 1, 0, nullptr, {}, cub_bytes, nullptr), "asking CUB for its workspace");
+        check(sort_rows(problem, elements, 1, 0, nullptr, {}, cub_bytes, nullptr),
+              "asking CUB for its workspace");
     }
     std::size_t bytes() const { return 3 * array_bytes + cub_bytes; }
     std::int64_t rows(const Problem& problem, std::int64_t stride) const {
@@ -89,7 +93,9 @@ struct Plan {
     }
     Arrays arrays(void* d_workspace) const {
         auto* d_bytes = static_cast<char*>(d_workspace);
-        const auto array = [&](std::size_t i) { return reinterpret_cast<std::uint32_t*>(d_bytes + i * array_bytes); };
+        const auto array = [&](std::size_t i) {
+            return reinterpret_cast<std::uint32_t*>(d_bytes + i * array_bytes);
+        };
         return {array(0), array(1), array(2), array(3)};
     }
 };
@@ -134,15 +140,15 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
         const std::int64_t rows = std::min(group, out.n_query - row);
         check(sort_rows(problem, plan.elements, rows, stride, in.row(row), arrays, plan.cub_bytes, stream),
               "launching CUB's sort");
-        take_first_kernel<<<static_cast<unsigned>((rows * out.k + threads - 1) / threads), threads, 0, stream>>>(
-            arrays, stride, rows, out.k, out.d_data + row * out.k);
+        take_first_kernel<<<static_cast<unsigned>((rows * out.k + threads - 1) / threads), threads, 0,
+                            stream>>>(arrays, stride, rows, out.k, out.d_data + row * out.k);
         check_launch("launching segmented_sort");
     }
 }
 
 }  // namespace
 
-extern const Selector segmented_sort_selector{"segmented_sort", "CUB's segmented sort of (distance, index) pairs",
-                                              supports, workspace_bytes, enqueue};
+extern const Selector segmented_sort_selector{
+    "segmented_sort", "CUB's segmented sort of (distance, index) pairs", supports, workspace_bytes, enqueue};
 
 }  // namespace knn::gpu

@@ -8,13 +8,9 @@
 
 #include "data/problem.h"
 #include "gpu/views.h"
+#include "gpu/workspace.h"
 
 namespace knn::gpu {
-
-/// What a selector needs that needs no workspace.
-inline std::size_t no_selector_workspace(const Problem&) {
-    return 0;
-}
 
 /// One way to find each row's k smallest distances, ordered by (distance, index). A row may leave out what
 /// its default says.
@@ -23,7 +19,7 @@ struct Selector {
     const char* summary;
     /// Why it cannot; empty where it can. `problem.n_query` is the size of a batch.
     Refusal (*supports)(const Problem& problem) = refuse_problem;
-    std::size_t (*workspace_bytes)(const Problem& problem) = no_selector_workspace;
+    std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
     void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,

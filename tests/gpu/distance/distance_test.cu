@@ -133,12 +133,6 @@ TEST_CASE("gpu: more training images than a texture holds") {
     check_random(131'073, 2, 3, 256);
 }
 
-// Products of gemm go slice by slice: as many queries as fit 32 MiB, and at least 64.
-TEST_CASE("gpu: more queries than a slice of gemm holds") {
-    if (!test::have_gpu()) return;
-    check_random(70'000, 150, 8, 256);
-}
-
 TEST_CASE("distance kernels say what they do not compute, and classic has one for every metric") {
     Problem problem{1000, 10, 784, 5};
     for (const Metric metric : all_metrics) {

@@ -1,6 +1,6 @@
 #pragma once
-/// The judge of distance kernels: the scores of every pair by the definitions of data/metric.h, pixel by pixel on the
-/// host, sharing no code with what it judges.
+/// The judge of distance kernels: the scores of every pair by the definitions of data/metric.h, pixel by
+/// pixel on the host, sharing no code with what it judges.
 
 #include <algorithm>
 #include <bit>
