@@ -6,7 +6,8 @@
 // launch  a block of 128 threads a query. K = k rounded up to a power of two, at least 128. Distances
 //         below the K-th best so far are gathered in a buffer; when it may not hold the next 128, its 2 ·
 //         K keys are sorted and merged with the K best: the smaller of best[i] and buffer[K − 1 − i] make
-//         a bitonic sequence of the K smallest.
+//         a bitonic sequence of the K smallest. Four loads are in flight while their predecessors are
+//         gathered.
 // shared  K best and 2 · K gathered keys: at most 24 KiB
 // order   keys are distance << 32 | index
 // work    4 · n_train bytes and n_train comparisons a query; a sort of 2 · K keys for about every 2 · K
@@ -23,6 +24,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 128;
+constexpr int steps_ahead = 4;  // loads in flight
 
 /// `size` keys in shared memory, a power of two: the steps of merge stage `length`, by the whole block.
 __device__ void merge_stage(NeighborKey* keys, int size, int length) {
@@ -77,13 +79,21 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
         top.best[i] = no_key;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    for (std::int64_t begin = 0; begin < in.cols; begin += threads) {
-        const std::int64_t t = begin + threadIdx.x;
-        if (t < in.cols) top.gather(key_of(row[t], t));
-        __syncthreads();
-        const bool full = top.nearly_full();
-        __syncthreads();  // everybody has seen the count before anybody changes it
-        if (full) top.merge();
+    for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
+        NeighborKey key[steps_ahead];
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i) {
+            const std::int64_t t = begin + i * threads + threadIdx.x;
+            key[i] = t < in.cols ? key_of(row[t], t) : no_key;
+        }
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i) {
+            top.gather(key[i]);
+            __syncthreads();
+            const bool full = top.nearly_full();
+            __syncthreads();  // everybody has seen the count before anybody changes it
+            if (full) top.merge();
+        }
     }
     top.merge();
     for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)

@@ -4,17 +4,16 @@
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out        n_query × k neighbors
 // workspace  two arrays of keys, for as many rows at once as fit 256 MiB, at least one: the sections'
-//            best in order, ⌈n_train / 128⌉ runs of min(k, 128) keys a row; then what is left after each
+//            best in order, ⌈n_train / 64⌉ runs of min(k, 64) keys a row; then what is left after each
 //            merge
-// launch     a block of 128 threads a section: every thread counts the rank of one distance and writes it
-//            to its place. Then two neighboring runs at a time become one of at most k keys: a thread
-//            finds the place of one key, its own index plus the number of smaller keys in the other run
-//            by binary search. ⌈log₂ sections⌉ rounds.
+// launch     64 threads a section, 4 sections a block: every thread counts the rank of one distance and
+//            writes it to its place. Then two neighboring runs at a time become one of at most k keys: a
+//            thread finds the place of one key, its own index plus the number of smaller keys in the
+//            other run by binary search. ⌈log₂ sections⌉ rounds.
 // order      keys are distance << 32 | index, all different
 // limits     n_train <= 2³⁰
-// work       128 comparisons a distance, 7.7 million a row for MNIST (`rank` needs 3.6·10⁹); the merges
-//            write min(k, 128) / 128 of the row's keys, then half of that, and so on once runs have k
-//            keys
+// work       64 comparisons a distance, 3.8 million a row for MNIST (`rank` needs 3.6·10⁹); the merges
+//            write min(k, 64) / 64 of the row's keys, then half of that, and so on once runs have k keys
 
 #include <algorithm>
 
@@ -26,23 +25,25 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int section = 128;
-constexpr int threads = 256;  // of a merge
+constexpr int section = 64, sections_a_block = 4;  // a block of one section would be gone too soon
+constexpr int threads = 256;                       // of a merge
 constexpr std::int64_t max_grid_y = 65'535;
 constexpr std::size_t workspace_goal = std::size_t{256} << 20;
 
-/// The rank of the thread's distance among those of the section; equals of lower index count as smaller.
-__device__ int rank_of(std::uint32_t mine, const std::uint32_t* distances) {
+/// The rank of distance number `own` among those of its section; equals of lower index count as smaller.
+__device__ int rank_of(int own, const std::uint32_t* distances) {
     const auto* four = reinterpret_cast<const uint4*>(distances);
-    const int warp_begin = static_cast<int>(threadIdx.x) / warp_size * warp_size;
+    const std::uint32_t mine = distances[own];
+    const int warp_begin = own / warp_size * warp_size;
     int rank = 0;
 #pragma unroll 8
     for (int i = 0; i < warp_begin / 4; ++i) {  // all of lower index
         const uint4 v = four[i];
         rank += (v.x <= mine) + (v.y <= mine) + (v.z <= mine) + (v.w <= mine);
     }
+#pragma unroll 8
     for (int i = warp_begin; i < warp_begin + warp_size; ++i)
-        rank += distances[i] < mine || (distances[i] == mine && i < static_cast<int>(threadIdx.x));
+        rank += distances[i] < mine || (distances[i] == mine && i < own);
 #pragma unroll 8
     for (int i = (warp_begin + warp_size) / 4; i < section / 4; ++i) {  // all of higher index
         const uint4 v = four[i];
@@ -51,21 +52,22 @@ __device__ int rank_of(std::uint32_t mine, const std::uint32_t* distances) {
     return rank;
 }
 
-/// Grid: sections of a row × rows. d_runs: rows × sections × run keys; the last run of a row is filled with
+/// Grid: sections of all rows / 4. d_runs: rows × sections × run keys; the last run of a row is filled with
 /// no_key.
-__global__ void __launch_bounds__(section)
-    rank_section_kernel(DistanceRows in, std::int64_t first_row, std::int64_t sections, int run,
+__global__ void __launch_bounds__(section* sections_a_block)
+    rank_section_kernel(DistanceRows in, std::int64_t first_row, unsigned rows, unsigned sections, int run,
                         NeighborKey* d_runs) {
-    __shared__ __align__(16) std::uint32_t distances[section];
-    const std::int64_t row = blockIdx.x / sections, number = blockIdx.x % sections;
-    const std::int64_t t = number * section + threadIdx.x;
-    const bool inside = t < in.cols;
+    __shared__ __align__(16) std::uint32_t distances[sections_a_block][section];
+    const int part = static_cast<int>(threadIdx.x) / section, own = static_cast<int>(threadIdx.x) % section;
+    const unsigned number = blockIdx.x * sections_a_block + part, row = number / sections;
+    const std::int64_t t = std::int64_t{number % sections} * section + own;
+    const bool inside = row < rows && t < in.cols;
     // What fills the last section is of higher index than all that it may equal.
-    const std::uint32_t mine = inside ? in.row(first_row + row)[t] : 0xffffffffu;
-    distances[threadIdx.x] = mine;
+    distances[part][own] = inside ? in.row(first_row + row)[t] : 0xffffffffu;
     __syncthreads();
-    const int rank = rank_of(mine, distances);
-    if (rank < run) d_runs[blockIdx.x * std::int64_t{run} + rank] = inside ? key_of(mine, t) : no_key;
+    const int rank = rank_of(own, distances[part]);
+    if (row < rows && rank < run)
+        d_runs[std::int64_t{number} * run + rank] = inside ? key_of(distances[part][own], t) : no_key;
 }
 
 /// How many of the keys, which ascend, are smaller than the key, or equal to it where `equal` is 1.
@@ -162,8 +164,9 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        rank_section_kernel<<<static_cast<unsigned>(rows * plan.sections), section, 0, stream>>>(
-            in, row, plan.sections, plan.run, d_keys);
+        const std::int64_t blocks = (rows * plan.sections + sections_a_block - 1) / sections_a_block;
+        rank_section_kernel<<<static_cast<unsigned>(blocks), section * sections_a_block, 0, stream>>>(
+            in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
         check_launch("launching the ranks of block_rank_merge");
         enqueue_merges(plan, rows, d_keys, d_spare, out.k, out.d_data + row * out.k, stream);
     }

@@ -13,7 +13,7 @@
 // pivot      the seed takes one at random. Here it is a key of a sample, chosen so that a little more
 //            than k keys lie below it: about 2 passes instead of log₂(n_train / k), the second over a
 //            small part. Progress is certain: a pivot has smaller keys in the sample.
-// shared     a tile or 2 k keys, whichever is more: 2 to 16 KiB a warp, 8 to 16 KiB a block
+// shared     a tile or 2 k keys, whichever is more: 2 to 16 KiB a warp, 16 KiB a block
 // order      keys are distance << 32 | index, all different, so ties and equal rows divide like any
 //            other; the k that are kept are sorted in shared memory
 // limits     n_train <= 2³⁰

@@ -18,8 +18,8 @@ struct Part {
 template <int warps>
 struct Group {
     static constexpr int threads = warps * warp_size;
-    static constexpr int per_thread = warps == 1 ? 8 : 4;  // keys that a thread divides at a time
-    static constexpr int tile = threads * per_thread;      // keys that pass through shared memory at a time
+    static constexpr int per_thread = 8;               // keys that a thread divides at a time
+    static constexpr int tile = threads * per_thread;  // keys that pass through shared memory at a time
     static constexpr int sample = warps == 1 ? 128 : threads;  // keys among which the pivot is chosen
 
     __device__ static int rank() { return static_cast<int>(threadIdx.x) % threads; }

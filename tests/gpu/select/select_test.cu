@@ -179,6 +179,13 @@ TEST_CASE("gpu: small rows, many of them") {
         check_selectors(n_query, 600, 5, values(order, n_query, 600));
 }
 
+// Long enough for a block of `multiselect` to divide them.
+TEST_CASE("gpu: small matrix of longer rows") {
+    if (!test::have_gpu()) return;
+    for (const int k : {5, 300})
+        check_selectors(2, 5'000, k, values(Order::random, 2, 5'000));
+}
+
 TEST_CASE("gpu: many rows of every kind") {
     if (!test::have_gpu()) return;
     const std::int64_t n_query = 2 * gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 3;
