@@ -150,11 +150,10 @@ class Classic {
         kernels_.wait_for(slot.upload.end);
         slot.expand.time(kernels_, {.name = "expand", .bytes = 5 * n * dim},
                          [&] { enqueue_expand(bytes, query, kernels_); });
-        // The direct form subtracts, multiplies and adds for each pair and pixel.
         slot.distance.time(kernels_,
                            {.name = "distance",
                             .bytes = 4 * (n_train * dim + n * dim + pairs),
-                            .operations = 3 * pairs * dim},
+                            .operations = distance_.operations * pairs * dim},
                            [&] {
                                distance_.enqueue(problem, float_view(train_, request_.train), query, matrix,
                                                  workspace_.d_data(), kernels_);

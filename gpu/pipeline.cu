@@ -12,7 +12,6 @@ namespace {
 
 template <class Strategy>
 const Strategy& find(std::span<const Strategy* const> table, const std::string& name, const char* kind) {
-    if (name.empty()) return *table.front();
     std::string names;
     for (const Strategy* strategy : table) {
         if (strategy->name == name) return *strategy;
@@ -21,11 +20,25 @@ const Strategy& find(std::span<const Strategy* const> table, const std::string& 
     throw UsageError("there is no " + std::string(kind) + " '" + name + "'; expected one of: " + names);
 }
 
-const DistanceKernel& find_distance(const std::string& name) {
-    return find(distance_table(), name, "distance kernel");
+/// Without a name: the first that supports the problem; where there is none, the first that computes the
+/// metric, whose reason is then given.
+const DistanceKernel& find_distance(const std::string& name, const Problem& problem) {
+    if (!name.empty()) return find(distance_table(), name, "distance kernel");
+    const DistanceKernel* best = nullptr;
+    for (const DistanceKernel* kernel : distance_table()) {
+        if ((kernel->metrics & metric_set(problem.metric)) == 0) continue;
+        if (!kernel->supports(problem)) return *kernel;
+        if (best == nullptr) best = kernel;
+    }
+    return best != nullptr ? *best : *distance_table().front();
 }
-const Selector& find_selector(const std::string& name) {
-    return find(selector_table(), name, "selector");
+
+/// Without a name: the first that supports the problem, or the first, whose reason is then given.
+const Selector& find_selector(const std::string& name, const Problem& problem) {
+    if (!name.empty()) return find(selector_table(), name, "selector");
+    for (const Selector* selector : selector_table())
+        if (!selector->supports(problem)) return *selector;
+    return *selector_table().front();
 }
 
 }  // namespace
@@ -45,13 +58,13 @@ std::vector<StrategyInfo> selectors() {
 }
 
 Refusal refuse(const Problem& problem, const std::string& distance, const std::string& select) {
-    if (Refusal refusal = find_distance(distance).supports(problem)) return refusal;
-    return find_selector(select).supports(problem);
+    if (Refusal refusal = find_distance(distance, problem).supports(problem)) return refusal;
+    return find_selector(select, problem).supports(problem);
 }
 
 SearchResult search(const SearchRequest& request, const Watch& watch) {
-    if (const Refusal refusal = refuse(request.problem(), request.distance, request.select))
-        throw UsageError(*refusal);
+    const Problem problem = request.problem();
+    if (const Refusal refusal = refuse(problem, request.distance, request.select)) throw UsageError(*refusal);
     const std::vector<Device> all = devices();
     if (request.device < 0 || request.device >= static_cast<int>(all.size()))
         throw DeviceError("there is no GPU number " + std::to_string(request.device) + "; this machine has " +
@@ -60,8 +73,8 @@ SearchResult search(const SearchRequest& request, const Watch& watch) {
     watch.step(0, request.query.count);
 
     const auto begin = std::chrono::steady_clock::now();
-    SearchResult result =
-        run_classic(request, find_distance(request.distance), find_selector(request.select), watch);
+    SearchResult result = run_classic(request, find_distance(request.distance, problem),
+                                      find_selector(request.select, problem), watch);
     result.search_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
     result.device = all[static_cast<std::size_t>(request.device)];

@@ -27,7 +27,7 @@ using ByteRows = PitchedRows<std::uint8_t>;
 /// The same as floats: n × dim, each row filled with zeros up to a multiple of 4; rows begin at multiples of
 /// 16 bytes.
 using FloatRows = PitchedRows<float>;
-/// Squared distances as exact integers: n_query × n_train.
+/// The scores of all pairs (data/metric.h; for l2 the squared distances): n_query × n_train.
 using DistanceRows = PitchedRows<std::uint32_t>;
 
 /// The k nearest of each query in order: n_query × k, without gaps.

@@ -8,23 +8,42 @@
 
 #include "data/problem.h"
 #include "gpu/views.h"
+#include "gpu/workspace.h"
 
 namespace knn::gpu {
 
-/// One way to fill the matrix of squared distances.
+/// Some of the metrics.
+using MetricSet = unsigned;
+template <class... Metrics>
+constexpr MetricSet metric_set(Metrics... metrics) {
+    return ((MetricSet{1} << static_cast<unsigned>(metrics)) | ...);
+}
+/// Those that go pixel by pixel.
+inline constexpr MetricSet direct_metrics = metric_set(Metric::l2, Metric::l1, Metric::lp);
+
+/// One way to fill the matrix of scores (data/metric.h; for l2 the squared distances). A row may leave out
+/// what its default says.
 struct DistanceKernel {
     const char* name;
     const char* summary;
     /// Why it cannot; empty where it can. `problem.n_query` is the size of a batch.
     Refusal (*supports)(const Problem& problem);
-    std::size_t (*workspace_bytes)(const Problem& problem);
+    std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
     /// Queues the launches on `stream`; allocates nothing and waits for nothing. out: problem.n_query ×
     /// problem.n_train.
     void (*enqueue)(const Problem& problem, const FloatRows& train, const FloatRows& query,
-                    const DistanceRows& out, void* d_workspace, cudaStream_t stream);
+                    const DistanceRows& out, void* d_workspace, cudaStream_t stream) = nullptr;
+    MetricSet metrics = metric_set(Metric::l2);
+    int operations = 3;  ///< for each pair and pixel: subtract, multiply, add
 };
 
-/// All of them; the first is what `classic` uses.
+/// All of them; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
+
+/// What `supports` begins with: the limits of every engine, and that kernel `name` computes `metrics` alone;
+/// `names` says which these are, for the message.
+Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem);
+/// The same for direct_metrics.
+Refusal refuse_all_but_direct(const char* name, const Problem& problem);
 
 }  // namespace knn::gpu

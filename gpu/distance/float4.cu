@@ -1,19 +1,23 @@
-// Squared Euclidean distances by float4 loads and register blocking (seed 003, §3.2 to §3.5).
+// Squared Euclidean and Manhattan distances by float4 loads and register blocking (seed 003, §3.2 to
+// §3.5).
 //
-// train   n_train × dim floats holding integers 0..255, pitched rows, zeros up to a multiple of 4, device
-// memory query   n_query × dim floats, the same out     n_query × n_train unsigned 32-bit integers, pitched
-// rows launch  a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them;
-// blocks that run
-//         together share a training tile, so it comes from device memory once. Tiles of 32 pixels of both
-//         sets are copied to shared memory asynchronously, one tile ahead of the arithmetic.
-// shared  rows are 36 floats apart: the float4 loads of 8 neighboring threads then meet 8 different groups of
-// banks exact   the direct form (a − b)², one float accumulator per float4 lane. A lane grows by at most 255²
-// a step and
-//         is carried into an integer after at most 256 steps (1,024 pixels): 256 · 65,025 < 2²⁴, so no sum is
-//         rounded.
-// limits  dim <= 66,051 (the distance fits 32 bits); 64 GiB of training images as floats
-// work    n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes 4
-// bytes a pair
+// train    n_train × dim floats holding integers 0..255, pitched rows, zeros up to a multiple of 4,
+//          device memory
+// query    n_query × dim floats, the same
+// out      n_query × n_train 32-bit scores, pitched rows
+// launch   a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them;
+//          blocks that run together share a training tile, so it comes from device memory once. Tiles of
+//          32 pixels of both sets are copied to shared memory asynchronously, one tile ahead of the
+//          arithmetic.
+// shared   rows are 36 floats apart: the float4 loads of 8 neighboring threads then meet 8 different
+//          groups of banks
+// exact    the direct form (a − b)² or |a − b|, one float accumulator per float4 lane. A lane grows by at
+//          most 255² a step and is carried into an integer after at most 256 steps (1,024 pixels): 256 ·
+//          65,025 < 2²⁴, so no sum is rounded.
+// metrics  l2, l1
+// limits   dim <= 66,051 (the distance fits 32 bits); 64 GiB of training images as floats
+// work     n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes
+//          4 bytes a pair
 
 #include <cuda_pipeline.h>
 
@@ -84,17 +88,26 @@ struct CopyPlan {
     }
 };
 
-__device__ void add_squares(float4& sum, const float4& a, const float4& b) {
+template <Metric metric>
+__device__ void add_terms(float4& sum, const float4& a, const float4& b) {
     const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
-    sum.x = fmaf(d.x, d.x, sum.x);
-    sum.y = fmaf(d.y, d.y, sum.y);
-    sum.z = fmaf(d.z, d.z, sum.z);
-    sum.w = fmaf(d.w, d.w, sum.w);
+    if constexpr (metric == Metric::l2) {
+        sum.x = fmaf(d.x, d.x, sum.x);
+        sum.y = fmaf(d.y, d.y, sum.y);
+        sum.z = fmaf(d.z, d.z, sum.z);
+        sum.w = fmaf(d.w, d.w, sum.w);
+    } else {
+        sum.x += fabsf(d.x);
+        sum.y += fabsf(d.y);
+        sum.z += fabsf(d.z);
+        sum.w += fabsf(d.w);
+    }
 }
 
 /// Adds 4 steps of the thread's pairs. Every value is read from shared memory one training image, or one
 /// step, before it is needed: left to itself, the compiler reads all 12 values of a step and then waits for
 /// them.
+template <Metric metric>
 __device__ void add_group(const float4* query, const float4* train, float4 (&sum)[per_query][per_train]) {
     constexpr int query_stride = threads_y * shared_stride / 4, train_stride = threads_x * shared_stride / 4;
     float4 a[2][per_query], b[2];
@@ -113,7 +126,7 @@ __device__ void add_group(const float4* query, const float4* train, float4 (&sum
                 a[(step + 1) % 2][j] = query[query_stride * j + step + 1];
 #pragma unroll
             for (int i = 0; i < per_query; ++i)
-                add_squares(sum[i][j], a[step % 2][i], b[(next - 1) % 2]);
+                add_terms<metric>(sum[i][j], a[step % 2][i], b[(next - 1) % 2]);
         }
 }
 
@@ -124,7 +137,7 @@ __device__ unsigned integer_sum(const float4& v) {
 }
 
 /// carry: whether dim exceeds what the float lanes can hold, so that integer totals are kept beside them.
-template <bool carry>
+template <Metric metric, bool carry>
 __global__ void __launch_bounds__(threads, 1)
     float4_kernel(FloatRows train, FloatRows query, DistanceRows out, int query_tiles) {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -156,8 +169,8 @@ __global__ void __launch_bounds__(threads, 1)
         const int steps = min(tile_steps, all_steps - t * tile_steps);
         // Whole groups of 4 steps: what the last group has too much is zeros.
         for (int group = 0; group < steps; group += group_steps)
-            add_group(reinterpret_cast<const float4*>(&tile.query[ty][4 * group]),
-                      reinterpret_cast<const float4*>(&tile.train[tx][4 * group]), sum);
+            add_group<metric>(reinterpret_cast<const float4*>(&tile.query[ty][4 * group]),
+                              reinterpret_cast<const float4*>(&tile.train[tx][4 * group]), sum);
         if constexpr (carry) {
             if ((t + 1) % tiles_a_carry == 0) {
 #pragma unroll
@@ -185,23 +198,27 @@ __global__ void __launch_bounds__(threads, 1)
     }
 }
 
+constexpr MetricSet metrics = metric_set(Metric::l2, Metric::l1);
+
 Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but_l2("float4", problem)) return refusal;
+    if (Refusal refusal = refuse_all_but(metrics, "float4", "l2 and l1", problem)) return refusal;
     constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds to a row at most
     if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";
-    return refuse_problem(problem);
+    return std::nullopt;
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
+template <Metric metric>
+auto kernel_for(std::int64_t dim) {
+    return dim > 1024 ? float4_kernel<metric, true> : float4_kernel<metric, false>;
 }
 
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void*, cudaStream_t stream) {
     const std::int64_t query_tiles = (problem.n_query + tile_query - 1) / tile_query;
     const std::int64_t train_tiles = (problem.n_train + tile_train - 1) / tile_train;
-    const auto kernel = problem.dim > 1024 ? float4_kernel<true> : float4_kernel<false>;
+    const auto kernel = problem.metric == Metric::l1 ? kernel_for<Metric::l1>(problem.dim)
+                                                     : kernel_for<Metric::l2>(problem.dim);
     constexpr int shared_bytes = stages * sizeof(SharedTile);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "reserving shared memory for float4");
@@ -213,7 +230,10 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel float4_distance{
-    "float4", "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
-    supports, workspace_bytes, enqueue};
+    .name = "float4",
+    .summary = "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
+    .supports = supports,
+    .enqueue = enqueue,
+    .metrics = metrics};
 
 }  // namespace knn::gpu

@@ -1,32 +1,30 @@
-// Squared Euclidean distances by square tiles of both sets in shared memory (seed 000, §4.3.1; seed 004,
-// §5.1).
+// Distances by square tiles of both sets in shared memory (seed 000, §4.3.1; seed 004, §5.1).
 //
 // train   n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query   n_query × dim floats, the same
-// out     n_query × n_train unsigned 32-bit integers, pitched rows
-// launch  side × side threads, one pair each; the dim is walked in steps of `side` pixels. tiled8, tiled16
-// and
-//         tiled32 name the side; seed 004 finds 16 best on its card.
-// shared  two side × side tiles; the training tile's rows are one float longer, so that neighboring threads
-// read
-//         a column from different banks
-// exact   (a − b)² is summed in a float that is carried into an integer every 256 pixels: 256 · 65,025 < 2²⁴
+// out     n_query × n_train 32-bit scores, pitched rows
+// launch  side × side threads, one pair each; the dim is walked in steps of `side` pixels. tiled8,
+//         tiled16 and tiled32 name the side; seed 004 finds 16 best on its card.
+// shared  two side × side tiles; the training tile's rows are one float longer, so that neighboring
+//         threads read a column from different banks metrics l2, l1, lp (terms.cuh)
 // limits  dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work    n_query · n_train · dim subtractions and multiply-adds, two reads of shared memory for each
 
 #include "gpu/distance/distance.h"
+#include "gpu/distance/terms.cuh"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr std::int64_t pixels_a_carry = 256;
-
-template <int side>
+template <int side, class Terms>
 __global__ void __launch_bounds__(side* side)
-    tiled_kernel(FloatRows train, FloatRows query, DistanceRows out, std::int64_t query_tiles) {
+    tiled_kernel(FloatRows train, FloatRows query, DistanceRows out, std::int64_t query_tiles,
+                 const __grid_constant__ Terms terms) {
     __shared__ float query_tile[side][side], train_tile[side][side + 1];
+    __shared__ typename Terms::Shared shared;
+    terms.prepare(shared);
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
     const std::int64_t query_begin = blockIdx.x % query_tiles * side;
     const std::int64_t train_begin = blockIdx.x / query_tiles * side;
@@ -34,34 +32,24 @@ __global__ void __launch_bounds__(side* side)
     const float* query_row = query.row(min(q, query.n - 1));
     const float* train_row = train.row(min(train_begin + y, train.n - 1));
 
-    unsigned total = 0;
-    float sum = 0;
+    typename Terms::Sum sum;
     for (std::int64_t begin = 0; begin < train.cols; begin += side) {
         const bool inside = begin + x < train.cols;
         query_tile[y][x] = inside ? query_row[begin + x] : 0;
         train_tile[y][x] = inside ? train_row[begin + x] : 0;
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < side; ++i) {
-            const float d = query_tile[y][i] - train_tile[x][i];
-            sum = fmaf(d, d, sum);
-        }
-        if ((begin + side) % pixels_a_carry == 0) {
-            total += static_cast<unsigned>(sum);
-            sum = 0;
-        }
+        for (int i = 0; i < side; ++i)
+            sum.add(query_tile[y][i], train_tile[x][i], shared);
+        if ((begin + side) % pixels_a_carry == 0) sum.carry();
         __syncthreads();  // nobody overwrites what others still read
     }
-    if (q < out.n && t < out.cols) out.row(q)[t] = total + static_cast<unsigned>(sum);
+    if (q < out.n && t < out.cols) out.row(q)[t] = sum.score();
 }
 
+template <int side>
 Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but_l2("tiled", problem)) return refusal;
-    return refuse_problem(problem);
-}
-
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
+    return refuse_all_but_direct(("tiled" + std::to_string(side)).c_str(), problem);
 }
 
 template <int side>
@@ -69,21 +57,33 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
              void*, cudaStream_t stream) {
     const std::int64_t query_tiles = (problem.n_query + side - 1) / side;
     const std::int64_t train_tiles = (problem.n_train + side - 1) / side;
-    tiled_kernel<side><<<static_cast<unsigned>(query_tiles * train_tiles), dim3(side, side), 0, stream>>>(
-        train, query, out, query_tiles);
+    with_terms(problem, [&]<class Terms>(const Terms& terms) {
+        tiled_kernel<side, Terms>
+            <<<static_cast<unsigned>(query_tiles * train_tiles), dim3(side, side), 0, stream>>>(
+                train, query, out, query_tiles, terms);
+    });
     check_launch("launching tiled");
 }
 
 }  // namespace
 
-extern const DistanceKernel tiled8_distance{"tiled8",
-                                            "8 x 8 tiles of both sets in shared memory, a thread a pair",
-                                            supports, workspace_bytes, enqueue<8>};
-extern const DistanceKernel tiled16_distance{"tiled16",
-                                             "16 x 16 tiles of both sets in shared memory, a thread a pair",
-                                             supports, workspace_bytes, enqueue<16>};
-extern const DistanceKernel tiled32_distance{"tiled32",
-                                             "32 x 32 tiles of both sets in shared memory, a thread a pair",
-                                             supports, workspace_bytes, enqueue<32>};
+extern const DistanceKernel tiled8_distance{
+    .name = "tiled8",
+    .summary = "8 x 8 tiles of both sets in shared memory, a thread a pair",
+    .supports = supports<8>,
+    .enqueue = enqueue<8>,
+    .metrics = direct_metrics};
+extern const DistanceKernel tiled16_distance{
+    .name = "tiled16",
+    .summary = "16 x 16 tiles of both sets in shared memory, a thread a pair",
+    .supports = supports<16>,
+    .enqueue = enqueue<16>,
+    .metrics = direct_metrics};
+extern const DistanceKernel tiled32_distance{
+    .name = "tiled32",
+    .summary = "32 x 32 tiles of both sets in shared memory, a thread a pair",
+    .supports = supports<32>,
+    .enqueue = enqueue<32>,
+    .metrics = direct_metrics};
 
 }  // namespace knn::gpu

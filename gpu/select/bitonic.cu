@@ -1,18 +1,18 @@
 // A bitonic sort of each query's whole row of distances (seed 003, §2; seed 000, §4.4.3).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors: the k first of each sorted row
-// keys   distance << 32 | index, so equal distances come in order of index. The row is padded to the next
-// power of two
-//        (at least 1,024) with a sentinel above every key; because k <= n_train it never comes out.
-// launch a block of 2^(log_keys − 5) threads holds 2^log_keys keys, 32 in each thread's registers. Up to
-// 8,192 keys a
-//        row is one block. On cards whose blocks can form clusters (compute capability 9.0) a row of up to
-//        131,072 keys is a cluster of 1 to 8 blocks of 16,384 that read each other's shared memory. Beyond
-//        that, and on other cards, blocks sort pieces of 8,192 keys in a workspace, and steps of 8,192 and
-//        more run over the workspace. Blocks of different queries run side by side.
-// limits n_train <= 2²⁶; the workspace holds as many rows at once as fit 256 MiB, at least one
-// work   p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million a row for MNIST
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors: the k first of each sorted row
+// keys    distance << 32 | index, so equal distances come in order of index. The row is padded to the
+//         next power of two (at least 1,024) with a sentinel above every key; because k <= n_train it
+//         never comes out.
+// launch  a block of 2^(log_keys − 5) threads holds 2^log_keys keys, 32 in each thread's registers. Up to
+//         8,192 keys a row is one block. On cards whose blocks can form clusters (compute capability 9.0)
+//         a row of up to 131,072 keys is a cluster of 1 to 8 blocks of 16,384 that read each other's
+//         shared memory. Beyond that, and on other cards, blocks sort pieces of 8,192 keys in a
+//         workspace, and steps of 8,192 and more run over the workspace. Blocks of different queries run
+//         side by side.
+// limits  n_train <= 2²⁶; the workspace holds as many rows at once as fit 256 MiB, at least one
+// work    p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million a row for MNIST
 
 #include <cooperative_groups.h>
 

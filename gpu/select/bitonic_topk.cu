@@ -1,17 +1,17 @@
 // A bitonic sort that keeps only the k best while it merges (the truncated bitonic sort that seed 001
 // compares with).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors
-// launch a block of 128 threads a query. K = k rounded up to a power of two, at least 128. Distances below
-// the K-th best
-//        so far are gathered in a buffer; when it may not hold the next 128, its 2 · K keys are sorted and
-//        merged with the K best: the smaller of best[i] and buffer[K − 1 − i] make a bitonic sequence of the
-//        K smallest.
-// shared K best and 2 · K gathered keys: at most 24 KiB
-// order  keys are distance << 32 | index
-// work   4 · n_train bytes and n_train comparisons a query; a sort of 2 · K keys for about every 2 · K
-// survivors
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors
+// launch  a block of 128 threads a query. K = k rounded up to a power of two, at least 128. Distances
+//         below the K-th best so far are gathered in a buffer; when it may not hold the next 128, its 2 ·
+//         K keys are sorted and merged with the K best: the smaller of best[i] and buffer[K − 1 − i] make
+//         a bitonic sequence of the K smallest. Four loads are in flight while their predecessors are
+//         gathered.
+// shared  K best and 2 · K gathered keys: at most 24 KiB
+// order   keys are distance << 32 | index
+// work    4 · n_train bytes and n_train comparisons a query; a sort of 2 · K keys for about every 2 · K
+//         survivors
 
 #include <bit>
 
@@ -24,6 +24,7 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 128;
+constexpr int steps_ahead = 4;  // loads in flight
 
 /// `size` keys in shared memory, a power of two: the steps of merge stage `length`, by the whole block.
 __device__ void merge_stage(NeighborKey* keys, int size, int length) {
@@ -78,25 +79,25 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
         top.best[i] = no_key;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    for (std::int64_t begin = 0; begin < in.cols; begin += threads) {
-        const std::int64_t t = begin + threadIdx.x;
-        if (t < in.cols) top.gather(key_of(row[t], t));
-        __syncthreads();
-        const bool full = top.nearly_full();
-        __syncthreads();  // everybody has seen the count before anybody changes it
-        if (full) top.merge();
+    for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
+        NeighborKey key[steps_ahead];
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i) {
+            const std::int64_t t = begin + i * threads + threadIdx.x;
+            key[i] = t < in.cols ? key_of(row[t], t) : no_key;
+        }
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i) {
+            top.gather(key[i]);
+            __syncthreads();
+            const bool full = top.nearly_full();
+            __syncthreads();  // everybody has seen the count before anybody changes it
+            if (full) top.merge();
+        }
     }
     top.merge();
     for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
         out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
-}
-
-Refusal supports(const Problem& problem) {
-    return refuse_problem(problem);
-}
-
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
 }
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
@@ -110,7 +111,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector bitonic_topk_selector{
-    "bitonic_topk", "bitonic sort that keeps the k best while merging", supports, workspace_bytes, enqueue};
+extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
+                                            .summary = "bitonic sort that keeps the k best while merging",
+                                            .enqueue = enqueue};
 
 }  // namespace knn::gpu

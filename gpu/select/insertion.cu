@@ -1,13 +1,12 @@
 // One thread a query, insertion into its sorted list of the k best (seed 000, §4.4.1).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors, which is also where the lists stand while they grow
-// launch a thread a query; neighboring threads read different rows, so nothing is coalesced: the seed's point
-// of
-//        departure, kept as it is. Small blocks spread few queries over many multiprocessors.
-// order  elements come in ascending index, and one goes behind its equals: (distance, index)
-// limits k · n_train <= 2³², beyond which one thread would take minutes
-// work   n_train comparisons a query, and about k · k · ln(n_train / k) moves where the order is random
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors, which is also where the lists stand while they grow
+// launch  a thread a query; neighboring threads read different rows, so nothing is coalesced: the seed's
+//         point of departure, kept as it is. Small blocks spread few queries over many multiprocessors.
+// order   elements come in ascending index, and one goes behind its equals: (distance, index)
+// limits  k · n_train <= 2³², beyond which one thread would take minutes
+// work    n_train comparisons a query, and about k · k · ln(n_train / k) moves where the order is random
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -43,10 +42,6 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     insertion_kernel<<<static_cast<unsigned>((out.n_query + threads - 1) / threads), threads, 0, stream>>>(
         in, out);
@@ -55,7 +50,9 @@ void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, vo
 
 }  // namespace
 
-extern const Selector insertion_selector{"insertion", "one thread a query, insertion into its k best",
-                                         supports, workspace_bytes, enqueue};
+extern const Selector insertion_selector{.name = "insertion",
+                                         .summary = "one thread a query, insertion into its k best",
+                                         .supports = supports,
+                                         .enqueue = enqueue};
 
 }  // namespace knn::gpu

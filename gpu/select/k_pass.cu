@@ -1,14 +1,14 @@
 // k searches for a minimum (seed 004, §4.2).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors
-// launch a warp a query, so that reads are coalesced; the seed gives a query one thread. Where the seed
-// overwrites
-//        what it has found, each search here looks for the smallest key above the last one: the matrix stays
-//        as it is.
-// order  keys are distance << 32 | index
-// limits k · n_train <= 2³³, beyond which a warp would take minutes
-// work   k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays there
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors
+// launch  a warp a query, so that reads are coalesced; the seed gives a query one thread. Where the seed
+//         overwrites what it has found, each search here looks for the smallest key above the last one:
+//         the matrix stays as it is.
+// order   keys are distance << 32 | index
+// limits  k · n_train <= 2³³, beyond which a warp would take minutes
+// work    k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays
+//         there
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -43,10 +43,6 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
     k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
@@ -55,7 +51,7 @@ void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, vo
 
 }  // namespace
 
-extern const Selector k_pass_selector{"k_pass", "k searches for a minimum", supports, workspace_bytes,
-                                      enqueue};
+extern const Selector k_pass_selector{
+    .name = "k_pass", .summary = "k searches for a minimum", .supports = supports, .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -1,13 +1,12 @@
 // Every element counts its own rank (seed 000, §4.4.2, there called cuBubbleSort).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors: an element of rank r < k writes itself to place r
-// launch a thread an element, 256 elements of one query a block. All threads read the same distance at the
-// same time,
-//        from global memory as in the seed, so a warp needs one read.
-// order  equals of lower index count as smaller: (distance, index)
-// limits n_train <= 2¹⁸: with n_train² · n_query comparisons more would take minutes
-// work   n_train² comparisons a query: 3.6·10¹³ for MNIST
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors: an element of rank r < k writes itself to place r
+// launch  a thread an element, 256 elements of one query a block. All threads read the same distance at
+//         the same time, from global memory as in the seed, so a warp needs one read.
+// order   equals of lower index count as smaller: (distance, index)
+// limits  n_train <= 2¹⁸: with n_train² · n_query comparisons more would take minutes
+// work    n_train² comparisons a query: 3.6·10¹³ for MNIST
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -41,10 +40,6 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     const std::int64_t blocks_a_row = (problem.n_train + threads - 1) / threads;
@@ -55,7 +50,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector rank_selector{"rank", "every element counts its own rank", supports, workspace_bytes,
-                                    enqueue};
+extern const Selector rank_selector{
+    .name = "rank", .summary = "every element counts its own rank", .supports = supports, .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -1,16 +1,14 @@
 // Keep k candidates, replace the largest whenever a smaller one comes, order them at the end (seed 004,
 // §5.3).
 //
-// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out    n_query × k neighbors
-// launch a warp a query: 32 distances are compared with the largest candidate at once, and the few that are
-// smaller
-//        replace it one after another; the seed gives a query one thread.
-// shared k keys for each of the block's 2 warps: at most 16 KiB
-// order  keys are distance << 32 | index
-// work   4 · n_train bytes and n_train comparisons a query; about k · ln(n_train / k) replacements where the
-// order is
-//        random, each a search over k keys for the new largest; k searches to order them
+// in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out     n_query × k neighbors
+// launch  a warp a query: 32 distances are compared with the largest candidate at once, and the few that
+//         are smaller replace it one after another; the seed gives a query one thread.
+// shared  k keys for each of the block's 2 warps: at most 16 KiB
+// order   keys are distance << 32 | index
+// work    4 · n_train bytes and n_train comparisons a query; about k · ln(n_train / k) replacements where
+//         the order is random, each a search over k keys for the new largest; k searches to order them
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -52,6 +50,8 @@ struct Candidates {
     }
 };
 
+/// steps_ahead: loads of a thread in flight.
+template <int steps_ahead>
 __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceRows in, NeighborRows out) {
     extern __shared__ NeighborKey shared[];
     const int lane = static_cast<int>(threadIdx.x) % warp_size,
@@ -65,37 +65,38 @@ __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceR
     __syncwarp();
 
     NeighborKey worst = candidates.largest();
-    for (std::int64_t begin = out.k; begin < in.cols; begin += warp_size) {
-        const std::int64_t t = begin + lane;
-        const NeighborKey key = t < in.cols ? key_of(row[t], t) : no_key;
-        for (unsigned smaller = __ballot_sync(all_lanes, key < worst); smaller != 0;
-             smaller = __ballot_sync(all_lanes, key < worst) & (smaller & (smaller - 1))) {
-            candidates.replace(worst, __shfl_sync(all_lanes, key, __ffs(static_cast<int>(smaller)) - 1));
-            worst = candidates.largest();
+    for (std::int64_t begin = out.k; begin < in.cols; begin += steps_ahead * warp_size) {
+        NeighborKey key[steps_ahead];
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i) {
+            const std::int64_t t = begin + i * warp_size + lane;
+            key[i] = t < in.cols ? key_of(row[t], t) : no_key;
         }
+#pragma unroll
+        for (int i = 0; i < steps_ahead; ++i)
+            for (unsigned smaller = __ballot_sync(all_lanes, key[i] < worst); smaller != 0;
+                 smaller = __ballot_sync(all_lanes, key[i] < worst) & (smaller & (smaller - 1))) {
+                candidates.replace(worst,
+                                   __shfl_sync(all_lanes, key[i], __ffs(static_cast<int>(smaller)) - 1));
+                worst = candidates.largest();
+            }
     }
     candidates.write_in_order(out.d_data + q * out.k);
-}
-
-Refusal supports(const Problem& problem) {
-    return refuse_problem(problem);
-}
-
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
 }
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
     const std::size_t shared_bytes = warps * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
-    replace_max_kernel<<<blocks, warps * warp_size, shared_bytes, stream>>>(in, out);
+    // Where k is large, most of the time goes into replacing, and more registers only cost warps.
+    const auto kernel = problem.k <= 64 ? replace_max_kernel<8> : replace_max_kernel<4>;
+    kernel<<<blocks, warps * warp_size, shared_bytes, stream>>>(in, out);
     check_launch("launching replace_max");
 }
 
 }  // namespace
 
-extern const Selector replace_max_selector{"replace_max", "keep k, replace the largest, then order them",
-                                           supports, workspace_bytes, enqueue};
+extern const Selector replace_max_selector{
+    .name = "replace_max", .summary = "keep k, replace the largest, then order them", .enqueue = enqueue};
 
 }  // namespace knn::gpu

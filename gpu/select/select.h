@@ -8,23 +8,25 @@
 
 #include "data/problem.h"
 #include "gpu/views.h"
+#include "gpu/workspace.h"
 
 namespace knn::gpu {
 
-/// One way to find each row's k smallest distances, ordered by (distance, index).
+/// One way to find each row's k smallest distances, ordered by (distance, index). A row may leave out what
+/// its default says.
 struct Selector {
     const char* name;
     const char* summary;
     /// Why it cannot; empty where it can. `problem.n_query` is the size of a batch.
-    Refusal (*supports)(const Problem& problem);
-    std::size_t (*workspace_bytes)(const Problem& problem);
+    Refusal (*supports)(const Problem& problem) = refuse_problem;
+    std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
     void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
-                    void* d_workspace, cudaStream_t stream);
+                    void* d_workspace, cudaStream_t stream) = nullptr;
 };
 
-/// All of them; the first is what `classic` uses.
+/// All of them; the first that supports a problem is what `classic` uses.
 std::span<const Selector* const> selector_table();
 
 }  // namespace knn::gpu

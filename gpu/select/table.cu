@@ -2,13 +2,14 @@
 
 namespace knn::gpu {
 
-extern const Selector bitonic_selector, bitonic_topk_selector, insertion_selector, rank_selector,
-    k_pass_selector, replace_max_selector;
+extern const Selector bitonic_selector, bitonic_topk_selector, multiselect_selector, replace_max_selector,
+    block_rank_merge_selector, segmented_sort_selector, k_pass_selector, insertion_selector, rank_selector;
 
 namespace {
 const Selector* const table[] = {
-    &bitonic_selector, &bitonic_topk_selector, &insertion_selector,
-    &rank_selector,    &k_pass_selector,       &replace_max_selector,
+    &bitonic_selector,     &bitonic_topk_selector,     &multiselect_selector,
+    &replace_max_selector, &block_rank_merge_selector, &segmented_sort_selector,
+    &k_pass_selector,      &insertion_selector,        &rank_selector,
 };
 }  // namespace
 

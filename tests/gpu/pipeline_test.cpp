@@ -10,18 +10,31 @@
 
 namespace knn {
 
-TEST_CASE("gpu: every pair of distance kernel and selector passes the battery") {
+namespace {
+
+void check_battery(const std::string& distance, const std::string& select) {
+    test::check_engine(
+        "distance '" + distance + "', selector '" + select + "'",
+        [&](SearchRequest request) {
+            request.distance = distance;
+            request.select = select;
+            return gpu::search(request, {});
+        },
+        [&](const Problem& problem) { return gpu::refuse(problem, distance, select); });
+}
+
+}  // namespace
+
+TEST_CASE("gpu: every distance kernel passes the battery") {
     if (!test::have_gpu()) return;
     for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
-        for (const gpu::StrategyInfo& select : gpu::selectors())
-            test::check_engine(
-                distance.name + " + " + select.name,
-                [&](SearchRequest request) {
-                    request.distance = distance.name;
-                    request.select = select.name;
-                    return gpu::search(request, {});
-                },
-                [&](const Problem& problem) { return gpu::refuse(problem, distance.name, select.name); });
+        check_battery(distance.name, "");
+}
+
+TEST_CASE("gpu: every selector passes the battery") {
+    if (!test::have_gpu()) return;
+    for (const gpu::StrategyInfo& select : gpu::selectors())
+        check_battery("", select.name);
 }
 
 TEST_CASE("gpu: many batches in flight give what one batch gives, and what the CPU gives") {
@@ -80,24 +93,64 @@ TEST_CASE("gpu: small problems on every path") {
     }
 }
 
-TEST_CASE("gpu: small problem, every distance kernel and selector") {
-    if (!test::have_gpu()) return;
-    const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
-    const std::vector<std::uint8_t> labels(700, 3);
+namespace {
+
+/// One small problem by these strategies; where they refuse it, a message says why.
+void check_small_problem(const std::string& distance, const std::string& select) {
+    static const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
+    static const std::vector<std::uint8_t> labels(700, 3);
     SearchRequest request;
     request.train = {train.pixels.data(), train.n, train.dim};
     request.query = {query.pixels.data(), query.n, query.dim};
     request.train_labels = labels;
     request.k = 40;
-    const SearchResult cpu = cpu::search(request, {});
-    for (const gpu::StrategyInfo& distance : gpu::distance_kernels()) {
-        request.distance = distance.name;
-        CHECK(gpu::search(request, {}).neighbors.rows == cpu.neighbors.rows);
+    static const std::vector<Neighbor> expected = cpu::search(request, {}).neighbors.rows;
+    request.distance = distance;
+    request.select = select;
+    CAPTURE(distance);
+    CAPTURE(select);
+    if (const Refusal why = gpu::refuse(request.problem(), distance, select)) {
+        MESSAGE("not run: " << *why);
+        return;
     }
-    request.distance.clear();
-    for (const gpu::StrategyInfo& select : gpu::selectors()) {
-        request.select = select.name;
-        CHECK(gpu::search(request, {}).neighbors.rows == cpu.neighbors.rows);
+    CHECK(gpu::search(request, {}).neighbors.rows == expected);
+}
+
+}  // namespace
+
+TEST_CASE("gpu: small problem, every distance kernel and selector") {
+    if (!test::have_gpu()) return;
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+        check_small_problem(distance.name, "");
+    for (const gpu::StrategyInfo& select : gpu::selectors())
+        check_small_problem("", select.name);
+}
+
+TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
+    if (!test::have_gpu()) return;
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+        for (const gpu::StrategyInfo& select : gpu::selectors())
+            check_small_problem(distance.name, select.name);
+}
+
+TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
+    if (!test::have_gpu()) return;
+    const test::Rows rows = test::random_rows(300, 20, 3);
+    const std::vector<std::uint8_t> labels(300, 7);
+    SearchRequest request;
+    request.train = request.query = {rows.pixels.data(), rows.n, rows.dim};
+    request.train_labels = labels;
+    for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
+        request.metric = metric;
+        request.p = 3;
+        if (const Refusal why = gpu::refuse(request.problem(), "", "")) {
+            MESSAGE("not run: " << *why);
+            continue;
+        }
+        const SearchResult result = gpu::search(request, {});
+        if (metric == Metric::l2) CHECK(result.distance == "float4");
+        for (std::uint32_t i = 0; i < 300; ++i)  // random images: each is its own nearest
+            CHECK(result.neighbors.row(i)[0].index == i);
     }
 }
 

@@ -6,39 +6,28 @@
 
 #include "gpu/expand.h"
 #include "tests/gpu/device_arrays.h"
+#include "tests/gpu/distance/scores.h"
 #include "tests/gpu/have_gpu.h"
 
 namespace knn {
 
 namespace {
 
-/// All squared distances in 64-bit integers.
-std::vector<std::int64_t> distances(const std::vector<std::uint8_t>& train,
-                                    const std::vector<std::uint8_t>& query, std::int64_t n_train,
-                                    std::int64_t n_query, std::int64_t dim) {
-    std::vector<std::int64_t> all;
-    for (std::int64_t q = 0; q < n_query; ++q)
-        for (std::int64_t t = 0; t < n_train; ++t) {
-            std::int64_t sum = 0;
-            for (std::int64_t i = 0; i < dim; ++i) {
-                const std::int64_t d = std::int64_t{query[q * dim + i]} - train[t * dim + i];
-                sum += d * d;
-            }
-            all.push_back(sum);
-        }
-    return all;
-}
+using Bytes = std::vector<std::uint8_t>;
 
-/// Poisoned rows and gaps on the device, so that nothing unwritten looks right.
-void check_kernel(const gpu::DistanceKernel& kernel, std::int64_t n_train, std::int64_t n_query,
-                  std::int64_t dim, const std::vector<std::uint8_t>& train,
-                  const std::vector<std::uint8_t>& query) {
+constexpr Metric all_metrics[] = {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson};
+
+/// Poisoned rows and gaps on the device, so that nothing unwritten looks right. Refused problems are left
+/// out.
+void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const Bytes& train,
+                  const Bytes& query, const std::vector<std::uint32_t>& expected) {
     CAPTURE(kernel.name);
-    CAPTURE(n_train);
-    CAPTURE(n_query);
-    CAPTURE(dim);
-    const Problem problem{n_train, n_query, dim, 1, Metric::l2};
+    CAPTURE(problem.n_train);
+    CAPTURE(problem.n_query);
+    CAPTURE(problem.dim);
+    CAPTURE(static_cast<int>(problem.metric));
     if (kernel.supports(problem)) return;
+    const std::int64_t n_train = problem.n_train, n_query = problem.n_query, dim = problem.dim;
     const std::int64_t padded = (dim + 3) / 4 * 4;
     const auto train_bytes = test::to_device(train, n_train, dim),
                query_bytes = test::to_device(query, n_query, dim);
@@ -51,55 +40,130 @@ void check_kernel(const gpu::DistanceKernel& kernel, std::int64_t n_train, std::
     const auto out =
         test::to_device(std::vector<std::uint32_t>(n_query * n_train, 0xdeadbeef), n_query, n_train);
     gpu::DeviceBuffer<char> workspace(kernel.workspace_bytes(problem));
+    if (workspace.size() > 0) gpu::check(cudaMemset(workspace.d_data(), 0xa5, workspace.size()), "poisoning");
     kernel.enqueue(problem, train_view, query_view, out.rows(), workspace.d_data(), nullptr);
     const std::vector<std::uint32_t> found = test::to_host(out.rows());
-    const std::vector<std::int64_t> expected = distances(train, query, n_train, n_query, dim);
     CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
 }
 
-std::vector<std::uint8_t> random_bytes(std::int64_t n, unsigned seed, int levels) {
+/// Every kernel, every metric that it has, p = 0.5 and 3 for lp.
+void check_all(const Problem& sizes, const Bytes& train, const Bytes& query) {
+    for (const Metric metric : all_metrics)
+        for (const double p : {0.5, 3.0}) {
+            if (p == 3.0 && metric != Metric::lp) continue;
+            Problem problem = sizes;
+            problem.metric = metric;
+            problem.p = p;
+            const std::vector<std::uint32_t> expected = test::scores(problem, train, query);
+            for (const gpu::DistanceKernel* kernel : gpu::distance_table())
+                check_kernel(*kernel, problem, train, query, expected);
+        }
+}
+
+Bytes random_bytes(std::int64_t n, unsigned seed, int levels) {
     std::mt19937 random(seed);
-    std::vector<std::uint8_t> bytes(n);
+    Bytes bytes(n);
     for (std::uint8_t& byte : bytes)
         byte = static_cast<std::uint8_t>(random() % levels * (255 / (levels - 1)));
     return bytes;
 }
 
+void check_random(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int levels) {
+    check_all({n_train, n_query, dim, 1}, random_bytes(n_train * dim, 1, levels),
+              random_bytes(n_query * dim, 2, levels));
+}
+
 }  // namespace
 
-TEST_CASE("gpu: distances of every kernel are the integers of the definition") {
+TEST_CASE("gpu: scores of every kernel and metric are those of the definition") {
     if (!test::have_gpu()) return;
     struct Size {
         std::int64_t n_train, n_query, dim;
     };
-    for (const gpu::DistanceKernel* kernel : gpu::distance_table())
-        for (const Size& size : {Size{1, 1, 1},
-                                 {2, 3, 3},
-                                 {33, 17, 4},
-                                 {127, 63, 5},
-                                 {128, 64, 32},
-                                 {129, 65, 31},
-                                 {300, 2, 33},
-                                 {5, 200, 784},
-                                 {260, 70, 127},
-                                 {70, 70, 1023},
-                                 {70, 70, 1024},
-                                 {70, 70, 1025},
-                                 {40, 9, 1033},
-                                 {20, 9, 2049},
-                                 {20, 9, 4096}})
-            for (const int levels : {2, 256})
-                check_kernel(*kernel, size.n_train, size.n_query, size.dim,
-                             random_bytes(size.n_train * size.dim, 1, levels),
-                             random_bytes(size.n_query * size.dim, 2, levels));
+    for (const Size& size : {Size{1, 1, 1},
+                             {2, 3, 3},
+                             {33, 17, 4},
+                             {127, 63, 5},
+                             {128, 64, 32},
+                             {129, 65, 31},
+                             {300, 2, 33},
+                             {5, 200, 784},
+                             {260, 70, 127},
+                             {70, 70, 1023},
+                             {70, 70, 1024},
+                             {70, 70, 1025},
+                             {40, 9, 1033},
+                             {20, 9, 2049},
+                             {20, 9, 4096}})
+        for (const int levels : {2, 256})
+            check_random(size.n_train, size.n_query, size.dim, levels);
+}
+
+TEST_CASE("gpu: small images, every distance kernel and metric") {
+    if (!test::have_gpu()) return;
+    check_random(130, 9, 37, 256);
+    check_random(5, 3, 1100, 256);
 }
 
 TEST_CASE("gpu: the largest distances of every dim are exact") {
     if (!test::have_gpu()) return;
-    for (const gpu::DistanceKernel* kernel : gpu::distance_table())
-        for (const std::int64_t dim : {784, 1024, 1028, 1032, 2048, 66'051})
-            check_kernel(*kernel, 3, 2, dim, std::vector<std::uint8_t>(3 * dim, 255),
-                         std::vector<std::uint8_t>(2 * dim, 0));
+    for (const std::int64_t dim : {784, 1024, 1028, 1032, 2048, 66'051}) {
+        check_all({3, 2, dim, 1}, Bytes(3 * dim, 255), Bytes(2 * dim, 0));
+        check_all({3, 2, dim, 1}, Bytes(3 * dim, 255), Bytes(2 * dim, 255));
+    }
+    check_random(5, 3, 66'051, 256);
+}
+
+TEST_CASE("gpu: images without ink and of one gray are at distance 1 of all others in cosine and pearson") {
+    if (!test::have_gpu()) return;
+    Bytes train = random_bytes(40 * 100, 3, 256), query = random_bytes(4 * 100, 4, 256);
+    std::fill_n(train.begin() + 100, 100, std::uint8_t{0});
+    std::fill_n(train.begin() + 200, 100, std::uint8_t{77});
+    std::fill_n(query.begin(), 100, std::uint8_t{0});
+    std::fill_n(query.begin() + 100, 100, std::uint8_t{9});
+    std::copy_n(train.begin() + 500, 100, query.begin() + 200);  // at distance 0, or as near as doubles come
+    for (int i = 0; i < 100; ++i)
+        query[300 + i] = static_cast<std::uint8_t>(255 - train[600 + i]);  // the other end: near 2 in pearson
+    check_all({40, 4, 100, 1}, train, query);
+}
+
+TEST_CASE("gpu: more training images than a texture holds") {
+    if (!test::have_gpu()) return;
+    check_random(131'072, 2, 3, 256);
+    check_random(131'073, 2, 3, 256);
+}
+
+TEST_CASE("distance kernels say what they do not compute, and classic has one for every metric") {
+    Problem problem{1000, 10, 784, 5};
+    for (const Metric metric : all_metrics) {
+        problem.metric = metric;
+        int with_metric = 0;
+        for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
+            const bool has = (kernel->metrics & gpu::metric_set(metric)) != 0;
+            with_metric += has;
+            const Refusal refusal = kernel->supports(problem);
+            if (has) continue;
+            REQUIRE(refusal);
+            CHECK(refusal->find(std::string(kernel->name) + " computes ") != std::string::npos);
+        }
+        CHECK(with_metric > 0);
+    }
+    for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
+        CAPTURE(kernel->name);
+        problem.metric = Metric::l2;
+        problem.k = 1001;
+        CHECK(kernel->supports(problem));
+        problem.k = 5;
+    }
+}
+
+TEST_CASE("texture refuses what no texture holds, and auto-texture does not") {
+    const Problem problem{200'000, 10, 784, 5};
+    for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
+        if (kernel->name == std::string("texture"))
+            CHECK(kernel->supports(problem).value().find("131072") != std::string::npos);
+        if (kernel->name == std::string("auto-texture")) CHECK(!kernel->supports(problem));
+    }
 }
 
 }  // namespace knn

@@ -27,25 +27,52 @@ std::vector<Neighbor> smallest(const std::vector<std::uint32_t>& matrix, std::in
     return all;
 }
 
-void check_selector(const gpu::Selector& selector, std::int64_t n_query, std::int64_t n_train, int k,
-                    const std::vector<std::uint32_t>& matrix) {
-    CAPTURE(selector.name);
-    CAPTURE(n_train);
-    CAPTURE(n_query);
-    CAPTURE(k);
-    const Problem problem{n_train, n_query, 784, k, Metric::l2};
-    if (selector.supports(problem)) return;
-    const auto in =
-        test::to_device(matrix, n_query, n_train, 0);  // gaps of zeros would win if they were read
-    gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(n_query * k));
-    gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
-    gpu::check(cudaMemset(out.d_data(), 0xa5, out.size() * sizeof(Neighbor)), "poisoning");
-    if (workspace.size() > 0) gpu::check(cudaMemset(workspace.d_data(), 0, workspace.size()), "poisoning");
-    selector.enqueue(problem, in.rows(), {out.d_data(), n_query, k}, workspace.d_data(), nullptr);
-    CHECK(test::to_host(out) == smallest(matrix, n_query, n_train, k));
+/// A selector may use that scores stay below what metric and dim allow, so the problem is one that has such
+/// scores.
+Problem problem_of(const std::vector<std::uint32_t>& matrix, std::int64_t n_query, std::int64_t n_train,
+                   int k) {
+    const bool mnist = *std::max_element(matrix.begin(), matrix.end()) <= 784 * 255 * 255;
+    return {n_train, n_query, mnist ? 784 : max_dim, k, Metric::l2};
 }
 
-enum class Order { random, few_values, equal, ascending, descending, extreme };
+/// One thread that moves k neighbors for every distance of a descending row takes seconds.
+bool takes_long(const gpu::Selector& selector, const Problem& problem) {
+    return selector.name == std::string("insertion") && problem.k * problem.n_train > 1 << 25;
+}
+
+void check_selector(const gpu::Selector& selector, const Problem& problem,
+                    const gpu::PitchedBuffer<std::uint32_t>& in, const std::vector<Neighbor>& expected) {
+    CAPTURE(selector.name);
+    CAPTURE(problem.n_train);
+    CAPTURE(problem.n_query);
+    CAPTURE(problem.k);
+    if (selector.supports(problem) || takes_long(selector, problem)) return;
+    gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(problem.n_query * problem.k));
+    gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
+    gpu::check(cudaMemset(out.d_data(), 0xa5, out.size() * sizeof(Neighbor)), "poisoning");
+    // At most the beginning of a large one: kernels take their arrays from there on.
+    const std::size_t poisoned = std::min(workspace.size(), std::size_t{1} << 26);
+    if (poisoned > 0) gpu::check(cudaMemset(workspace.d_data(), 0, poisoned), "poisoning");
+    selector.enqueue(problem, in.rows(), {out.d_data(), problem.n_query, problem.k}, workspace.d_data(),
+                     nullptr);
+    CHECK(test::to_host(out) == expected);
+}
+
+/// Every selector on this matrix.
+void check_selectors(const Problem& problem, const std::vector<std::uint32_t>& matrix) {
+    // Gaps of zeros would win if they were read.
+    const auto in = test::to_device(matrix, problem.n_query, problem.n_train, 0);
+    const std::vector<Neighbor> expected = smallest(matrix, problem.n_query, problem.n_train, problem.k);
+    for (const gpu::Selector* selector : gpu::selector_table())
+        check_selector(*selector, problem, in, expected);
+}
+
+void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
+                     const std::vector<std::uint32_t>& matrix) {
+    check_selectors(problem_of(matrix, n_query, n_train, k), matrix);
+}
+
+enum class Order { random, few_values, equal, ascending, descending, extreme, near_limit };
 
 std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_t n_train) {
     std::mt19937 random(static_cast<unsigned>(n_train));
@@ -71,43 +98,101 @@ std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_
             case Order::extreme:
                 matrix[i] = random() % 2 == 0 ? 0xffffffffu : 0u;
                 break;
+            case Order::near_limit:  // of l2 and dim 66,051
+                matrix[i] = 0xffffffffu - random() % 1000;
+                break;
         }
     }
     return matrix;
 }
 
-constexpr Order all_orders[] = {Order::random,    Order::few_values, Order::equal,
-                                Order::ascending, Order::descending, Order::extreme};
+constexpr Order all_orders[] = {Order::random,     Order::few_values, Order::equal,     Order::ascending,
+                                Order::descending, Order::extreme,    Order::near_limit};
 
 }  // namespace
 
 TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every kind") {
     if (!test::have_gpu()) return;
-    for (const gpu::Selector* selector : gpu::selector_table())
-        for (const std::int64_t n_train :
-             {1,    2,    31,   32,     33,     1000,   1023,   1024,   1025,   2048,   2049,
-              4095, 8192, 8193, 16'384, 16'385, 32'769, 60'000, 65'536, 65'537, 131'073})
-            for (const Order order : all_orders) {
-                const std::vector<std::uint32_t> matrix = values(order, 3, n_train);
-                for (const int k : {1, 5, 32, 33, 1024})
-                    if (k <= n_train) check_selector(*selector, 3, n_train, k, matrix);
-                if (n_train <= 1024) check_selector(*selector, 3, n_train, static_cast<int>(n_train), matrix);
-            }
+    for (const std::int64_t n_train :
+         {1,    2,    31,   32,     33,     1000,   1023,   1024,   1025,   2048,   2049,
+          4095, 8192, 8193, 16'384, 16'385, 32'769, 60'000, 65'536, 65'537, 131'073})
+        for (const Order order : all_orders) {
+            const std::vector<std::uint32_t> matrix = values(order, 3, n_train);
+            for (const int k : {1, 5, 32, 33, 1024})
+                if (k <= n_train) check_selectors(3, n_train, k, matrix);
+            if (n_train <= 1024) check_selectors(3, n_train, static_cast<int>(n_train), matrix);
+        }
 }
 
 TEST_CASE("gpu: rows of a million and more") {
     if (!test::have_gpu()) return;
-    for (const gpu::Selector* selector : gpu::selector_table())
-        for (const std::int64_t n_train : {1 << 20, (1 << 20) + 1, 3'000'000})
-            for (const Order order : {Order::random, Order::descending})
-                check_selector(*selector, 2, n_train, 100, values(order, 2, n_train));
+    for (const std::int64_t n_train : {1 << 20, (1 << 20) + 1, 3'000'000})
+        for (const Order order : {Order::random, Order::descending})
+            for (const int k : {7, 100})
+                check_selectors(2, n_train, k, values(order, 2, n_train));
 }
 
 TEST_CASE("gpu: more rows than run at once") {
     if (!test::have_gpu()) return;
-    for (const gpu::Selector* selector : gpu::selector_table())
-        for (const std::int64_t n_train : {100, 9'000, 70'000})
-            check_selector(*selector, 700, n_train, 7, values(Order::random, 700, n_train));
+    for (const std::int64_t n_train : {100, 9'000, 70'000})
+        check_selectors(700, n_train, 7, values(Order::random, 700, n_train));
+}
+
+// The scores of cosine, pearson and lp are the bits of floats that are not negative; `bitonic` compares its
+// keys as doubles. 0 to 0x47ffffff has every exponent that lp reaches, 66,051 being 0x47810180 as a float,
+// and subnormals.
+TEST_CASE("gpu: scores that are bits of floats are sorted as what they are") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(5);
+    for (const std::int64_t n_train : {40, 1'500, 20'000, 70'000, 140'000}) {
+        std::vector<std::uint32_t> angles(3 * n_train), powers(3 * n_train), tiny(3 * n_train);
+        for (std::int64_t i = 0; i < 3 * n_train; ++i) {
+            angles[i] = random() % 0x40000001u;  // 0 to 2
+            powers[i] = random() % 0x48000000u;
+            tiny[i] = random() % 0x01000000u;
+        }
+        for (const int k : {1, 40}) {
+            check_selectors({n_train, 3, 784, k, Metric::cosine}, angles);
+            check_selectors({n_train, 3, 784, k, Metric::pearson}, angles);
+            check_selectors({n_train, 3, 66'051, k, Metric::lp, 0.5}, powers);
+            check_selectors({n_train, 3, 66'051, k, Metric::lp, 15}, tiny);
+        }
+    }
+}
+
+TEST_CASE("gpu: scores of l1 are sorted in as many bits as they can have") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(6);
+    for (const std::int64_t dim : {1, 784, 66'051}) {
+        std::vector<std::uint32_t> matrix(3 * 5'000);
+        for (std::uint32_t& value : matrix)
+            value = static_cast<std::uint32_t>(random() % 100 == 0 ? dim * 255 : random() % (dim * 255 + 1));
+        check_selectors({5'000, 3, dim, 100, Metric::l1}, matrix);
+    }
+}
+
+// `multiselect` gives a row a warp where rows are many and short, and a block otherwise.
+TEST_CASE("gpu: small rows, many of them") {
+    if (!test::have_gpu()) return;
+    const std::int64_t n_query = gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 1;
+    for (const Order order : {Order::random, Order::equal})
+        check_selectors(n_query, 600, 5, values(order, n_query, 600));
+}
+
+// Long enough for a block of `multiselect` to divide them.
+TEST_CASE("gpu: small matrix of longer rows") {
+    if (!test::have_gpu()) return;
+    for (const int k : {5, 300})
+        check_selectors(2, 5'000, k, values(Order::random, 2, 5'000));
+}
+
+TEST_CASE("gpu: many rows of every kind") {
+    if (!test::have_gpu()) return;
+    const std::int64_t n_query = 2 * gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 3;
+    for (const std::int64_t n_train : {255, 256, 257, 2'048, 2'049})
+        for (const Order order : all_orders)
+            for (const int k : {1, 100, 1024})
+                if (k <= n_train) check_selectors(n_query, n_train, k, values(order, n_query, n_train));
 }
 
 }  // namespace knn

@@ -1,0 +1,226 @@
+// Distances from a matrix product (seed 001, "Distance calculation"): ‖q‖² + ‖r‖² − 2 q·r, cosine,
+// Pearson.
+//
+// train      n_train × dim floats holding integers 0..255, pitched rows (multiples of 16 bytes), device
+//            memory
+// query      n_query × dim floats, the same
+// workspace  both sets as signed bytes, pixel − 128, rows `stride` = dim rounded up to 32 bytes apart,
+//            zeros beyond dim; Σ and Σ² of every such row; the training set is filled up to a multiple of
+//            4 rows. 32 MiB for cuBLAS.
+// out        n_query × n_train 32-bit scores, rows beginning at multiples of 16 bytes; what lies between
+//            n_train and the next multiple of 4 is overwritten
+// launch     a warp a row takes the bytes and sums; then cuBLAS multiplies 8-bit integers into `out`, and
+//            a pass over it turns the products into scores. Slices of the queries small enough for the L2
+//            cache were slower: what the pass gains, the smaller products lose (docs/performance.md).
+// exact      with q' = q − 128 and r' = r − 128 the products are signed bytes and cuBLAS sums them in
+//            32-bit integers: |Σ q' r'| <= 128² · dim <= 1.09·10⁹ < 2³¹. A squared distance does not
+//            change when both sides are shifted: Σq'² + Σr'² − 2 Σq'r', modulo 2³², which holds it.
+//            Neither does Pearson's dim · Σqr − Σq Σr; cosine's q·r is Σq'r' + 128 (Σq' + Σr') + 128² ·
+//            dim. The rest is cosine_score with one rounding at each operation.
+// metrics    l2, cosine, pearson
+// limits     dim <= 66,051 (the distance fits 32 bits); cuBLAS must be there at run time
+// work       2 · n_query · n_train · dim operations of the tensor cores: 0.94·10¹² for MNIST; writes 4
+//            bytes a pair twice and reads them once
+
+#include <algorithm>
+
+#include "gpu/distance/cosine_score.cuh"
+#include "gpu/distance/distance.h"
+#include "gpu/runtime/check.h"
+#include "gpu/runtime/int8_product.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int shift = 128;
+constexpr int threads = 256, warp = 32;
+constexpr int rows_a_block = 8;  // of the last pass
+
+std::int64_t round_up(std::int64_t n, std::int64_t to) {
+    return (n + to - 1) / to * to;
+}
+
+/// Σ (pixel − 128) and Σ (pixel − 128)² of an image.
+struct Sums {
+    int sum;
+    unsigned squares;
+};
+
+/// Signed bytes and their sums in the workspace: n rows.
+struct Bytes {
+    std::int8_t* d_data;
+    Sums* d_sums;
+    std::int64_t n, stride;
+};
+
+/// Where things stand in the workspace; every part begins at a multiple of 256 bytes.
+struct Plan {
+    std::int64_t stride, n_train, n_query;
+    std::size_t train, train_sums, query, query_sums, product, bytes;
+
+    explicit Plan(const Problem& problem)
+        : stride(round_up(problem.dim, 32)), n_train(round_up(problem.n_train, 4)), n_query(problem.n_query) {
+        std::size_t end = 0;
+        const auto take = [&](std::size_t size) {
+            const std::size_t begin = end;
+            end += (size + 255) / 256 * 256;
+            return begin;
+        };
+        train = take(static_cast<std::size_t>(n_train * stride));
+        train_sums = take(static_cast<std::size_t>(n_train) * sizeof(Sums));
+        query = take(static_cast<std::size_t>(n_query * stride));
+        query_sums = take(static_cast<std::size_t>(n_query) * sizeof(Sums));
+        product = take(Int8Product::workspace_bytes);
+        bytes = end;
+    }
+    Bytes train_bytes(char* d_workspace) const {
+        return {reinterpret_cast<std::int8_t*>(d_workspace + train),
+                reinterpret_cast<Sums*>(d_workspace + train_sums), n_train, stride};
+    }
+    Bytes query_bytes(char* d_workspace) const {
+        return {reinterpret_cast<std::int8_t*>(d_workspace + query),
+                reinterpret_cast<Sums*>(d_workspace + query_sums), n_query, stride};
+    }
+};
+
+/// A warp a row; rows beyond those of `in`, and columns beyond its, become 0.
+__global__ void __launch_bounds__(threads) narrow_kernel(FloatRows in, Bytes out) {
+    const int lane = static_cast<int>(threadIdx.x) % warp;
+    const std::int64_t n = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp;
+    if (n >= out.n) return;
+    const std::int64_t cols = n < in.n ? in.cols : 0;
+    const auto* in_row = reinterpret_cast<const float4*>(in.row(n < in.n ? n : 0));
+    auto* out_row = reinterpret_cast<char4*>(out.d_data + n * out.stride);
+    int sum = 0;
+    unsigned squares = 0;
+    for (std::int64_t i = lane; 4 * i < out.stride; i += warp) {
+        const float4 pixels = 4 * i < cols ? in_row[i] : make_float4(0, 0, 0, 0);
+        const auto narrow = [&](std::int64_t column, float pixel) {
+            const int value = column < cols ? static_cast<int>(pixel) - shift : 0;
+            sum += value;
+            squares += static_cast<unsigned>(value * value);
+            return static_cast<signed char>(value);
+        };
+        char4 bytes;
+        bytes.x = narrow(4 * i, pixels.x);
+        bytes.y = narrow(4 * i + 1, pixels.y);
+        bytes.z = narrow(4 * i + 2, pixels.z);
+        bytes.w = narrow(4 * i + 3, pixels.w);
+        out_row[i] = bytes;
+    }
+    for (int step = warp / 2; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        squares += __shfl_xor_sync(0xffffffffu, squares, step);
+    }
+    if (lane == 0) out.d_sums[n] = {sum, squares};
+}
+
+/// What an image brings into the score of a pair; each holds an integer below 2⁵³.
+struct L2Side {
+    unsigned squares;
+    __device__ L2Side(const Sums& sums, std::int64_t) : squares(sums.squares) {}
+    __device__ static std::uint32_t score(const L2Side& a, const L2Side& b, int product, std::int64_t) {
+        return a.squares + b.squares - 2u * static_cast<unsigned>(product);
+    }
+};
+
+struct CosineSide {
+    double offset, norm;  // a·b = product + both offsets
+    __device__ CosineSide(const Sums& sums, std::int64_t dim)
+        : offset(static_cast<double>(shift * std::int64_t{sums.sum} + shift * shift / 2 * dim)),
+          norm(static_cast<double>(sums.squares + 2 * shift * std::int64_t{sums.sum} + shift * shift * dim)) {
+    }
+    __device__ static std::uint32_t score(const CosineSide& a, const CosineSide& b, int product,
+                                          std::int64_t) {
+        return cosine_score(product + (a.offset + b.offset), a.norm, b.norm);
+    }
+};
+
+struct PearsonSide {
+    double sum, norm;
+    __device__ PearsonSide(const Sums& sums, std::int64_t dim)
+        : sum(sums.sum), norm(static_cast<double>(dim * sums.squares - std::int64_t{sums.sum} * sums.sum)) {}
+    __device__ static std::uint32_t score(const PearsonSide& a, const PearsonSide& b, int product,
+                                          std::int64_t dim) {
+        return cosine_score(static_cast<double>(dim) * product - a.sum * b.sum, a.norm, b.norm);
+    }
+};
+
+/// Products to scores, in place: a thread takes 4 training images and 8 queries. Grid: training images /
+/// 1,024, queries / 8.
+template <class Side>
+__global__ void __launch_bounds__(threads)
+    score_kernel(DistanceRows out, const Sums* d_train, const Sums* d_query, std::int64_t dim) {
+    const std::int64_t t = 4 * (std::int64_t{blockIdx.x} * threads + threadIdx.x);
+    if (t >= out.cols) return;
+    const Side train[4] = {
+        {d_train[t], dim}, {d_train[t + 1], dim}, {d_train[t + 2], dim}, {d_train[t + 3], dim}};
+    const std::int64_t begin = std::int64_t{blockIdx.y} * rows_a_block;
+    const std::int64_t end = min(begin + rows_a_block, out.n);
+#pragma unroll 4
+    for (std::int64_t q = begin; q < end; ++q) {
+        const Side query(d_query[q], dim);
+        auto* place = reinterpret_cast<uint4*>(out.row(q) + t);
+        uint4 value = *place;
+        value.x = Side::score(query, train[0], static_cast<int>(value.x), dim);
+        value.y = Side::score(query, train[1], static_cast<int>(value.y), dim);
+        value.z = Side::score(query, train[2], static_cast<int>(value.z), dim);
+        value.w = Side::score(query, train[3], static_cast<int>(value.w), dim);
+        *place = value;
+    }
+}
+
+void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums* d_train, const Sums* d_query,
+                    cudaStream_t stream) {
+    const auto kernel = problem.metric == Metric::cosine    ? score_kernel<CosineSide>
+                        : problem.metric == Metric::pearson ? score_kernel<PearsonSide>
+                                                            : score_kernel<L2Side>;
+    const dim3 grid(static_cast<unsigned>((out.cols + 4 * threads - 1) / (4 * threads)),
+                    static_cast<unsigned>((out.n + rows_a_block - 1) / rows_a_block));
+    kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
+    check_launch("launching the scores of gemm");
+}
+
+void enqueue_narrow(const FloatRows& in, const Bytes& out, cudaStream_t stream) {
+    constexpr int rows = threads / warp;
+    narrow_kernel<<<static_cast<unsigned>((out.n + rows - 1) / rows), threads, 0, stream>>>(in, out);
+    check_launch("launching the bytes of gemm");
+}
+
+constexpr MetricSet metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson);
+
+Refusal supports(const Problem& problem) {
+    if (Refusal refusal = refuse_all_but(metrics, "gemm", "l2, cosine and pearson", problem)) return refusal;
+    if (const Refusal refusal = cublas::refuse()) return "gemm cannot run: " + *refusal;
+    return std::nullopt;
+}
+
+std::size_t workspace_bytes(const Problem& problem) {
+    return Plan(problem).bytes;
+}
+
+void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
+             void* d_workspace, cudaStream_t stream) {
+    const Plan plan(problem);
+    const Bytes a = plan.train_bytes(static_cast<char*>(d_workspace)),
+                b = plan.query_bytes(static_cast<char*>(d_workspace));
+    enqueue_narrow(train, a, stream);
+    enqueue_narrow(query, b, stream);
+
+    const auto out_stride = static_cast<std::int64_t>(out.pitch_bytes / sizeof(std::uint32_t));
+    const Int8Product product({a.n, b.n, round_up(problem.dim, 16), plan.stride, out_stride});
+    product.enqueue(a.d_data, b.d_data, reinterpret_cast<std::int32_t*>(out.d_data),
+                    static_cast<char*>(d_workspace) + plan.product, stream);
+    enqueue_scores(problem, out, a.d_sums, b.d_sums, stream);
+}
+
+}  // namespace
+
+extern const DistanceKernel gemm_distance{
+    "gemm",   "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
+    supports, workspace_bytes,
+    enqueue,  metrics,
+    2};
+
+}  // namespace knn::gpu

@@ -1,0 +1,112 @@
+// Distances with the training images read through a texture (seed 000, §4.3.2).
+//
+// train      n_train × dim floats holding integers 0..255, pitched rows, device memory
+// query      n_query × dim floats, the same, zeros up to a multiple of 4; rows begin at multiples of 16
+//            bytes
+// workspace  dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional
+//            texture over it has the training images along x and the pixels along y. Beyond both ends it
+//            reads 0.
+// out        n_query × n_train 32-bit scores, pitched rows
+// launch     a thread takes one training image and 8 queries, whose pixels all threads of a warp read at
+//            the same address; no shared memory and no barrier. The seed has one query a thread: then the
+//            texture units limit, at 4 texels a clock on each multiprocessor.
+// metrics    l2, l1, lp (terms.cuh)
+// limits     what the device allows of a texture over linear memory: 131,072 training images and 65,000
+//            pixels on all cards so far. The seed falls back to `tiled` beyond; `auto-texture` does.
+// work       n_query · n_train · dim subtractions and multiply-adds; a texel for 8 of them
+
+#include <algorithm>
+
+#include "gpu/distance/distance.h"
+#include "gpu/distance/terms.cuh"
+#include "gpu/distance/transpose.cuh"
+#include "gpu/runtime/texture.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int per_thread = 8;  // queries
+
+/// Grid: groups of 8 queries, those of one training block next to each other.
+template <class Terms>
+__global__ void __launch_bounds__(threads)
+    texture_kernel(cudaTextureObject_t train, FloatRows query, DistanceRows out, std::int64_t query_groups,
+                   const __grid_constant__ Terms terms) {
+    __shared__ typename Terms::Shared shared;
+    terms.prepare(shared);
+    const std::int64_t q = blockIdx.x % query_groups * per_thread;
+    const std::int64_t t = blockIdx.x / query_groups * threads + threadIdx.x;
+    const float x = static_cast<float>(t) + 0.5f;  // exact below 2²³
+    const float4* row[per_thread];
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        row[j] = reinterpret_cast<const float4*>(query.row(min(q + j, query.n - 1)));
+
+    typename Terms::Sum sum[per_thread];
+    const int steps = static_cast<int>((query.cols + 3) / 4);
+    for (int step = 0; step < steps; ++step) {
+        float texel[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            texel[i] = tex2D<float>(train, x, static_cast<float>(4 * step + i) + 0.5f);
+#pragma unroll
+        for (int j = 0; j < per_thread; ++j) {
+            const float4 pixels = row[j][step];
+            sum[j].add(pixels.x, texel[0], shared);
+            sum[j].add(pixels.y, texel[1], shared);
+            sum[j].add(pixels.z, texel[2], shared);
+            sum[j].add(pixels.w, texel[3], shared);
+        }
+        if ((step + 1) % (pixels_a_carry / 4) == 0) {
+#pragma unroll
+            for (int j = 0; j < per_thread; ++j)
+                sum[j].carry();
+        }
+    }
+    if (t >= out.cols) return;
+#pragma unroll
+    for (int j = 0; j < per_thread; ++j)
+        if (q + j < out.n) out.row(q + j)[t] = sum[j].score();
+}
+
+Refusal supports(const Problem& problem) {
+    if (Refusal refusal = refuse_all_but_direct("texture", problem)) return refusal;
+    const TextureLimits limits = texture_limits();
+    if (problem.n_train > limits.width)
+        return "texture reads at most " + std::to_string(limits.width) +
+               " training images on this device; expected --distance auto-texture, or fewer images";
+    if (problem.dim > limits.height)
+        return "texture reads images of at most " + std::to_string(limits.height) +
+               " pixels on this device; expected --distance auto-texture";
+    if (4 * column_stride(problem.n_train) > limits.pitch_bytes)
+        return "texture reads rows of at most " + std::to_string(limits.pitch_bytes) +
+               " bytes on this device; expected --distance auto-texture, or fewer images";
+    return std::nullopt;
+}
+
+void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
+             void* d_workspace, cudaStream_t stream) {
+    auto* d_columns = static_cast<float*>(d_workspace);
+    enqueue_transpose(train, d_columns, stream);
+    const FloatRows columns{d_columns, problem.dim, problem.n_train,
+                            sizeof(float) * static_cast<std::size_t>(column_stride(problem.n_train))};
+    const std::int64_t query_groups = (problem.n_query + per_thread - 1) / per_thread;
+    const std::int64_t train_blocks = (problem.n_train + threads - 1) / threads;
+    with_texture(columns, stream, [&](cudaTextureObject_t texture) {
+        with_terms(problem, [&](const auto& terms) {
+            texture_kernel<<<static_cast<unsigned>(query_groups * train_blocks), threads, 0, stream>>>(
+                texture, query, out, query_groups, terms);
+        });
+        check_launch("launching texture");
+    });
+}
+
+}  // namespace
+
+extern const DistanceKernel texture_distance{
+    "texture",     "training images through a texture, 8 queries a thread", supports, columns_bytes, enqueue,
+    direct_metrics};
+
+}  // namespace knn::gpu

@@ -1,0 +1,53 @@
+#pragma once
+/// The training set column by column, for kernels whose neighboring threads read neighboring training images.
+
+#include <cuda_runtime.h>
+
+#include "data/problem.h"
+#include "gpu/runtime/check.h"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+namespace transposing {
+
+constexpr int tile = 32, tile_rows = 8;
+
+/// Tiles of 32 × 32 through shared memory, so that both sides are read and written in whole lines.
+static __global__ void __launch_bounds__(tile* tile_rows)
+    transpose_kernel(FloatRows in, float* d_out, std::int64_t stride) {
+    __shared__ float values[tile][tile + 1];
+    const std::int64_t row_begin = std::int64_t{blockIdx.x} * tile,
+                       column_begin = std::int64_t{blockIdx.y} * tile;
+    const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+    for (int i = y; i < tile; i += tile_rows)
+        if (row_begin + i < in.n && column_begin + x < in.cols)
+            values[i][x] = in.row(row_begin + i)[column_begin + x];
+    __syncthreads();
+    for (int i = y; i < tile; i += tile_rows)
+        if (column_begin + i < in.cols && row_begin + x < in.n)
+            d_out[(column_begin + i) * stride + row_begin + x] = values[x][i];
+}
+
+}  // namespace transposing
+
+/// Floats from one column's beginning to the next: n_train rounded up to 32.
+inline std::int64_t column_stride(std::int64_t n_train) {
+    return (n_train + transposing::tile - 1) / transposing::tile * transposing::tile;
+}
+
+inline std::size_t columns_bytes(const Problem& problem) {
+    return sizeof(float) * static_cast<std::size_t>(problem.dim * column_stride(problem.n_train));
+}
+
+/// Queues the copy of n_train × dim floats to d_columns: dim × column_stride(n_train).
+inline void enqueue_transpose(const FloatRows& train, float* d_columns, cudaStream_t stream) {
+    using namespace transposing;
+    const std::int64_t stride = column_stride(train.n);
+    const dim3 tiles(static_cast<unsigned>(stride / tile),
+                     static_cast<unsigned>((train.cols + tile - 1) / tile));
+    transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(train, d_columns, stride);
+    check_launch("launching the transposition of the training set");
+}
+
+}  // namespace knn::gpu

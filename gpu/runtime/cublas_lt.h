@@ -1,0 +1,70 @@
+#pragma once
+/// cuBLASLt, loaded when it is first asked for: the program builds and starts where it is missing. Declared
+/// here is the little that is called, as cuBLAS 12 and 13 have it, so that building needs no header either;
+/// tests/gpu/runtime/cublas_lt_test.cu compares it with the header where there is one.
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "data/problem.h"
+
+namespace knn::gpu::cublas {
+
+using Status = int;  // 0: success
+using Handle = void*;
+using MatmulDesc = void*;
+using Layout = void*;
+using Preference = void*;
+
+constexpr int compute_32i = 72;
+constexpr int op_n = 0, op_t = 1;
+constexpr int desc_transa = 3, desc_transb = 4;
+constexpr int preference_max_workspace_bytes = 1;
+constexpr int config_tile_id = 1, tile_128x128 = 20;
+
+struct Algorithm {
+    std::uint64_t data[8];
+};
+struct HeuristicResult {
+    Algorithm algorithm;
+    std::size_t workspace_bytes;
+    Status state;
+    float waves;
+    int reserved[4];
+};
+
+/// The functions of the library, without their prefix cublasLt.
+struct Library {
+    Status (*Create)(Handle*);
+    const char* (*GetStatusString)(Status);
+    Status (*MatmulDescCreate)(MatmulDesc*, int compute_type, cudaDataType_t scale_type);
+    Status (*MatmulDescSetAttribute)(MatmulDesc, int attribute, const void* value, std::size_t bytes);
+    Status (*MatmulDescDestroy)(MatmulDesc);
+    Status (*MatrixLayoutCreate)(Layout*, cudaDataType_t, std::uint64_t rows, std::uint64_t cols,
+                                 std::int64_t ld);
+    Status (*MatrixLayoutDestroy)(Layout);
+    Status (*MatmulPreferenceCreate)(Preference*);
+    Status (*MatmulPreferenceSetAttribute)(Preference, int attribute, const void* value, std::size_t bytes);
+    Status (*MatmulPreferenceDestroy)(Preference);
+    Status (*MatmulAlgoGetHeuristic)(Handle, MatmulDesc, Layout a, Layout b, Layout c, Layout d, Preference,
+                                     int wanted, HeuristicResult* results, int* found);
+    Status (*MatmulAlgoConfigGetAttribute)(const Algorithm*, int attribute, void* value, std::size_t bytes,
+                                           std::size_t* written);
+    Status (*Matmul)(Handle, MatmulDesc, const void* alpha, const void* a, Layout, const void* b, Layout,
+                     const void* beta, const void* c, Layout, void* d, Layout, const Algorithm*,
+                     void* workspace, std::size_t workspace_bytes, cudaStream_t);
+};
+
+/// What is missing; empty where the library is there.
+Refusal refuse();
+
+/// The library, and its handle for the current device. Throws DeviceError where it is missing.
+const Library& library();
+Handle handle();
+
+/// `what` completes "GPU: <what> failed: <cuBLAS's own words>".
+void check(Status status, const char* what);
+
+}  // namespace knn::gpu::cublas

@@ -1,0 +1,181 @@
+// Ranks within sections of a row in shared memory, then a merge of the sections' best (seed 000, §4.4.4
+// and §6.1: proposed there, never built).
+//
+// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out        n_query × k neighbors
+// workspace  two arrays of keys, for as many rows at once as fit 256 MiB, at least one: the sections'
+//            best in order, ⌈n_train / 64⌉ runs of min(k, 64) keys a row; then what is left after each
+//            merge
+// launch     64 threads a section, 4 sections a block: every thread counts the rank of one distance and
+//            writes it to its place. Then two neighboring runs at a time become one of at most k keys: a
+//            thread finds the place of one key, its own index plus the number of smaller keys in the
+//            other run by binary search. ⌈log₂ sections⌉ rounds.
+// order      keys are distance << 32 | index, all different
+// limits     n_train <= 2³⁰
+// work       64 comparisons a distance, 3.8 million a row for MNIST (`rank` needs 3.6·10⁹); the merges
+//            write min(k, 64) / 64 of the row's keys, then half of that, and so on once runs have k keys
+
+#include <algorithm>
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+#include "gpu/select/warp_minimum.cuh"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int section = 64, sections_a_block = 4;  // a block of one section would be gone too soon
+constexpr int threads = 256;                       // of a merge
+constexpr std::int64_t max_grid_y = 65'535;
+constexpr std::size_t workspace_goal = std::size_t{256} << 20;
+
+/// The rank of distance number `own` among those of its section; equals of lower index count as smaller.
+__device__ int rank_of(int own, const std::uint32_t* distances) {
+    const auto* four = reinterpret_cast<const uint4*>(distances);
+    const std::uint32_t mine = distances[own];
+    const int warp_begin = own / warp_size * warp_size;
+    int rank = 0;
+#pragma unroll 8
+    for (int i = 0; i < warp_begin / 4; ++i) {  // all of lower index
+        const uint4 v = four[i];
+        rank += (v.x <= mine) + (v.y <= mine) + (v.z <= mine) + (v.w <= mine);
+    }
+#pragma unroll 8
+    for (int i = warp_begin; i < warp_begin + warp_size; ++i)
+        rank += distances[i] < mine || (distances[i] == mine && i < own);
+#pragma unroll 8
+    for (int i = (warp_begin + warp_size) / 4; i < section / 4; ++i) {  // all of higher index
+        const uint4 v = four[i];
+        rank += (v.x < mine) + (v.y < mine) + (v.z < mine) + (v.w < mine);
+    }
+    return rank;
+}
+
+/// Grid: sections of all rows / 4. d_runs: rows × sections × run keys; the last run of a row is filled with
+/// no_key.
+__global__ void __launch_bounds__(section* sections_a_block)
+    rank_section_kernel(DistanceRows in, std::int64_t first_row, unsigned rows, unsigned sections, int run,
+                        NeighborKey* d_runs) {
+    __shared__ __align__(16) std::uint32_t distances[sections_a_block][section];
+    const int part = static_cast<int>(threadIdx.x) / section, own = static_cast<int>(threadIdx.x) % section;
+    const unsigned number = blockIdx.x * sections_a_block + part, row = number / sections;
+    const std::int64_t t = std::int64_t{number % sections} * section + own;
+    const bool inside = row < rows && t < in.cols;
+    // What fills the last section is of higher index than all that it may equal.
+    distances[part][own] = inside ? in.row(first_row + row)[t] : 0xffffffffu;
+    __syncthreads();
+    const int rank = rank_of(own, distances[part]);
+    if (row < rows && rank < run)
+        d_runs[std::int64_t{number} * run + rank] = inside ? key_of(distances[part][own], t) : no_key;
+}
+
+/// How many of the keys, which ascend, are smaller than the key, or equal to it where `equal` is 1.
+__device__ unsigned count_before(const NeighborKey* d_keys, unsigned size, NeighborKey key, unsigned equal) {
+    unsigned begin = 0;
+    while (size > 0) {
+        const unsigned half = size / 2;
+        const bool right = d_keys[begin + half] < key || (equal != 0 && d_keys[begin + half] == key);
+        begin = right ? begin + half + 1 : begin;
+        size = right ? size - half - 1 : half;
+    }
+    return begin;
+}
+
+/// One round: runs 2i and 2i + 1 of `run` keys become run i of `merged` <= 2 · `run` keys. Of equal keys,
+/// which are all no_key, those of the left run come first, so every place is filled; the last of an odd
+/// number of runs is filled up with no_key. Grid: keys of a row / 256 × rows. The last round has one run left
+/// and writes neighbors.
+__global__ void __launch_bounds__(threads)
+    merge_kernel(const NeighborKey* d_from, unsigned runs, unsigned run, NeighborKey* d_to, unsigned merged,
+                 Neighbor* d_out) {
+    const unsigned i = blockIdx.x * threads + threadIdx.x;
+    if (i >= runs * run) return;
+    const std::int64_t row = blockIdx.y;
+    const NeighborKey* d_row = d_from + row * runs * run;
+    const NeighborKey key = d_row[i];
+    const unsigned number = i / run, other = number ^ 1;
+    unsigned place = i % run;
+    NeighborKey* d_merged = d_to + (row * ((runs + 1) / 2) + number / 2) * merged;
+    if (other < runs) {
+        place += count_before(d_row + std::int64_t{other} * run, run, key, number & 1);
+    } else if (d_out == nullptr && place + run < merged) {
+        d_merged[place + run] = no_key;
+    }
+    if (place >= merged) return;
+    if (d_out != nullptr) {
+        d_out[row * merged + place] = neighbor_of(key);
+    } else {
+        d_merged[place] = key;
+    }
+}
+
+/// A row's runs after the sections were ranked, and how many rows the workspace holds.
+struct Plan {
+    std::int64_t sections, rows;
+    int run;
+    std::size_t array_bytes;
+
+    explicit Plan(const Problem& problem)
+        : sections((problem.n_train + section - 1) / section), run(std::min(problem.k, section)) {
+        // An odd run left over is copied to a place for two; runs stop growing at k, so that is k keys at
+        // most.
+        const std::size_t row_bytes =
+            static_cast<std::size_t>(sections * run + problem.k) * sizeof(NeighborKey);
+        rows = std::clamp(static_cast<std::int64_t>(workspace_goal / row_bytes), std::int64_t{1},
+                          std::clamp(problem.n_query, std::int64_t{1}, max_grid_y));
+        array_bytes = static_cast<std::size_t>(rows) * row_bytes;
+    }
+};
+
+void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, NeighborKey* d_to, int k,
+                    Neighbor* d_out, cudaStream_t stream) {
+    std::int64_t runs = plan.sections;
+    int run = plan.run;
+    do {
+        const bool last = runs <= 2;
+        const int merged = last ? k : std::min(k, 2 * run);
+        const dim3 grid(static_cast<unsigned>((runs * run + threads - 1) / threads),
+                        static_cast<unsigned>(rows));
+        merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs),
+                                                   static_cast<unsigned>(run), d_to,
+                                                   static_cast<unsigned>(merged), last ? d_out : nullptr);
+        check_launch("launching the merge of block_rank_merge");
+        std::swap(d_from, d_to);
+        runs = last ? 0 : (runs + 1) / 2;
+        run = merged;
+    } while (runs > 0);
+}
+
+Refusal supports(const Problem& problem) {
+    if (problem.n_train > std::int64_t{1} << 30)
+        return "block_rank_merge takes rows of at most 1,073,741,824 distances";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem& problem) {
+    return 2 * Plan(problem).array_bytes;
+}
+
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+             cudaStream_t stream) {
+    const Plan plan(problem);
+    auto* d_keys = static_cast<NeighborKey*>(d_workspace);
+    auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
+    for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
+        const std::int64_t rows = std::min(plan.rows, out.n_query - row);
+        const std::int64_t blocks = (rows * plan.sections + sections_a_block - 1) / sections_a_block;
+        rank_section_kernel<<<static_cast<unsigned>(blocks), section * sections_a_block, 0, stream>>>(
+            in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
+        check_launch("launching the ranks of block_rank_merge");
+        enqueue_merges(plan, rows, d_keys, d_spare, out.k, out.d_data + row * out.k, stream);
+    }
+}
+
+}  // namespace
+
+extern const Selector block_rank_merge_selector{
+    "block_rank_merge", "ranks within sections in shared memory, then a merge of their best", supports,
+    workspace_bytes, enqueue};
+
+}  // namespace knn::gpu

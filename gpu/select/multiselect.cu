@@ -1,0 +1,109 @@
+// Quick multi-select (seed 001): a row is divided by a pivot again and again, until what is left of the
+// pivots is the k smallest.
+//
+// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out        n_query × k neighbors
+// workspace  two arrays of n_train keys for every row at once, as many rows as fit 4 GiB, at least one:
+//            the parts of a row move from one array to the other
+// launch     a warp a row, 4 rows a block, where rows are many and short; else a block of 256 threads a
+//            row. The seed goes by their number alone; on one H200 a block was faster for many rows too,
+//            once they were longer than 2,048. A tile of keys is divided in shared memory by warp ballots
+//            and population counts, which give every key its place without a prefix sum, and is written
+//            to both sides of the other array. A pass reads the part once.
+// pivot      the seed takes one at random. Here it is a key of a sample, chosen so that a little more
+//            than k keys lie below it: about 2 passes instead of log₂(n_train / k), the second over a
+//            small part. Progress is certain: a pivot has smaller keys in the sample.
+// shared     a tile or 2 k keys, whichever is more: 2 to 16 KiB a warp, 16 KiB a block
+// order      keys are distance << 32 | index, all different, so ties and equal rows divide like any
+//            other; the k that are kept are sorted in shared memory
+// limits     n_train <= 2³⁰
+// work       4 · n_train bytes read and 8 · n_train written a row, and a tenth of that for the second
+//            pass
+
+#include "gpu/select/multiselect.cuh"
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+
+namespace knn::gpu {
+
+namespace {
+
+using multiselect::Group;
+
+constexpr std::int64_t workspace_goal = std::int64_t{4} << 30;
+constexpr int block_warps = 8;   // of a block that has one row
+constexpr int rows_a_block = 4;  // where a warp has a row
+constexpr std::int64_t longest_of_a_warp = 2048;
+
+/// Grid: groups of `rows_a_block` rows (1 where all warps of the block share a row). d_arrays: two of n_train
+/// keys a row.
+template <int warps, int rows>
+__global__ void __launch_bounds__(Group<warps>::threads* rows)
+    multiselect_kernel(DistanceRows in, NeighborRows out, std::int64_t first_row, std::int64_t n_rows,
+                       int capacity, NeighborKey* d_arrays) {
+    extern __shared__ NeighborKey shared[];
+    __shared__ int counts[rows][2 * warps];
+    const int group = static_cast<int>(threadIdx.x) / Group<warps>::threads;
+    const std::int64_t i = std::int64_t{blockIdx.x} * rows + group;
+    if (i >= n_rows) return;  // a whole group
+    const std::int64_t row = first_row + i;
+    NeighborKey* d_own = d_arrays + 2 * i * in.cols;
+    multiselect::Select<warps> select(shared + group * capacity, capacity, counts[group], in.row(row), d_own,
+                                      d_own + in.cols);
+    select.run(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k), out.d_data + row * out.k);
+}
+
+std::int64_t rows_at_once(const Problem& problem) {
+    const auto row_bytes = 2 * problem.n_train * static_cast<std::int64_t>(sizeof(NeighborKey));
+    return std::clamp(workspace_goal / row_bytes, std::int64_t{1},
+                      std::max(std::int64_t{1}, problem.n_query));
+}
+
+template <int warps, int rows>
+void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t first_row,
+                  std::int64_t n_rows, NeighborKey* d_arrays, cudaStream_t stream) {
+    const auto kernel = multiselect_kernel<warps, rows>;
+    const int capacity = multiselect::capacity_for<warps>(out.k);
+    const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+          "reserving shared memory for multiselect");
+    kernel<<<static_cast<unsigned>((n_rows + rows - 1) / rows), Group<warps>::threads * rows,
+             static_cast<std::size_t>(shared_bytes), stream>>>(in, out, first_row, n_rows, capacity,
+                                                               d_arrays);
+    check_launch("launching multiselect");
+}
+
+Refusal supports(const Problem& problem) {
+    if (problem.n_train > std::int64_t{1} << 30)
+        return "multiselect takes rows of at most 1,073,741,824 distances";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem& problem) {
+    return static_cast<std::size_t>(rows_at_once(problem) * 2 * problem.n_train) * sizeof(NeighborKey);
+}
+
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+             cudaStream_t stream) {
+    auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
+    const std::int64_t group = rows_at_once(problem);
+    const bool warp_a_row = problem.n_train <= longest_of_a_warp &&
+                            problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
+    for (std::int64_t row = 0; row < out.n_query; row += group) {
+        const std::int64_t rows = std::min(group, out.n_query - row);
+        if (warp_a_row) {
+            enqueue_rows<1, rows_a_block>(in, out, row, rows, d_arrays, stream);
+        } else {
+            enqueue_rows<block_warps, 1>(in, out, row, rows, d_arrays, stream);
+        }
+    }
+}
+
+}  // namespace
+
+extern const Selector multiselect_selector{
+    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block a row", supports,
+    workspace_bytes, enqueue};
+
+}  // namespace knn::gpu

@@ -1,0 +1,208 @@
+#pragma once
+/// Quick multi-select of one row by a warp or by a block (seed 001, "GPU-based quick multi-select").
+
+#include <algorithm>
+
+#include "gpu/select/warp_minimum.cuh"
+
+namespace knn::gpu::multiselect {
+
+/// Keys of a row, or a part of them, that still have to be divided: `count` keys from place `begin` of the
+/// matrix row (array −1) or of one of the two arrays in the workspace.
+struct Part {
+    int array;
+    unsigned begin, count;
+};
+
+/// The threads that share a row: 1 warp, or all 8 of a block.
+template <int warps>
+struct Group {
+    static constexpr int threads = warps * warp_size;
+    static constexpr int per_thread = 8;               // keys that a thread divides at a time
+    static constexpr int tile = threads * per_thread;  // keys that pass through shared memory at a time
+    static constexpr int sample = warps == 1 ? 128 : threads;  // keys among which the pivot is chosen
+
+    __device__ static int rank() { return static_cast<int>(threadIdx.x) % threads; }
+    /// A barrier, for memory too.
+    __device__ static void sync() {
+        if constexpr (warps == 1) {
+            __syncwarp();
+        } else {
+            __syncthreads();
+        }
+    }
+};
+
+/// Keys in shared memory that a group needs: its tile, its sample, and the part that is sorted at the end.
+/// That has room for 2 k: a part of fewer need not be divided to have about k below a pivot, and a left part
+/// smaller than k, which is kept, can be sorted and written at once.
+template <int warps>
+int capacity_for(int k) {
+    int capacity = std::max(Group<warps>::tile, Group<warps>::sample);
+    while (capacity < 2 * k)
+        capacity *= 2;
+    return capacity;
+}
+
+template <int warps>
+class Select {
+    using Threads = Group<warps>;
+
+  public:
+    /// shared: `capacity` keys; counts: 2 · warps integers in shared memory; arrays: n_train keys each.
+    __device__ Select(NeighborKey* shared, int capacity, int* counts, const std::uint32_t* d_row,
+                      NeighborKey* d_array_0, NeighborKey* d_array_1)
+        : shared_(shared), counts_(counts), capacity_(static_cast<unsigned>(capacity)), d_row_(d_row) {
+        d_array_[0] = d_array_0;
+        d_array_[1] = d_array_1;
+    }
+
+    /// The k smallest keys in order. What lies right of a pivot is remembered by its place, not copied: a
+    /// stack, of one entry, because a left part that is too small for what is needed fits shared memory and
+    /// is sorted at once.
+    __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
+        Part part{-1, 0, n_train}, rest{};
+        for (unsigned done = 0, round = 0; done < k; ++round) {
+            if (part.count > capacity_) {
+                const unsigned left_count = divide(part, choose_pivot(part, k - done, round));
+                const int array = part.array == 0 ? 1 : 0;
+                rest = {array, part.begin + left_count, part.count - left_count};
+                part = {array, part.begin, left_count};
+            } else {
+                sort(part);
+                const unsigned found = min(k - done, part.count);
+                for (unsigned i = Threads::rank(); i < found; i += Threads::threads)
+                    d_out[done + i] = neighbor_of(shared_[i]);
+                Threads::sync();
+                done += found;
+                part = rest;
+            }
+        }
+    }
+
+  private:
+    __device__ NeighborKey load(const Part& part, unsigned i) const {
+        return part.array < 0 ? key_of(d_row_[i], i) : d_array_[part.array][part.begin + i];
+    }
+
+    /// A key of the part with smaller ones in it, and with about `need` of them: a key of such a rank among a
+    /// sample, one at random of every stretch of the part. Two deviations above, because too small a left
+    /// part costs more than one that is too large.
+    __device__ NeighborKey choose_pivot(const Part& part, unsigned need, unsigned round) {
+        constexpr int sample = Threads::sample;
+        for (int i = Threads::rank(); i < sample; i += Threads::threads) {
+            const auto begin = static_cast<unsigned>(std::uint64_t{part.count} * i / sample),
+                       end = static_cast<unsigned>(std::uint64_t{part.count} * (i + 1) / sample);
+            const unsigned random = (i + 1 + sample * round) * 2654435761u;
+            shared_[i] = load(part, begin + (random >> 8) % (end - begin));
+        }
+        Threads::sync();
+        const float expected = static_cast<float>(need) / static_cast<float>(part.count) * sample;
+        const int wanted = min(static_cast<int>(ceilf(expected + 2 * sqrtf(expected))) + 1, sample - 1);
+        for (int i = Threads::rank(); i < sample; i += Threads::threads) {
+            int rank = 0;
+            for (int j = 0; j < sample; ++j)
+                rank += shared_[j] < shared_[i] ? 1 : 0;
+            if (rank == wanted) counts_[0] = i;  // keys are all different: one thread
+        }
+        Threads::sync();
+        const NeighborKey pivot = shared_[counts_[0]];
+        Threads::sync();  // everybody has it before shared memory is used again
+        return pivot;
+    }
+
+    /// One pass: copies the part to the other array, what is below the pivot from the left end, the rest from
+    /// the right end; returns how many are below. A tile is divided in shared memory first, so that each side
+    /// is written in one piece.
+    __device__ unsigned divide(const Part& part, NeighborKey pivot) {
+        NeighborKey* d_to = d_array_[part.array == 0 ? 1 : 0];
+        unsigned left = part.begin, right = part.begin + part.count;  // the ends of what is written
+        for (unsigned begin = 0; begin < part.count; begin += Threads::tile) {
+            const unsigned size = min(unsigned{Threads::tile}, part.count - begin);
+            NeighborKey key[Threads::per_thread];
+#pragma unroll
+            for (int i = 0; i < Threads::per_thread; ++i) {
+                const unsigned place = i * Threads::threads + Threads::rank();
+                key[i] = place < size ? load(part, begin + place) : no_key;
+            }
+            const unsigned below = stage(key, pivot, size);
+            for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
+                d_to[i < below ? left + i : right - size + i] = shared_[i];
+            left += below;
+            right -= size - below;
+            Threads::sync();  // the tile has been read
+        }
+        return left - part.begin;
+    }
+
+    /// Divides a tile in shared memory by warp ballots and population counts; returns how many keys are below
+    /// the pivot. They stand first, what is not below stands last, in any order.
+    __device__ unsigned stage(const NeighborKey (&key)[Threads::per_thread], NeighborKey pivot,
+                              unsigned size) {
+        const unsigned lane = threadIdx.x % warp_size, warp = Threads::rank() / warp_size;
+        const unsigned lower_lanes = (1u << lane) - 1;
+        unsigned valid[Threads::per_thread], low[Threads::per_thread], n_low = 0, n_high = 0;
+#pragma unroll
+        for (int i = 0; i < Threads::per_thread; ++i) {
+            valid[i] = __ballot_sync(all_lanes, i * Threads::threads + Threads::rank() < size);
+            low[i] = __ballot_sync(all_lanes, key[i] < pivot);  // no_key is above every pivot
+            n_low += __popc(low[i]);
+            n_high += __popc(valid[i] & ~low[i]);
+        }
+        unsigned low_begin = 0, high_end = size, below = n_low;
+        if constexpr (warps > 1) {
+            if (lane == 0) {
+                counts_[2 * warp] = static_cast<int>(n_low);
+                counts_[2 * warp + 1] = static_cast<int>(n_high);
+            }
+            Threads::sync();
+            below = 0;
+#pragma unroll
+            for (unsigned w = 0; w < warps; ++w) {
+                below += counts_[2 * w];
+                low_begin += w < warp ? counts_[2 * w] : 0;
+                high_end -= w < warp ? counts_[2 * w + 1] : 0;
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < Threads::per_thread; ++i) {
+            const unsigned high = valid[i] & ~low[i];
+            if (low[i] >> lane & 1) shared_[low_begin + __popc(low[i] & lower_lanes)] = key[i];
+            if (high >> lane & 1) shared_[high_end - 1 - __popc(high & lower_lanes)] = key[i];
+            low_begin += __popc(low[i]);
+            high_end -= __popc(high);
+        }
+        Threads::sync();
+        return below;
+    }
+
+    /// Takes a part that fits shared memory and sorts it there, by a bitonic sort padded to a power of two.
+    __device__ void sort(const Part& part) {
+        unsigned size = warp_size;
+        while (size < part.count)
+            size *= 2;
+        for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
+            shared_[i] = i < part.count ? load(part, i) : no_key;
+        for (unsigned length = 2; length <= size; length *= 2)
+            for (unsigned step = length / 2; step > 0; step /= 2) {
+                Threads::sync();
+                for (unsigned pair = Threads::rank(); pair < size / 2; pair += Threads::threads) {
+                    const unsigned i = 2 * pair - (pair & (step - 1)), j = i + step;
+                    const NeighborKey a = shared_[i], b = shared_[j];
+                    if ((a > b) == ((i & length) == 0)) {
+                        shared_[i] = b;
+                        shared_[j] = a;
+                    }
+                }
+            }
+        Threads::sync();
+    }
+
+    NeighborKey* shared_;
+    int* counts_;
+    unsigned capacity_;
+    const std::uint32_t* d_row_;
+    NeighborKey* d_array_[2];
+};
+
+}  // namespace knn::gpu::multiselect

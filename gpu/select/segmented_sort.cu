@@ -1,0 +1,154 @@
+// A segmented sort of (distance, index) pairs, every query's row a segment, by CUB (seed 002, §4.2, which
+// takes the segmented sort of ModernGPU).
+//
+// in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out        n_query × k neighbors: the k first of each sorted row
+// workspace  for as many rows at once as fit 1 GiB, at least one: their indices before and after, their
+//            distances after, and what CUB asks for (as much again)
+// launch     cub::DeviceSegmentedRadixSort: a block a row, digit by digit; then a thread copies a
+//            neighbor
+// order      the radix sort is stable and indices begin in order: (distance, index)
+// bits       only the bits that a score of the metric and dim can have are sorted: 26 for MNIST and l2
+// limits     n_train <= 2³⁰: CUB counts the pairs of a call in 31 bits
+// work       a pass for every 6 bits or so, in which a pair is read twice (its distance once more) and
+//            written once: 20 bytes a pair and pass
+
+#include <algorithm>
+#include <bit>
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+constexpr std::int64_t max_row = std::int64_t{1} << 30;
+constexpr std::int64_t max_elements = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t usual_pitch = 128;  // elements
+constexpr std::int64_t max_grid_y = 65'535;
+constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_a_pair = 20;
+
+/// Where segment i begins, or ends: offset + i · stride, in elements.
+struct Offset {
+    int offset, stride;
+    __host__ __device__ int operator()(int i) const { return offset + i * stride; }
+};
+using Offsets = thrust::transform_iterator<Offset, thrust::counting_iterator<int>>;
+
+Offsets offsets(std::int64_t first, std::int64_t stride) {
+    return {thrust::counting_iterator<int>(0), Offset{static_cast<int>(first), static_cast<int>(stride)}};
+}
+
+/// The bits that a score can have; data/metric.h tells the largest.
+int score_bits(const Problem& problem) {
+    const auto dim = static_cast<std::uint64_t>(problem.dim);
+    switch (problem.metric) {
+        case Metric::l2:
+            return std::bit_width(dim * 255 * 255);
+        case Metric::l1:
+            return std::bit_width(dim * 255);
+        default:
+            return 31;  // a float that is not negative
+    }
+}
+
+/// The workspace's arrays have the rows of the matrix, so that one set of offsets serves them all.
+struct Arrays {
+    std::uint32_t *d_keys, *d_indices_in, *d_indices;
+    void* d_cub;
+};
+
+cudaError_t sort_rows(const Problem& problem, std::int64_t elements, std::int64_t rows, std::int64_t stride,
+                      const std::uint32_t* d_in, const Arrays& to, std::size_t& cub_bytes,
+                      cudaStream_t stream) {
+    return cub::DeviceSegmentedRadixSort::SortPairs(
+        to.d_cub, cub_bytes, d_in, to.d_keys, to.d_indices_in, to.d_indices, static_cast<int>(elements),
+        static_cast<int>(rows), offsets(0, stride), offsets(problem.n_train, stride), 0, score_bits(problem),
+        stream);
+}
+
+/// Arrays of `elements` each, beginning at multiples of 256 bytes. Rows of the usual pitch all fit, where
+/// there are few; of a larger pitch fewer fit at once, but always one.
+struct Plan {
+    std::int64_t elements;
+    std::size_t array_bytes, cub_bytes = 0;
+
+    explicit Plan(const Problem& problem) {
+        const std::int64_t stride = (problem.n_train + usual_pitch - 1) / usual_pitch * usual_pitch;
+        elements = std::clamp(workspace_goal / bytes_a_pair, problem.n_train,
+                              std::max(problem.n_train, std::min(problem.n_query * stride, max_elements)));
+        array_bytes = static_cast<std::size_t>((4 * elements + 255) / 256 * 256);
+        check(sort_rows(problem, elements, 1, 0, nullptr, {}, cub_bytes, nullptr),
+              "asking CUB for its workspace");
+    }
+    std::size_t bytes() const { return 3 * array_bytes + cub_bytes; }
+    std::int64_t rows(const Problem& problem, std::int64_t stride) const {
+        return 1 + (elements - problem.n_train) / stride;
+    }
+    Arrays arrays(void* d_workspace) const {
+        auto* d_bytes = static_cast<char*>(d_workspace);
+        const auto array = [&](std::size_t i) {
+            return reinterpret_cast<std::uint32_t*>(d_bytes + i * array_bytes);
+        };
+        return {array(0), array(1), array(2), array(3)};
+    }
+};
+
+/// 0, 1, 2, ... in every row. Grid: blocks of a row × rows.
+__global__ void __launch_bounds__(threads)
+    count_kernel(std::uint32_t* d_indices, std::int64_t n_train, std::int64_t rows, std::int64_t stride) {
+    const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (t >= n_train) return;
+    for (std::int64_t row = blockIdx.y; row < rows; row += gridDim.y)
+        d_indices[row * stride + t] = static_cast<std::uint32_t>(t);
+}
+
+__global__ void __launch_bounds__(threads)
+    take_first_kernel(Arrays from, std::int64_t stride, std::int64_t rows, int k, Neighbor* d_out) {
+    const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (i >= rows * k) return;
+    const std::int64_t place = i / k * stride + i % k;
+    d_out[i] = {from.d_keys[place], from.d_indices[place]};
+}
+
+Refusal supports(const Problem& problem) {
+    if (problem.n_train > max_row) return "segmented_sort sorts rows of at most 1,073,741,824 distances";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem& problem) {
+    return Plan(problem).bytes();
+}
+
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+             cudaStream_t stream) {
+    const auto stride = static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
+    Plan plan(problem);
+    const Arrays arrays = plan.arrays(d_workspace);
+    const std::int64_t group = std::min(plan.rows(problem, stride), out.n_query);
+    const dim3 counts(static_cast<unsigned>((problem.n_train + threads - 1) / threads),
+                      static_cast<unsigned>(std::min(group, max_grid_y)));
+    count_kernel<<<counts, threads, 0, stream>>>(arrays.d_indices_in, problem.n_train, group, stride);
+    check_launch("launching the indices of segmented_sort");
+    for (std::int64_t row = 0; row < out.n_query; row += group) {
+        const std::int64_t rows = std::min(group, out.n_query - row);
+        check(sort_rows(problem, plan.elements, rows, stride, in.row(row), arrays, plan.cub_bytes, stream),
+              "launching CUB's sort");
+        take_first_kernel<<<static_cast<unsigned>((rows * out.k + threads - 1) / threads), threads, 0,
+                            stream>>>(arrays, stride, rows, out.k, out.d_data + row * out.k);
+        check_launch("launching segmented_sort");
+    }
+}
+
+}  // namespace
+
+extern const Selector segmented_sort_selector{
+    "segmented_sort", "CUB's segmented sort of (distance, index) pairs", supports, workspace_bytes, enqueue};
+
+}  // namespace knn::gpu
