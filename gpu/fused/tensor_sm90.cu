@@ -1,0 +1,430 @@
+// Exact 8-bit products on the tensor cores of compute capability 9.0, with the selection's first step in the
+// same kernel: the matrix of distances never exists.
+//
+// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), by a tensor map
+// training  n_train × dim bytes, the same; row r · tile_stride + t is row r of tile t
+// bias      −⌊‖r‖² / 2⌋ for each row of each tile
+// out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
+//           of 64 buckets of the sample instead
+//
+// launch    a block a multiprocessor: a warp group of which one thread drives the copy engine, and two that
+//           multiply and compare, 64 queries each
+// shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
+//           rows × 128 bytes each, zero beyond dim and n_train
+// tile      128 × 256 pairs. sums: 64 × 256 a warp group, 128 registers a thread. The products of a tile begin
+//           and end in halves of 128 columns: while one half is compared, the tensor cores work on the other.
+// limits    dim <= 1024 (the queries stay in shared memory); n_train < 2³¹
+// exact     u8 × u8 → s32; 1024 · 255² < 2³¹
+// work      2 · n_query · n_train · dim operations; each training byte is read from L2 once for 128 queries
+// source    the shape is this project's; the instructions are those of PTX ISA 8.0
+
+#include <cudaTypedefs.h>
+
+#include <algorithm>
+#include <string>
+
+#include "gpu/fused/fused.h"
+#include "gpu/fused/hopper.cuh"
+#include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/check.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int group_threads = 128, threads = 3 * group_threads, consumer_warps = 8;
+constexpr int stage_dim = 128, step_dim = 32, steps = stage_dim / step_dim;
+constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
+constexpr int bias_bytes = tile_train * 4;
+constexpr int most_ring = 6, most_stages = 8;
+// dim > 896 leaves room for two tiles' biases, else there is room for eight (see Shape).
+constexpr int shared_limit = 227 * 1024;
+
+/// How shared memory is used for images of one size.
+struct Shape {
+    int stages = 1;      // of 128 bytes that a row has
+    int tail_steps = 4;  // of 32 bytes in the last stage
+    int ring = 3;        // training stages in flight
+    int bias_slots = 8;  // the ring is less than bias_slots − 1 tiles long, so no bias is overwritten in use
+
+    int bytes() const {
+        return stages * query_stage_bytes + ring * train_stage_bytes + bias_slots * bias_bytes + 256;
+    }
+};
+
+Shape shape_for(std::int64_t dim) {
+    Shape shape;
+    shape.stages = static_cast<int>((dim + stage_dim - 1) / stage_dim);
+    const int tail = static_cast<int>(dim) - (shape.stages - 1) * stage_dim;
+    shape.tail_steps = (tail + step_dim - 1) / step_dim;
+    shape.ring = most_ring;
+    while (shape.ring > 3 && shape.bytes() > shared_limit)
+        --shape.ring;
+    if (shape.bytes() > shared_limit) shape.bias_slots = 2;
+    return shape;
+}
+
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) || !defined(__CUDA_ARCH__)
+
+using namespace hopper;
+
+/// The layout of the block's shared memory, which begins at a multiple of 1024 bytes.
+struct Shared {
+    std::uint8_t *queries, *ring;
+    std::int32_t* bias;
+    std::uint64_t *full, *empty, *queries_full, *queries_empty;
+
+    __device__ Shared(std::uint8_t* base, const Shape& shape)
+        : queries(base),
+          ring(queries + shape.stages * query_stage_bytes),
+          bias(reinterpret_cast<std::int32_t*>(ring + shape.ring * train_stage_bytes)),
+          full(reinterpret_cast<std::uint64_t*>(bias + shape.bias_slots * tile_train)),
+          empty(full + most_ring),
+          queries_full(empty + most_ring),
+          queries_empty(queries_full + 1) {}
+};
+
+/// The position in the ring, and the parity of its barriers there.
+struct RingPosition {
+    int slot = 0;
+    std::uint32_t parity = 0;
+    __device__ void advance(int ring) {
+        if (++slot == ring) {
+            slot = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+/// The stages of a tile in the order of work: the short last one neither first nor last, because those two
+/// cover the comparing of the halves.
+__device__ inline int stage_at(int i, int stages) {
+    return stages < 3 || i == 0 ? i : i == 1 ? stages - 1 : i - 1;
+}
+
+/// One thread fills shared memory.
+__device__ void produce(const CUtensorMap& query_map, const CUtensorMap& train_map, const TensorPass& pass,
+                        const Shape& shape, const Shared& shared) {
+    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
+    RingPosition at;
+    std::uint32_t query_parity = 1;
+    int bias_slot = 0;
+    for (Piece piece; pieces.next(piece); query_parity ^= 1) {
+        wait(shared.queries_empty, query_parity);
+        arrive_expecting(shared.queries_full, shape.stages * query_stage_bytes);
+        for (int s = 0; s < shape.stages; ++s)
+            copy_box(shared.queries + s * query_stage_bytes, &query_map, s * stage_dim,
+                     piece.query_tile * tile_queries, shared.queries_full);
+        for (int t = piece.first_tile; t < piece.first_tile + piece.n_tiles; ++t) {
+            for (int i = 0; i < shape.stages; ++i) {
+                wait(&shared.empty[at.slot], at.parity ^ 1);
+                std::uint64_t* full = &shared.full[at.slot];
+                arrive_expecting(full, train_stage_bytes + (i == 0 ? bias_bytes : 0));
+                copy_box(shared.ring + at.slot * train_stage_bytes, &train_map,
+                         stage_at(i, shape.stages) * stage_dim, t, 0, full);
+                if (i == 0)
+                    copy_bytes(shared.bias + bias_slot * tile_train, pass.d_score_bias + t * tile_train,
+                               bias_bytes, full);
+                at.advance(shape.ring);
+            }
+            bias_slot = bias_slot + 1 == shape.bias_slots ? 0 : bias_slot + 1;
+        }
+    }
+}
+
+/// What a thread compares: two queries (8 rows apart) with the columns 8 · j + 2 · (lane % 4) + {0, 1} of each
+/// tile. In its registers column j stands at 4 · j.
+template <bool sampling>
+class Comparer {
+  public:
+    __device__ Comparer(const TensorPass& pass, const Piece& piece, int row)
+        : pass_(pass),
+          lane_(static_cast<int>(threadIdx.x) % 32),
+          query_(std::int64_t{piece.query_tile} * tile_queries + row),
+          upper_(pass, query_, piece.slot, lane_),
+          lower_(pass, query_ + 8, piece.slot, lane_) {
+        if constexpr (sampling) {
+            for (int g = 0; g < groups; ++g)
+                upper_max_[g] = lower_max_[g] = padding_score;
+        } else {
+            upper_limit_ = pass.d_thresholds[query_];
+            lower_limit_ = pass.d_thresholds[query_ + 8];
+        }
+    }
+
+    /// The sums of one half of the tile's columns.
+    template <int half>
+    __device__ void compare(const int (&sums)[128], int tile, const std::int32_t* bias) {
+        const int2* pairs = reinterpret_cast<const int2*>(bias) + lane_ % quad;
+        unsigned hits = 0;
+#pragma unroll
+        for (int i = 0; i < groups / 2; ++i) {
+            const int g = half * groups / 2 + i;
+            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
+            const int* s = &sums[8 * g];
+            if constexpr (sampling) {
+                upper_max_[g] = highest(upper_max_[g], s[0], s[1], s[4], s[5], a, b);
+                lower_max_[g] = highest(lower_max_[g], s[2], s[3], s[6], s[7], a, b);
+            } else {
+                const int upper = highest(padding_score, s[0], s[1], s[4], s[5], a, b);
+                const int lower = highest(padding_score, s[2], s[3], s[6], s[7], a, b);
+                if (upper >= upper_limit_ || lower >= lower_limit_) hits |= 1u << i;
+            }
+        }
+        if constexpr (!sampling) {
+            hits = __reduce_or_sync(0xffffffffu, hits);
+            if (hits != 0) keep<half>(sums, tile, pairs, hits);
+        }
+    }
+
+    __device__ void close() const {
+        if constexpr (sampling) {
+            for (int g = 0; g < groups; ++g) {
+                std::int32_t* d_bucket = pass_.d_maxima + query_ * buckets + g * quad + lane_ % quad;
+                atomicMax(d_bucket, upper_max_[g]);
+                atomicMax(d_bucket + 8 * buckets, lower_max_[g]);
+            }
+        } else {
+            upper_.close();
+            lower_.close();
+        }
+    }
+
+  private:
+    __device__ static int highest(int start, int s0, int s1, int s2, int s3, int2 a, int2 b) {
+        return __viaddmax_s32(
+            s3, b.y, __viaddmax_s32(s2, b.x, __viaddmax_s32(s1, a.y, __viaddmax_s32(s0, a.x, start))));
+    }
+
+    /// The groups in which any lane of the warp has a hit, one after the other.
+    template <int half>
+    __device__ void keep(const int (&sums)[128], int tile, const int2* pairs, unsigned hits) {
+#pragma unroll
+        for (int i = 0; i < groups / 2; ++i) {
+            if ((hits >> i & 1) == 0) continue;
+            const int g = half * groups / 2 + i;
+            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
+            const int* s = &sums[8 * g];
+            const int column = 16 * g + 2 * (lane_ % quad);
+            keep_pair(s[0] + a.x, s[2] + a.x, column, tile);
+            keep_pair(s[1] + a.y, s[3] + a.y, column + 1, tile);
+            keep_pair(s[4] + b.x, s[6] + b.x, column + 8, tile);
+            keep_pair(s[5] + b.y, s[7] + b.y, column + 9, tile);
+        }
+    }
+    __device__ void keep_pair(int upper, int lower, int column, int tile) {
+        const auto index = static_cast<std::uint32_t>(column * pass_.tile_stride + tile);
+        if (upper >= upper_limit_) upper_.add(upper, index);
+        if (lower >= lower_limit_) lower_.add(lower, index);
+    }
+
+    const TensorPass& pass_;
+    int lane_;
+    std::int64_t query_;
+    SurvivorList upper_, lower_;
+    int upper_limit_ = 0, lower_limit_ = 0;
+    int upper_max_[sampling ? groups : 1], lower_max_[sampling ? groups : 1];
+};
+
+/// Two warp groups multiply and compare; `group` is 0 or 1.
+template <bool sampling>
+__device__ void consume(const TensorPass& pass, const Shape& shape, const Shared& shared, int group) {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
+    const int row = 64 * group + 16 * warp + lane / quad;
+    const std::uint64_t first_a = operand(shared_address(shared.queries) + group * 64 * stage_dim);
+    const std::uint64_t first_b = operand(shared_address(shared.ring));
+    constexpr std::uint64_t step = step_dim >> 4, half_b = (tile_train / 2 * stage_dim) >> 4;
+
+    int sums[128];
+#pragma unroll
+    for (int& sum : sums)
+        sum = 0;
+    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
+    RingPosition at;
+    std::uint32_t query_parity = 0;
+    int bias_slot = 0;
+    for (Piece piece; pieces.next(piece); query_parity ^= 1) {
+        Comparer<sampling> comparer(pass, piece, row);
+        wait(shared.queries_full, query_parity);
+        const std::int32_t* bias = nullptr;   // of the tile in work
+        const std::int32_t* before = nullptr;  // of the tile whose second half is still to be compared
+        int used = -1;                         // the ring slot that products in flight may be reading
+        const auto release = [&](int slot) {
+            if (slot >= 0 && lane == 0) arrive(&shared.empty[slot]);
+        };
+        for (int t = piece.first_tile; t < piece.first_tile + piece.n_tiles; ++t) {
+            bias = shared.bias + bias_slot * tile_train;
+            bias_slot = bias_slot + 1 == shape.bias_slots ? 0 : bias_slot + 1;
+
+            // First stage: the first half begins while the second half of the tile before is compared.
+            wait(&shared.full[at.slot], at.parity);
+            std::uint64_t a = first_a;
+            std::uint64_t b = first_b + at.slot * (train_stage_bytes >> 4);
+            begin_products();
+#pragma unroll
+            for (int k = 0; k < steps; ++k)
+                multiply_128<0>(sums, a + k * step, b + k * step, k);
+            commit_products();
+            wait_products<1>();  // nothing of the second half is in flight; the compiler wants to be told
+            if (before != nullptr) comparer.template compare<1>(sums, t - 1, before);
+            begin_products();
+#pragma unroll
+            for (int k = 0; k < steps; ++k)
+                multiply_128<1>(sums, a + k * step, b + half_b + k * step, k);
+            commit_products();
+            used = at.slot;
+            at.advance(shape.ring);
+
+            for (int i = 1; i < shape.stages - 1; ++i) {
+                const int s = stage_at(i, shape.stages);
+                wait(&shared.full[at.slot], at.parity);
+                a = first_a + s * (query_stage_bytes >> 4);
+                b = first_b + at.slot * (train_stage_bytes >> 4);
+                begin_products();
+                if (s == shape.stages - 1) {
+                    for (int k = 0; k < shape.tail_steps; ++k) {
+                        multiply_128<0>(sums, a + k * step, b + k * step, 1);
+                        multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
+                    }
+                } else {
+#pragma unroll
+                    for (int k = 0; k < steps; ++k) {
+                        multiply_128<0>(sums, a + k * step, b + k * step, 1);
+                        multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
+                    }
+                }
+                commit_products();
+                wait_products<1>();
+                release(used);
+                used = at.slot;
+                at.advance(shape.ring);
+            }
+
+            // Last stage: the first half is compared while the second one ends.
+            if (shape.stages > 1) {
+                wait(&shared.full[at.slot], at.parity);
+                a = first_a + stage_at(shape.stages - 1, shape.stages) * (query_stage_bytes >> 4);
+                b = first_b + at.slot * (train_stage_bytes >> 4);
+                begin_products();
+#pragma unroll
+                for (int k = 0; k < steps; ++k)
+                    multiply_128<0>(sums, a + k * step, b + k * step, 1);
+                commit_products();
+#pragma unroll
+                for (int k = 0; k < steps; ++k)
+                    multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
+                commit_products();
+                wait_products<1>();
+                release(used);
+                used = at.slot;
+                at.advance(shape.ring);
+            } else {
+                wait_products<1>();
+            }
+            products_are_done<0>(sums);
+            comparer.template compare<0>(sums, t, bias);
+            wait_products<0>();
+            products_are_done<1>(sums);
+            release(used);
+            used = -1;
+            before = bias;
+        }
+        if (lane == 0) arrive(shared.queries_empty);
+        comparer.template compare<1>(sums, piece.first_tile + piece.n_tiles - 1, before);
+        comparer.close();
+    }
+}
+
+#endif
+
+template <bool sampling>
+__global__ void __launch_bounds__(threads, 1)
+    tensor_sm90_kernel(const __grid_constant__ CUtensorMap query_map,
+                       const __grid_constant__ CUtensorMap train_map, const __grid_constant__ TensorPass pass,
+                       const Shape shape) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) std::uint8_t shared_bytes[];
+    const Shared shared(shared_bytes, shape);
+    if (threadIdx.x == 0) {
+        for (int slot = 0; slot < shape.ring; ++slot) {
+            init_barrier(&shared.full[slot], 1);
+            init_barrier(&shared.empty[slot], consumer_warps);
+        }
+        init_barrier(shared.queries_full, 1);
+        init_barrier(shared.queries_empty, consumer_warps);
+        publish_barriers();
+    }
+    __syncthreads();
+    const int group = static_cast<int>(threadIdx.x) / group_threads;
+    if (group == 0) {
+        give_registers_away<40>();
+        if (threadIdx.x == 0) produce(query_map, train_map, pass, shape, shared);
+    } else {
+        take_registers<232>();
+        consume<sampling>(pass, shape, shared, group - 1);
+    }
+#endif
+}
+
+/// cuTensorMapEncodeTiled, asked from the driver, so that the program starts where there is none.
+PFN_cuTensorMapEncodeTiled_v12000 map_encoder() {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
+                                           &found),
+          "asking the driver for tensor maps");
+    if (found != cudaDriverEntryPointSuccess)
+        throw DeviceError("GPU: the driver has no tensor maps; expected one for CUDA 12 or later");
+    return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
+}
+
+/// 8-bit rows as boxes of 128 bytes × `box_rows` rows: either consecutive rows, or (stride > 0) every
+/// stride-th row, the tile's number being the middle coordinate. Reads as zero beyond `cols` and the last row.
+CUtensorMap map_of(const ByteRows& rows, int box_rows, std::int64_t stride) {
+    CUtensorMap map{};
+    const auto pitch = static_cast<cuuint64_t>(rows.pitch_bytes);
+    const auto cols = static_cast<cuuint64_t>(rows.cols), n = static_cast<cuuint64_t>(rows.n);
+    const auto tiles = static_cast<cuuint64_t>(stride);
+    const cuuint64_t flat[] = {cols, n}, flat_pitch[] = {pitch};
+    const cuuint64_t spread[] = {cols, tiles, static_cast<cuuint64_t>(box_rows)},
+                     spread_pitch[] = {pitch, pitch * tiles};
+    const cuuint32_t flat_box[] = {stage_dim, static_cast<cuuint32_t>(box_rows)};
+    const cuuint32_t spread_box[] = {stage_dim, 1, static_cast<cuuint32_t>(box_rows)};
+    const cuuint32_t ones[] = {1, 1, 1};
+    const bool is_flat = stride == 0;
+    const CUresult status = map_encoder()(
+        &map, CU_TENSOR_MAP_DATA_TYPE_UINT8, is_flat ? 2 : 3, rows.d_data, is_flat ? flat : spread,
+        is_flat ? flat_pitch : spread_pitch, is_flat ? flat_box : spread_box, ones,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (status != CUDA_SUCCESS)
+        throw DeviceError("GPU: making a tensor map failed with code " + std::to_string(status));
+    return map;
+}
+
+template <bool sampling>
+void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
+    const Shape shape = shape_for(pass.dim);
+    const auto kernel = tensor_sm90_kernel<sampling>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
+          "asking for shared memory");
+    kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
+             stream>>>(map_of(query, tile_queries, 0), map_of(train, tile_train, pass.tile_stride), pass,
+                       shape);
+    check_launch("launching tensor_sm90");
+}
+
+Refusal supports(const Problem& problem, int compute_capability) {
+    if (compute_capability / 10 != 9) return "tensor_sm90 needs compute capability 9.0";
+    if (problem.dim > most_stages * stage_dim)
+        return "tensor_sm90 takes images of at most 1,024 pixels, which stay in shared memory";
+    return std::nullopt;
+}
+
+}  // namespace
+
+extern const TensorKernel tensor_sm90_kernel_row{
+    "tensor_sm90", "wgmma on tiles of 128 x 256 by the bulk tensor copy engine; compute capability 9.0",
+    supports, launch<true>, launch<false>};
+
+}  // namespace knn::gpu
