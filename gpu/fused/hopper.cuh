@@ -56,14 +56,6 @@ __device__ inline void copy_box(void* to, const CUtensorMap* map, int x, int y, 
         "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier))
         : "memory");
 }
-__device__ inline void copy_box(void* to, const CUtensorMap* map, int x, int y, int z,
-                                std::uint64_t* barrier) {
-    asm volatile(
-        "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
-        "%3, %4}], [%5];" ::"r"(shared_address(to)),
-        "l"(map), "r"(x), "r"(y), "r"(z), "r"(shared_address(barrier))
-        : "memory");
-}
 /// `bytes`: a multiple of 16, as both addresses are.
 __device__ inline void copy_bytes(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier) {
     asm volatile(

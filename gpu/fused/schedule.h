@@ -2,9 +2,10 @@
 /// Who computes which tiles: the work of a pass over query tiles × training tiles, cut into equal chunks of
 /// consecutive tiles, one chunk for each block and window.
 ///
-/// A tile is tile_queries × tile_train pairs. Training image r · n_tiles + t is row r of tile t: a tile is a
-/// sample spread over the whole training set, so a set that is sorted by class or by distance costs nothing
-/// extra, and the first tiles serve as the sample from which the first thresholds come.
+/// A tile is tile_queries × tile_train pairs. Training images are arranged in the order of the tiles, image
+/// r · n_tiles + t as row r of tile t: a tile is a sample spread over the whole training set, so a set that is
+/// sorted by class or by distance costs nothing extra, and the first tiles serve as the sample from which the
+/// first thresholds come.
 ///
 /// The training tiles are walked in windows that fit the L2 cache: all query tiles meet the first window
 /// before anybody reads the second. Within a window the tiles are numbered query tile by query tile, and
@@ -22,19 +23,29 @@ namespace knn::gpu {
 
 inline constexpr int tile_queries = 128, tile_train = 256;
 
+/// Where training image i stands in the order of the tiles, and which image stands at a place.
+KNN_HOST_DEVICE inline std::int64_t place_of(std::int64_t i, std::int64_t n_tiles) {
+    return i % n_tiles * tile_train + i / n_tiles;
+}
+KNN_HOST_DEVICE inline std::int64_t image_at(std::int64_t place, std::int64_t n_tiles) {
+    return place % tile_train * n_tiles + place / tile_train;
+}
+
 /// Consecutive training tiles that one block computes for one query tile.
 struct Piece {
     int query_tile = 0;
     int first_tile = 0, n_tiles = 0;  ///< training tiles
-    int slot = 0;                     ///< where its survivors go: 0 <= slot < Schedule::slots()
+    int slot = 0;                     ///< where its survivors go: first_slot <= slot < first_slot + slots()
 };
 
 struct Schedule {
-    int query_tiles = 0, train_tiles = 0;
+    int query_tiles = 0;
+    int first_tile = 0, train_tiles = 0;  ///< of the training set
     int windows = 1, blocks = 1;
+    int first_slot = 0;
 
     KNN_HOST_DEVICE int window_begin(int w) const {
-        return static_cast<int>(std::int64_t{train_tiles} * w / windows);
+        return first_tile + static_cast<int>(std::int64_t{train_tiles} * w / windows);
     }
     KNN_HOST_DEVICE int window_tiles(int w) const { return window_begin(w + 1) - window_begin(w); }
     /// Tiles that each block computes in window w.
@@ -66,7 +77,8 @@ struct Schedule {
 /// Walks through the pieces of one block in the order in which it computes them.
 class Pieces {
   public:
-    KNN_HOST_DEVICE Pieces(const Schedule& schedule, int block) : schedule_(schedule), block_(block) {
+    KNN_HOST_DEVICE Pieces(const Schedule& schedule, int block)
+        : schedule_(schedule), block_(block), slots_before_(schedule.first_slot) {
         enter_window();
     }
     /// Whether there was one more; fills it in.
@@ -98,7 +110,7 @@ class Pieces {
     }
 
     const Schedule& schedule_;
-    int block_, window_ = 0, slots_before_ = 0;
+    int block_, slots_before_ = 0, window_ = 0;
     std::int64_t at_ = 0, end_ = 0;
 };
 

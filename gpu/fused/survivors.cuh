@@ -11,10 +11,10 @@
 
 namespace knn::gpu {
 
-/// A training image that passed a query's threshold.
-struct Survivor {
+/// A training image that passed a query's threshold, by its place in the order of the tiles.
+struct alignas(8) Survivor {
     std::int32_t score;
-    std::uint32_t index;
+    std::uint32_t place;
 };
 
 /// Threads that see a part of a query's tile row each: 4 lanes of a quad.
@@ -37,34 +37,54 @@ struct Undecided {
 struct TensorPass {
     Schedule schedule;
     int dim = 0;
-    int tile_stride = 1;                        ///< tiles of the training set, of which a pass may see a part
     const std::int32_t* d_score_bias = nullptr;  ///< −⌊‖r‖² / 2⌋ or padding_score, in the order of the tiles
     const std::int32_t* d_thresholds = nullptr;  ///< n
     std::int32_t* d_maxima = nullptr;            ///< n × buckets; the sampling pass raises them
     Survivor* d_survivors = nullptr;             ///< n × slots × quad × capacity
-    std::int32_t* d_counts = nullptr;  ///< n × slots × quad: how many there were, kept or not; 0 before
-    int slots = 0, capacity = 0;
+    std::int32_t* d_counts = nullptr;  ///< n × slots × quad; more than capacity: survivors were lost. 0 before
+    int slots = 0, capacity = 0;       ///< capacity >= most_at_once
     Undecided undecided;
 };
 
 /// A thread's own list for one query and piece. No other thread writes to it, so nothing is atomic.
-struct SurvivorList {
-    Survivor* d_entries;
-    std::int32_t* d_count;
-    int count, last;
+class SurvivorList {
+  public:
+    /// Survivors that may be added between two calls of make_room.
+    static constexpr int most_at_once = 4;
 
     __device__ SurvivorList(const TensorPass& pass, std::int64_t query, int slot, int lane)
-        : count(0), last(pass.capacity - 1) {
-        const std::int64_t list = (query * pass.slots + slot) * quad + lane % quad;
-        d_entries = pass.d_survivors + list * pass.capacity;
-        d_count = pass.d_counts + list;
+        : list_((query * pass.slots + slot) * quad + lane % quad),
+          d_next_(pass.d_survivors + list_ * pass.capacity),
+          d_last_(d_next_ + pass.capacity - most_at_once) {}
+
+    __device__ void make_room() {
+        if (d_next_ > d_last_) {
+            d_next_ = d_last_;
+            lost_ = true;
+        }
     }
-    /// A full list goes on counting; the merge then knows that it is not whole.
-    __device__ void add(std::int32_t score, std::uint32_t index) {
-        d_entries[min(count, last)] = {score, index};
-        ++count;
+    /// Adds what reaches the limit. Written out, because the compiler branches and reloads around it.
+    __device__ void add_if_reaches(std::int32_t limit, std::int32_t score, std::uint32_t place) {
+        asm volatile(
+            "{\n"
+            ".reg .pred reaches;\n"
+            "setp.ge.s32 reaches, %1, %2;\n"
+            "@reaches st.global.v2.b32 [%0], {%1, %3};\n"
+            "@reaches add.u64 %0, %0, %4;\n"
+            "}\n"
+            : "+l"(d_next_)
+            : "r"(score), "r"(limit), "r"(place), "n"(sizeof(Survivor))
+            : "memory");
     }
-    __device__ void close() const { *d_count = count; }
+    __device__ void close(const TensorPass& pass) const {
+        const auto count = static_cast<int>(d_next_ - (pass.d_survivors + list_ * pass.capacity));
+        pass.d_counts[list_] = lost_ ? pass.capacity + 1 : count;
+    }
+
+  private:
+    std::int64_t list_;
+    Survivor *d_next_, *d_last_;
+    bool lost_ = false;
 };
 
 }  // namespace knn::gpu

@@ -1,8 +1,8 @@
 // Exact 8-bit products on the tensor cores of compute capability 9.0, with the selection's first step in the
 // same kernel: the matrix of distances never exists.
 //
-// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), by a tensor map
-// training  n_train × dim bytes, the same; row r · tile_stride + t is row r of tile t
+// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), by a tensor map; dim: pixels in use
+// training  the same in the order of the tiles (schedule.h)
 // bias      −⌊‖r‖² / 2⌋ for each row of each tile
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
 //           of 64 buckets of the sample instead
@@ -13,7 +13,7 @@
 //           rows × 128 bytes each, zero beyond dim and n_train
 // tile      128 × 256 pairs. sums: 64 × 256 a warp group, 128 registers a thread. The products of a tile begin
 //           and end in halves of 128 columns: while one half is compared, the tensor cores work on the other.
-// limits    dim <= 1024 (the queries stay in shared memory); n_train < 2³¹
+// limits    dim <= 1024 (the queries stay in shared memory); fewer than 2³¹ training images
 // exact     u8 × u8 → s32; 1024 · 255² < 2³¹
 // work      2 · n_query · n_train · dim operations; each training byte is read from L2 once for 128 queries
 // source    the shape is this project's; the instructions are those of PTX ISA 8.0
@@ -37,7 +37,6 @@ constexpr int stage_dim = 128, step_dim = 32, steps = stage_dim / step_dim;
 constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
 constexpr int bias_bytes = tile_train * 4;
 constexpr int most_ring = 6, most_stages = 8;
-// dim > 896 leaves room for two tiles' biases, else there is room for eight (see Shape).
 constexpr int shared_limit = 227 * 1024;
 
 /// How shared memory is used for images of one size.
@@ -45,7 +44,7 @@ struct Shape {
     int stages = 1;      // of 128 bytes that a row has
     int tail_steps = 4;  // of 32 bytes in the last stage
     int ring = 3;        // training stages in flight
-    int bias_slots = 8;  // the ring is less than bias_slots − 1 tiles long, so no bias is overwritten in use
+    int bias_slots = 2;  // tiles; the ring holds at most bias_slots − 1 tiles, so no bias is overwritten in use
 
     int bytes() const {
         return stages * query_stage_bytes + ring * train_stage_bytes + bias_slots * bias_bytes + 256;
@@ -57,10 +56,10 @@ Shape shape_for(std::int64_t dim) {
     shape.stages = static_cast<int>((dim + stage_dim - 1) / stage_dim);
     const int tail = static_cast<int>(dim) - (shape.stages - 1) * stage_dim;
     shape.tail_steps = (tail + step_dim - 1) / step_dim;
-    shape.ring = most_ring;
-    while (shape.ring > 3 && shape.bytes() > shared_limit)
-        --shape.ring;
-    if (shape.bytes() > shared_limit) shape.bias_slots = 2;
+    for (shape.ring = most_ring; shape.ring >= 3; --shape.ring) {
+        shape.bias_slots = (shape.ring + shape.stages - 1) / shape.stages + 1;
+        if (shape.bytes() <= shared_limit) break;
+    }
     return shape;
 }
 
@@ -121,7 +120,7 @@ __device__ void produce(const CUtensorMap& query_map, const CUtensorMap& train_m
                 std::uint64_t* full = &shared.full[at.slot];
                 arrive_expecting(full, train_stage_bytes + (i == 0 ? bias_bytes : 0));
                 copy_box(shared.ring + at.slot * train_stage_bytes, &train_map,
-                         stage_at(i, shape.stages) * stage_dim, t, 0, full);
+                         stage_at(i, shape.stages) * stage_dim, t * tile_train, full);
                 if (i == 0)
                     copy_bytes(shared.bias + bias_slot * tile_train, pass.d_score_bias + t * tile_train,
                                bias_bytes, full);
@@ -185,8 +184,8 @@ class Comparer {
                 atomicMax(d_bucket + 8 * buckets, lower_max_[g]);
             }
         } else {
-            upper_.close();
-            lower_.close();
+            upper_.close(pass_);
+            lower_.close(pass_);
         }
     }
 
@@ -205,17 +204,18 @@ class Comparer {
             const int g = half * groups / 2 + i;
             const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
             const int* s = &sums[8 * g];
-            const int column = 16 * g + 2 * (lane_ % quad);
-            keep_pair(s[0] + a.x, s[2] + a.x, column, tile);
-            keep_pair(s[1] + a.y, s[3] + a.y, column + 1, tile);
-            keep_pair(s[4] + b.x, s[6] + b.x, column + 8, tile);
-            keep_pair(s[5] + b.y, s[7] + b.y, column + 9, tile);
+            const auto place = static_cast<std::uint32_t>(tile * tile_train + 16 * g + 2 * (lane_ % quad));
+            upper_.make_room();
+            lower_.make_room();
+            keep_pair(s[0] + a.x, s[2] + a.x, place);
+            keep_pair(s[1] + a.y, s[3] + a.y, place + 1);
+            keep_pair(s[4] + b.x, s[6] + b.x, place + 8);
+            keep_pair(s[5] + b.y, s[7] + b.y, place + 9);
         }
     }
-    __device__ void keep_pair(int upper, int lower, int column, int tile) {
-        const auto index = static_cast<std::uint32_t>(column * pass_.tile_stride + tile);
-        if (upper >= upper_limit_) upper_.add(upper, index);
-        if (lower >= lower_limit_) lower_.add(lower, index);
+    __device__ void keep_pair(int upper, int lower, std::uint32_t place) {
+        upper_.add_if_reaches(upper_limit_, upper, place);
+        lower_.add_if_reaches(lower_limit_, lower, place);
     }
 
     const TensorPass& pass_;
@@ -378,25 +378,16 @@ PFN_cuTensorMapEncodeTiled_v12000 map_encoder() {
     return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
 }
 
-/// 8-bit rows as boxes of 128 bytes × `box_rows` rows: either consecutive rows, or (stride > 0) every
-/// stride-th row, the tile's number being the middle coordinate. Reads as zero beyond `cols` and the last row.
-CUtensorMap map_of(const ByteRows& rows, int box_rows, std::int64_t stride) {
+/// 8-bit rows as boxes of 128 bytes × `box_rows` consecutive rows, zero beyond `cols` and the last row.
+CUtensorMap map_of(const ByteRows& rows, int box_rows) {
     CUtensorMap map{};
-    const auto pitch = static_cast<cuuint64_t>(rows.pitch_bytes);
-    const auto cols = static_cast<cuuint64_t>(rows.cols), n = static_cast<cuuint64_t>(rows.n);
-    const auto tiles = static_cast<cuuint64_t>(stride);
-    const cuuint64_t flat[] = {cols, n}, flat_pitch[] = {pitch};
-    const cuuint64_t spread[] = {cols, tiles, static_cast<cuuint64_t>(box_rows)},
-                     spread_pitch[] = {pitch, pitch * tiles};
-    const cuuint32_t flat_box[] = {stage_dim, static_cast<cuuint32_t>(box_rows)};
-    const cuuint32_t spread_box[] = {stage_dim, 1, static_cast<cuuint32_t>(box_rows)};
-    const cuuint32_t ones[] = {1, 1, 1};
-    const bool is_flat = stride == 0;
-    const CUresult status = map_encoder()(
-        &map, CU_TENSOR_MAP_DATA_TYPE_UINT8, is_flat ? 2 : 3, rows.d_data, is_flat ? flat : spread,
-        is_flat ? flat_pitch : spread_pitch, is_flat ? flat_box : spread_box, ones,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const cuuint64_t size[] = {static_cast<cuuint64_t>(rows.cols), static_cast<cuuint64_t>(rows.n)};
+    const cuuint64_t pitch[] = {static_cast<cuuint64_t>(rows.pitch_bytes)};
+    const cuuint32_t box[] = {stage_dim, static_cast<cuuint32_t>(box_rows)}, step[] = {1, 1};
+    const CUresult status =
+        map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, rows.d_data, size, pitch, box, step,
+                      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (status != CUDA_SUCCESS)
         throw DeviceError("GPU: making a tensor map failed with code " + std::to_string(status));
     return map;
@@ -409,8 +400,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
           "asking for shared memory");
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
-             stream>>>(map_of(query, tile_queries, 0), map_of(train, tile_train, pass.tile_stride), pass,
-                       shape);
+             stream>>>(map_of(query, tile_queries), map_of(train, tile_train), pass, shape);
     check_launch("launching tensor_sm90");
 }
 
