@@ -41,8 +41,7 @@ __device__ void add_keys(const Survivor* d_list, int found, std::int32_t thresho
     for (int i = 0; i < at_once; ++i) {
         const std::uint32_t dot = static_cast<std::uint32_t>(survivors[i].score) + norms[i] / 2;
         if (i < found && survivors[i].score >= threshold && at < room)
-            keys[at++] =
-                key_of(query_norm + norms[i] - 2 * dot, image_at(survivors[i].place, train_tiles));
+            keys[at++] = key_of(query_norm + norms[i] - 2 * dot, image_at(survivors[i].place, train_tiles));
     }
 }
 

@@ -7,8 +7,8 @@
 
 namespace knn::gpu {
 
-/// Raises each query's threshold to the rank-th best of its survivors so far, those in the first `slots` slots;
-/// leaves it where there are fewer, or too many to sort.
+/// Raises each query's threshold to the rank-th best of its survivors so far, those in the first `slots`
+/// slots; leaves it where there are fewer, or too many to sort.
 void enqueue_raise(const TensorPass& pass, int slots, std::int64_t n_query, int rank,
                    std::int32_t* d_thresholds, cudaStream_t stream);
 

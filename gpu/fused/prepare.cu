@@ -4,7 +4,7 @@
 // used        flags of pixels that are not zero in all training images
 // arranged    the used pixels: rows with a pitch that is a multiple of 32 bytes (a sector of the L2 cache),
 //             zero beyond them
-// launch      a warp a row, or a query; a lane gathers 16 bytes at a time
+// launch      a warp a row, or a query, by way of shared memory
 // norms       Σ x² as an exact 32-bit integer: 4,096 · 255² < 2³²
 // thresholds  of each query the rank-th largest of 64 maxima of disjoint parts of the sample: `rank` training
 //             images reach it
@@ -42,62 +42,79 @@ __global__ void __launch_bounds__(threads) used_pixels_kernel(ByteRows train, st
     if (any != 0) d_used[pixel] = 1;
 }
 
-/// 16 used pixels of a row from the one with number `at` on, zero beyond the last.
-__device__ uint4 load_16(const std::uint8_t* row, std::int64_t at, std::int64_t count,
-                         const std::int32_t* d_numbers) {
-    const bool whole = at + 16 <= count;
-    if (d_numbers == nullptr && whole && reinterpret_cast<std::uintptr_t>(row) % 16 == 0)
-        return *reinterpret_cast<const uint4*>(row + at);
-    std::uint32_t words[4] = {};
-#pragma unroll
-    for (int i = 0; i < 16; ++i) {
-        if (!whole && at + i >= count) break;
-        const std::int64_t pixel = d_numbers != nullptr ? d_numbers[at + i] : at + i;
-        words[i / 4] |= std::uint32_t{row[pixel]} << (i % 4 * 8);
-    }
-    return make_uint4(words[0], words[1], words[2], words[3]);
-}
-
-/// Copies the used pixels of a row, and returns the norm of those on every lane; by the whole warp.
-__device__ std::uint32_t arrange_row(const ByteRows& in, std::int64_t i, const std::int32_t* d_numbers,
-                                     const ByteRows& out, std::int64_t place, int lane) {
-    const std::uint8_t* from = in.row(i);
-    auto* to = reinterpret_cast<uint4*>(out.row(place));
+/// The bytes of row `i` into `shared_row`, zero up to a multiple of 16; returns Σ x² on every lane. By the
+/// whole warp.
+__device__ std::uint32_t load_row(const ByteRows& in, std::int64_t i, std::uint8_t* shared_row, int lane) {
+    const std::uint8_t* row = in.row(i);
+    auto* words = reinterpret_cast<uint4*>(shared_row);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
     std::uint32_t sum = 0;
-    for (std::int64_t at = lane; 16 * at < static_cast<std::int64_t>(out.pitch_bytes); at += warp_size) {
-        const uint4 w = load_16(from, 16 * at, out.cols, d_numbers);
-        to[at] = w;
+    for (std::int64_t at = 16 * lane; at < in.cols; at += 16 * warp_size) {
+        uint4 w = make_uint4(0, 0, 0, 0);
+        if (aligned && at + 16 <= in.cols) {
+            w = *reinterpret_cast<const uint4*>(row + at);
+        } else {
+            std::uint32_t parts[4] = {};
+#pragma unroll
+            for (int b = 0; b < 16; ++b)
+                if (at + b < in.cols) parts[b / 4] |= std::uint32_t{row[at + b]} << (b % 4 * 8);
+            w = make_uint4(parts[0], parts[1], parts[2], parts[3]);
+        }
+        words[at / 16] = w;
         sum = __dp4a(w.x, w.x, sum);
         sum = __dp4a(w.y, w.y, sum);
         sum = __dp4a(w.z, w.z, sum);
         sum = __dp4a(w.w, w.w, sum);
     }
-    return __reduce_add_sync(all_lanes, sum);
+    __syncwarp();
+    for (int step = warp_size / 2; step > 0; step /= 2)
+        sum += __shfl_xor_sync(all_lanes, sum, step);
+    return sum;
 }
 
-/// Of all pixels of a row, on every lane; by the whole warp.
-__device__ std::uint32_t norm_of(const ByteRows& in, std::int64_t i, int lane) {
-    const std::uint8_t* row = in.row(i);
-    std::uint32_t sum = 0;
-#pragma unroll 4
-    for (std::int64_t at = lane; at < in.cols; at += warp_size)
-        sum += std::uint32_t{row[at]} * row[at];
-    return __reduce_add_sync(all_lanes, sum);
+/// The used pixels of a row in shared memory, 4 bytes a lane at a time, zero beyond the last.
+__device__ void store_used(const std::uint8_t* shared_row, const std::int32_t* d_numbers, const ByteRows& out,
+                           std::int64_t place, int lane) {
+    auto* to = reinterpret_cast<std::uint32_t*>(out.row(place));
+    const auto cols = static_cast<int>(out.cols);
+    for (int at = 4 * lane; at < static_cast<int>(out.pitch_bytes); at += 4 * warp_size) {
+        std::uint32_t word = 0;
+#pragma unroll
+        for (int b = 0; b < 4; ++b) {
+            const int number = at + b;
+            if (number >= cols) continue;
+            const int pixel = d_numbers != nullptr ? d_numbers[number] : number;
+            word |= std::uint32_t{shared_row[pixel]} << (8 * b);
+        }
+        to[at / 4] = word;
+    }
+    __syncwarp();
+}
+
+/// This warp's row of a block's shared memory, which has `warps` rows of cols bytes, rounded up to 16.
+__device__ std::uint8_t* warp_row(uint4* shared, std::int64_t cols) {
+    return reinterpret_cast<std::uint8_t*>(shared + threadIdx.x / warp_size * ((cols + 15) / 16));
+}
+std::size_t shared_rows_bytes(std::int64_t cols) {
+    return static_cast<std::size_t>(warps * ((cols + 15) / 16 * 16));
 }
 
 __global__ void __launch_bounds__(threads)
     prepare_training_kernel(ByteRows train, const std::int32_t* d_numbers, int n_tiles, ByteRows arranged,
                             std::uint32_t* d_norms, std::int32_t* d_score_bias) {
+    extern __shared__ uint4 shared[];
     const std::int64_t i = warp_number(), place = place_of(i, n_tiles);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (i >= std::int64_t{n_tiles} * tile_train) return;
     const bool there = i < train.n;
     std::uint32_t norm = 0;
-    if (there)
-        norm = arrange_row(train, i, d_numbers, arranged, place, lane);
-    else
+    if (there) {
+        norm = load_row(train, i, warp_row(shared, train.cols), lane);
+        store_used(warp_row(shared, train.cols), d_numbers, arranged, place, lane);
+    } else {
         for (int at = lane; 16 * at < static_cast<int>(arranged.pitch_bytes); at += warp_size)
             reinterpret_cast<uint4*>(arranged.row(place))[at] = make_uint4(0, 0, 0, 0);
+    }
     if (lane != 0) return;
     d_norms[place] = norm;
     d_score_bias[place] = there ? -static_cast<std::int32_t>(norm / 2) : padding_score;
@@ -106,6 +123,7 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(threads)
     prepare_queries_kernel(ByteRows query, const std::int32_t* d_numbers, TensorPass pass, ByteRows arranged,
                            std::uint32_t* d_norms) {
+    extern __shared__ uint4 shared[];
     const std::int64_t q = warp_number();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
@@ -116,8 +134,8 @@ __global__ void __launch_bounds__(threads)
     for (int i = lane; i < lists; i += warp_size)
         pass.d_counts[q * lists + i] = 0;
     if (q >= query.n) return;
-    std::uint32_t norm = arrange_row(query, q, d_numbers, arranged, q, lane);
-    if (d_numbers != nullptr) norm = norm_of(query, q, lane);
+    const std::uint32_t norm = load_row(query, q, warp_row(shared, query.cols), lane);
+    store_used(warp_row(shared, query.cols), d_numbers, arranged, q, lane);
     if (lane == 0) d_norms[q] = norm;
 }
 
@@ -174,15 +192,17 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
 void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
                               const ByteRows& arranged, std::uint32_t* d_norms, std::int32_t* d_score_bias,
                               cudaStream_t stream) {
-    prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads, 0, stream>>>(
-        train, used.d_numbers(), n_tiles, arranged, d_norms, d_score_bias);
+    prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads,
+                              shared_rows_bytes(train.cols), stream>>>(train, used.d_numbers(), n_tiles,
+                                                                       arranged, d_norms, d_score_bias);
     check_launch("launching prepare_training");
 }
 
 void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
                              const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream) {
-    prepare_queries_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0,
-                             stream>>>(query, used.d_numbers(), pass, arranged, d_norms);
+    prepare_queries_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads,
+                             shared_rows_bytes(query.cols), stream>>>(query, used.d_numbers(), pass, arranged,
+                                                                      d_norms);
     check_launch("launching prepare_queries");
 }
 

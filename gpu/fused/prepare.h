@@ -30,8 +30,8 @@ void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int
                               const ByteRows& arranged, std::uint32_t* d_norms, std::int32_t* d_score_bias,
                               cudaStream_t stream);
 
-/// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. Clears what belongs to
-/// the query tiles: counts to 0, maxima to padding_score, no query is undecided.
+/// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. Clears what belongs
+/// to the query tiles: counts to 0, maxima to padding_score, no query is undecided.
 void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
                              const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream);
 

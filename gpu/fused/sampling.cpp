@@ -8,10 +8,11 @@ namespace knn::gpu {
 namespace {
 
 constexpr int n_buckets = 64, most_rank = n_buckets * 3 / 4;
-constexpr int sample_ratio = 26, first_ratio = 8;  // training tiles for each tile of the sample, of the first pass
+constexpr int sample_ratio = 26,
+              first_ratio = 8;  // training tiles for each tile of the sample, of the first pass
 
-/// Whether with `above` images of the sample over a threshold, on average, at least k of `ratio` times as many
-/// are sure to be: by three and a half standard deviations.
+/// Whether with `above` images of the sample over a threshold, on average, at least k of `ratio` times as
+/// many are sure to be: by three and a half standard deviations.
 bool is_safe(double above, double ratio, int k) {
     return (above - 3.5 * std::sqrt(above)) * ratio >= k;
 }

@@ -7,7 +7,8 @@
 //               leaves the k best of its part, and the last one to finish merges them. Groups of 8 lanes
 //               compute 4 pairs each, and the block keeps its K best in shared memory (select/topk.cuh).
 // exact         d² = ‖q‖² + ‖r‖² − 2 q·r in integers modulo 2³²; 4,096 · 255² < 2³²
-// bound by      reading the training set from the L2 cache once for each such query; one query alone, by memory
+// bound by      reading the training set from the L2 cache once for each such query; one query alone, by
+// memory
 
 #include <bit>
 
@@ -24,7 +25,7 @@ constexpr int least_part = pairs_at_once;  // training images that are worth a b
 
 /// The products q·r of a query and the pairs_a_group places from `place` on, on each lane of a group.
 __device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t place, int lane,
-                             std::uint32_t (&sums)[pairs_a_group]) {
+                            std::uint32_t (&sums)[pairs_a_group]) {
     for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_a_pair) {
         const uint4 a = query_words[at];
         for (int i = 0; i < pairs_a_group; ++i) {
@@ -61,10 +62,10 @@ __device__ void scan_part(const ByteRows& train, std::int64_t n_train, const std
     top.merge();
 }
 
-__global__ void __launch_bounds__(threads) scan_kernel(ByteRows train, std::int64_t n_train, ByteRows query,
-                                                       const std::uint32_t* d_query_norms,
-                                                       const std::uint32_t* d_train_norms, NeighborRows out,
-                                                       Undecided undecided, ScanWorkspace workspace, int K) {
+__global__ void __launch_bounds__(threads)
+    scan_kernel(ByteRows train, std::int64_t n_train, ByteRows query, const std::uint32_t* d_query_norms,
+                const std::uint32_t* d_train_norms, NeighborRows out, Undecided undecided,
+                ScanWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
     __shared__ bool is_last;

@@ -3,9 +3,9 @@
 /// consecutive tiles, one chunk for each block and window.
 ///
 /// A tile is tile_queries × tile_train pairs. Training images are arranged in the order of the tiles, image
-/// r · n_tiles + t as row r of tile t: a tile is a sample spread over the whole training set, so a set that is
-/// sorted by class or by distance costs nothing extra, and the first tiles serve as the sample from which the
-/// first thresholds come.
+/// r · n_tiles + t as row r of tile t: a tile is a sample spread over the whole training set, so a set that
+/// is sorted by class or by distance costs nothing extra, and the first tiles serve as the sample from which
+/// the first thresholds come.
 ///
 /// The training tiles are walked in windows that fit the L2 cache: all query tiles meet the first window
 /// before anybody reads the second. Within a window the tiles are numbered query tile by query tile, and
@@ -102,8 +102,7 @@ class Pieces {
 
   private:
     KNN_HOST_DEVICE void enter_window() {
-        const std::int64_t tiles =
-            std::int64_t{schedule_.query_tiles} * schedule_.window_tiles(window_);
+        const std::int64_t tiles = std::int64_t{schedule_.query_tiles} * schedule_.window_tiles(window_);
         const std::int64_t each = schedule_.chunk(window_);
         at_ = block_ * each < tiles ? block_ * each : tiles;
         end_ = at_ + each < tiles ? at_ + each : tiles;

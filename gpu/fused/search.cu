@@ -98,10 +98,10 @@ Schedule FusedSearch::schedule_of(std::int64_t n_query, int first_tile, int last
     schedule.train_tiles = last_tile - first_tile;
     if (schedule.train_tiles == 0) return schedule;
     const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * used_.count();
-    schedule.windows = static_cast<int>(std::min<std::int64_t>(divided_up(bytes, window_bytes),
-                                                               schedule.train_tiles));
-    schedule.blocks = static_cast<int>(std::min<std::int64_t>(
-        multiprocessors_, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
+    schedule.windows =
+        static_cast<int>(std::min<std::int64_t>(divided_up(bytes, window_bytes), schedule.train_tiles));
+    schedule.blocks = static_cast<int>(
+        std::min<std::int64_t>(multiprocessors_, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
     return schedule;
 }
 
@@ -122,8 +122,8 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     passes.rest.schedule.first_slot = first_slots;
     int capacity = capacity_for(sampling_.survivors_first, sampling_.spread, passes.first.schedule);
     if (passes.rest.schedule.train_tiles > 0)
-        capacity = std::max(capacity, capacity_for(sampling_.survivors_rest, sampling_.spread,
-                                                   passes.rest.schedule));
+        capacity = std::max(capacity,
+                            capacity_for(sampling_.survivors_rest, sampling_.spread, passes.rest.schedule));
     if (most_capacity_ > 0) capacity = std::min(capacity, most_capacity_);
     for (TensorPass* each : {&passes.sample, &passes.first, &passes.rest}) {
         each->slots = first_slots + passes.rest.schedule.slots();

@@ -1,6 +1,6 @@
 #pragma once
-/// What the tensor kernels share: the arrays of a pass, and how a candidate that may be among the k nearest is
-/// kept.
+/// What the tensor kernels share: the arrays of a pass, and how a candidate that may be among the k nearest
+/// is kept.
 ///
 /// d² = ‖q‖² + ‖r‖² − 2 q·r. For one query, score = q·r − ⌊‖r‖² / 2⌋ orders the training images but for the
 /// lowest bit of ‖r‖², so a candidate below a score that k others reach cannot be among the k nearest.
@@ -41,8 +41,9 @@ struct TensorPass {
     const std::int32_t* d_thresholds = nullptr;  ///< n
     std::int32_t* d_maxima = nullptr;            ///< n × buckets; the sampling pass raises them
     Survivor* d_survivors = nullptr;             ///< n × slots × quad × capacity
-    std::int32_t* d_counts = nullptr;  ///< n × slots × quad; more than capacity: survivors were lost. 0 before
-    int slots = 0, capacity = 0;       ///< capacity >= most_at_once
+    std::int32_t* d_counts =
+        nullptr;                  ///< n × slots × quad; more than capacity: survivors were lost. 0 before
+    int slots = 0, capacity = 0;  ///< capacity >= most_at_once
     Undecided undecided;
 };
 

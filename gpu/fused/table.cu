@@ -2,10 +2,10 @@
 
 namespace knn::gpu {
 
-extern const TensorKernel tensor_sm90_kernel_row;
+extern const TensorKernel tensor_sm90, tensor_mma;
 
 namespace {
-const TensorKernel* const table[] = {&tensor_sm90_kernel_row};
+const TensorKernel* const table[] = {&tensor_sm90, &tensor_mma};
 }  // namespace
 
 std::span<const TensorKernel* const> tensor_table() {

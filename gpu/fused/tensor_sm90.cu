@@ -11,7 +11,8 @@
 //           multiply and compare, 64 queries each
 // shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
 //           rows × 128 bytes each, zero beyond dim and n_train
-// tile      128 × 256 pairs. sums: 64 × 256 a warp group, 128 registers a thread. The products of a tile begin
+// tile      128 × 256 pairs. sums: 64 × 256 a warp group, 128 registers a thread. The products of a tile
+// begin
 //           and end in halves of 128 columns: while one half is compared, the tensor cores work on the other.
 // limits    dim <= 1024 (the queries stay in shared memory); fewer than 2³¹ training images
 // exact     u8 × u8 → s32; 1024 · 255² < 2³¹
@@ -23,20 +24,23 @@
 #include <algorithm>
 #include <string>
 
+#include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
-#include "gpu/fused/survivors.cuh"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr int group_threads = 128, threads = 3 * group_threads, consumer_warps = 8;
-constexpr int stage_dim = 128, step_dim = 32, steps = stage_dim / step_dim;
+constexpr int group_threads = 128, threads = 3 * group_threads;
+[[maybe_unused]] constexpr int consumer_warps = 8;
+constexpr int stage_dim = 128, step_dim = 32;
+[[maybe_unused]] constexpr int steps = stage_dim / step_dim;
 constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
 constexpr int bias_bytes = tile_train * 4;
 constexpr int most_ring = 6, most_stages = 8;
+constexpr int least_for_two = 5;  // stages of a tile whose first two and last two are multiplied in halves
 constexpr int shared_limit = 227 * 1024;
 
 /// How shared memory is used for images of one size.
@@ -44,7 +48,8 @@ struct Shape {
     int stages = 1;      // of 128 bytes that a row has
     int tail_steps = 4;  // of 32 bytes in the last stage
     int ring = 3;        // training stages in flight
-    int bias_slots = 2;  // tiles; the ring holds at most bias_slots − 1 tiles, so no bias is overwritten in use
+    int bias_slots =
+        2;  // tiles; the ring holds at most bias_slots − 1 tiles, so no bias is overwritten in use
 
     int bytes() const {
         return stages * query_stage_bytes + ring * train_stage_bytes + bias_slots * bias_bytes + 256;
@@ -95,13 +100,16 @@ struct RingPosition {
     }
 };
 
-/// The stages of a tile in the order of work: the short last one neither first nor last, because those two
-/// cover the comparing of the halves.
-__device__ inline int stage_at(int i, int stages) {
-    return stages < 3 || i == 0 ? i : i == 1 ? stages - 1 : i - 1;
+/// The stages of a tile in the order of work. The short last one comes behind the `edge` first ones, because
+/// those, and the last ones, cover the comparing of the halves.
+template <int edge>
+__device__ int stage_at(int i, int stages) {
+    if (stages <= 2 * edge || i < edge) return i;
+    return i == edge ? stages - 1 : i - 1;
 }
 
 /// One thread fills shared memory.
+template <int edge>
 __device__ void produce(const CUtensorMap& query_map, const CUtensorMap& train_map, const TensorPass& pass,
                         const Shape& shape, const Shared& shared) {
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
@@ -120,7 +128,7 @@ __device__ void produce(const CUtensorMap& query_map, const CUtensorMap& train_m
                 std::uint64_t* full = &shared.full[at.slot];
                 arrive_expecting(full, train_stage_bytes + (i == 0 ? bias_bytes : 0));
                 copy_box(shared.ring + at.slot * train_stage_bytes, &train_map,
-                         stage_at(i, shape.stages) * stage_dim, t * tile_train, full);
+                         stage_at<edge>(i, shape.stages) * stage_dim, t * tile_train, full);
                 if (i == 0)
                     copy_bytes(shared.bias + bias_slot * tile_train, pass.d_score_bias + t * tile_train,
                                bias_bytes, full);
@@ -131,109 +139,62 @@ __device__ void produce(const CUtensorMap& query_map, const CUtensorMap& train_m
     }
 }
 
-/// What a thread compares: two queries (8 rows apart) with the columns 8 · j + 2 · (lane % 4) + {0, 1} of each
-/// tile. In its registers column j stands at 4 · j.
-template <bool sampling>
-class Comparer {
+/// What a warp group multiplies: the operands of its 64 queries and of the ring's stages.
+class Multiplier {
   public:
-    __device__ Comparer(const TensorPass& pass, const Piece& piece, int row)
-        : pass_(pass),
-          lane_(static_cast<int>(threadIdx.x) % 32),
-          query_(std::int64_t{piece.query_tile} * tile_queries + row),
-          upper_(pass, query_, piece.slot, lane_),
-          lower_(pass, query_ + 8, piece.slot, lane_) {
-        if constexpr (sampling) {
-            for (int g = 0; g < groups; ++g)
-                upper_max_[g] = lower_max_[g] = padding_score;
-        } else {
-            upper_limit_ = pass.d_thresholds[query_];
-            lower_limit_ = pass.d_thresholds[query_ + 8];
-        }
-    }
+    __device__ Multiplier(const Shape& shape, const Shared& shared, int group)
+        : shape_(shape),
+          shared_(shared),
+          a_(operand(shared_address(shared.queries) + group * 64 * stage_dim)),
+          b_(operand(shared_address(shared.ring))) {}
 
-    /// The sums of one half of the tile's columns.
+    /// Waits for the stage that the ring holds at `at`.
+    __device__ void wait_for(const RingPosition& at) const { wait(&shared_.full[at.slot], at.parity); }
+    __device__ void release(int slot) const {
+        if (threadIdx.x % 32 == 0) arrive(&shared_.empty[slot]);
+    }
+    /// Stage `stage` of the rows for half the columns; add: 0 if it is the tile's first.
     template <int half>
-    __device__ void compare(const int (&sums)[128], int tile, const std::int32_t* bias) {
-        const int2* pairs = reinterpret_cast<const int2*>(bias) + lane_ % quad;
-        unsigned hits = 0;
+    __device__ void half_stage(int (&sums)[128], int stage, int slot, int add) const {
+        const std::uint64_t a = a_ + stage * (query_stage_bytes >> 4);
+        const std::uint64_t b = b_ + slot * (train_stage_bytes >> 4) + half * half_b;
 #pragma unroll
-        for (int i = 0; i < groups / 2; ++i) {
-            const int g = half * groups / 2 + i;
-            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
-            const int* s = &sums[8 * g];
-            if constexpr (sampling) {
-                upper_max_[g] = highest(upper_max_[g], s[0], s[1], s[4], s[5], a, b);
-                lower_max_[g] = highest(lower_max_[g], s[2], s[3], s[6], s[7], a, b);
-            } else {
-                const int upper = highest(padding_score, s[0], s[1], s[4], s[5], a, b);
-                const int lower = highest(padding_score, s[2], s[3], s[6], s[7], a, b);
-                if (upper >= upper_limit_ || lower >= lower_limit_) hits |= 1u << i;
-            }
-        }
-        if constexpr (!sampling) {
-            hits = __reduce_or_sync(0xffffffffu, hits);
-            if (hits != 0) keep<half>(sums, tile, pairs, hits);
-        }
+        for (int k = 0; k < steps; ++k)
+            multiply_128<half>(sums, a + k * step, b + k * step, k > 0 ? 1 : add);
     }
-
-    __device__ void close() const {
-        if constexpr (sampling) {
-            for (int g = 0; g < groups; ++g) {
-                std::int32_t* d_bucket = pass_.d_maxima + query_ * buckets + g * quad + lane_ % quad;
-                atomicMax(d_bucket, upper_max_[g]);
-                atomicMax(d_bucket + 8 * buckets, lower_max_[g]);
-            }
-        } else {
-            upper_.close(pass_);
-            lower_.close(pass_);
+    /// Both halves, not first.
+    __device__ void whole_stage(int (&sums)[128], int stage, int slot) const {
+        if (stage < shape_.stages - 1 || shape_.tail_steps == steps) {
+            half_stage<0>(sums, stage, slot, 1);
+            half_stage<1>(sums, stage, slot, 1);
+            return;
+        }
+        const std::uint64_t a = a_ + stage * (query_stage_bytes >> 4);
+        const std::uint64_t b = b_ + slot * (train_stage_bytes >> 4);
+        for (int k = 0; k < shape_.tail_steps; ++k) {
+            multiply_128<0>(sums, a + k * step, b + k * step, 1);
+            multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
         }
     }
 
   private:
-    __device__ static int highest(int start, int s0, int s1, int s2, int s3, int2 a, int2 b) {
-        return __viaddmax_s32(
-            s3, b.y, __viaddmax_s32(s2, b.x, __viaddmax_s32(s1, a.y, __viaddmax_s32(s0, a.x, start))));
-    }
-
-    /// The groups in which any lane of the warp has a hit, one after the other.
-    template <int half>
-    __device__ void keep(const int (&sums)[128], int tile, const int2* pairs, unsigned hits) {
-#pragma unroll
-        for (int i = 0; i < groups / 2; ++i) {
-            if ((hits >> i & 1) == 0) continue;
-            const int g = half * groups / 2 + i;
-            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
-            const int* s = &sums[8 * g];
-            const auto place = static_cast<std::uint32_t>(tile * tile_train + 16 * g + 2 * (lane_ % quad));
-            upper_.make_room();
-            lower_.make_room();
-            keep_pair(s[0] + a.x, s[2] + a.x, place);
-            keep_pair(s[1] + a.y, s[3] + a.y, place + 1);
-            keep_pair(s[4] + b.x, s[6] + b.x, place + 8);
-            keep_pair(s[5] + b.y, s[7] + b.y, place + 9);
-        }
-    }
-    __device__ void keep_pair(int upper, int lower, std::uint32_t place) {
-        upper_.add_if_reaches(upper_limit_, upper, place);
-        lower_.add_if_reaches(lower_limit_, lower, place);
-    }
-
-    const TensorPass& pass_;
-    int lane_;
-    std::int64_t query_;
-    SurvivorList upper_, lower_;
-    int upper_limit_ = 0, lower_limit_ = 0;
-    int upper_max_[sampling ? groups : 1], lower_max_[sampling ? groups : 1];
+    // In units of 16 bytes, as operands are.
+    static constexpr std::uint64_t step = step_dim >> 4, half_b = (tile_train / 2 * stage_dim) >> 4;
+    const Shape& shape_;
+    const Shared& shared_;
+    std::uint64_t a_, b_;
 };
 
 /// Two warp groups multiply and compare; `group` is 0 or 1.
-template <bool sampling>
+///
+/// The first and the last `edge` stages of a tile are multiplied half by half: the first half of this tile
+/// while the second half of the tile before is compared, and the second half while the first is.
+template <bool sampling, int edge>
 __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared& shared, int group) {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
     const int row = 64 * group + 16 * warp + lane / quad;
-    const std::uint64_t first_a = operand(shared_address(shared.queries) + group * 64 * stage_dim);
-    const std::uint64_t first_b = operand(shared_address(shared.ring));
-    constexpr std::uint64_t step = step_dim >> 4, half_b = (tile_train / 2 * stage_dim) >> 4;
+    const Multiplier multiplier(shape, shared, group);
+    const int stages = shape.stages;
 
     int sums[128];
 #pragma unroll
@@ -246,78 +207,70 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
     for (Piece piece; pieces.next(piece); query_parity ^= 1) {
         Comparer<sampling> comparer(pass, piece, row);
         wait(shared.queries_full, query_parity);
-        const std::int32_t* bias = nullptr;   // of the tile in work
         const std::int32_t* before = nullptr;  // of the tile whose second half is still to be compared
-        int used = -1;                         // the ring slot that products in flight may be reading
-        const auto release = [&](int slot) {
-            if (slot >= 0 && lane == 0) arrive(&shared.empty[slot]);
-        };
         for (int t = piece.first_tile; t < piece.first_tile + piece.n_tiles; ++t) {
-            bias = shared.bias + bias_slot * tile_train;
+            const std::int32_t* bias = shared.bias + bias_slot * tile_train;
             bias_slot = bias_slot + 1 == shape.bias_slots ? 0 : bias_slot + 1;
+            int slots[edge];
 
-            // First stage: the first half begins while the second half of the tile before is compared.
-            wait(&shared.full[at.slot], at.parity);
-            std::uint64_t a = first_a;
-            std::uint64_t b = first_b + at.slot * (train_stage_bytes >> 4);
+            RingPosition first = at;
             begin_products();
 #pragma unroll
-            for (int k = 0; k < steps; ++k)
-                multiply_128<0>(sums, a + k * step, b + k * step, k);
+            for (int i = 0; i < edge; ++i, at.advance(shape.ring)) {
+                multiplier.wait_for(at);
+                multiplier.half_stage<0>(sums, stage_at<edge>(i, stages), at.slot, i);
+            }
             commit_products();
-            wait_products<1>();  // nothing of the second half is in flight; the compiler wants to be told
+            wait_products<1>();  // waits for nothing; the compiler wants to see that the second half is done
             if (before != nullptr) comparer.template compare<1>(sums, t - 1, before);
             begin_products();
 #pragma unroll
-            for (int k = 0; k < steps; ++k)
-                multiply_128<1>(sums, a + k * step, b + half_b + k * step, k);
+            for (int i = 0; i < edge; ++i, first.advance(shape.ring)) {
+                multiplier.half_stage<1>(sums, stage_at<edge>(i, stages), first.slot, i);
+                slots[i] = first.slot;
+            }
             commit_products();
-            used = at.slot;
-            at.advance(shape.ring);
 
-            for (int i = 1; i < shape.stages - 1; ++i) {
-                const int s = stage_at(i, shape.stages);
-                wait(&shared.full[at.slot], at.parity);
-                a = first_a + s * (query_stage_bytes >> 4);
-                b = first_b + at.slot * (train_stage_bytes >> 4);
+            int used = -1;
+            for (int i = edge; i < stages - edge; ++i, at.advance(shape.ring)) {
+                multiplier.wait_for(at);
                 begin_products();
-                if (s == shape.stages - 1) {
-                    for (int k = 0; k < shape.tail_steps; ++k) {
-                        multiply_128<0>(sums, a + k * step, b + k * step, 1);
-                        multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
-                    }
-                } else {
-#pragma unroll
-                    for (int k = 0; k < steps; ++k) {
-                        multiply_128<0>(sums, a + k * step, b + k * step, 1);
-                        multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
-                    }
-                }
+                multiplier.whole_stage(sums, stage_at<edge>(i, stages), at.slot);
                 commit_products();
                 wait_products<1>();
-                release(used);
+                if (used < 0)
+                    for (int slot : slots)
+                        multiplier.release(slot);
+                else
+                    multiplier.release(used);
                 used = at.slot;
-                at.advance(shape.ring);
             }
 
-            // Last stage: the first half is compared while the second one ends.
-            if (shape.stages > 1) {
-                wait(&shared.full[at.slot], at.parity);
-                a = first_a + stage_at(shape.stages - 1, shape.stages) * (query_stage_bytes >> 4);
-                b = first_b + at.slot * (train_stage_bytes >> 4);
+            if (stages >= 2 * edge) {
+                RingPosition last = at;
                 begin_products();
 #pragma unroll
-                for (int k = 0; k < steps; ++k)
-                    multiply_128<0>(sums, a + k * step, b + k * step, 1);
+                for (int i = 0; i < edge; ++i, at.advance(shape.ring)) {
+                    multiplier.wait_for(at);
+                    multiplier.half_stage<0>(sums, stage_at<edge>(stages - edge + i, stages), at.slot, 1);
+                }
                 commit_products();
 #pragma unroll
-                for (int k = 0; k < steps; ++k)
-                    multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
+                for (int i = 0; i < edge; ++i, last.advance(shape.ring))
+                    multiplier.half_stage<1>(sums, stage_at<edge>(stages - edge + i, stages), last.slot, 1);
                 commit_products();
                 wait_products<1>();
-                release(used);
-                used = at.slot;
-                at.advance(shape.ring);
+                if (used < 0)
+                    for (int slot : slots)
+                        multiplier.release(slot);
+                else
+                    multiplier.release(used);
+                last = at;
+#pragma unroll
+                for (int i = edge - 1; i >= 0; --i) {
+                    last.slot = last.slot == 0 ? shape.ring - 1 : last.slot - 1;
+                    slots[i] = last.slot;
+                }
             } else {
                 wait_products<1>();
             }
@@ -325,8 +278,8 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
             comparer.template compare<0>(sums, t, bias);
             wait_products<0>();
             products_are_done<1>(sums);
-            release(used);
-            used = -1;
+            for (int slot : slots)
+                multiplier.release(slot);
             before = bias;
         }
         if (lane == 0) arrive(shared.queries_empty);
@@ -337,7 +290,7 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
 
 #endif
 
-template <bool sampling>
+template <bool sampling, int edge>
 __global__ void __launch_bounds__(threads, 1)
     tensor_sm90_kernel(const __grid_constant__ CUtensorMap query_map,
                        const __grid_constant__ CUtensorMap train_map, const __grid_constant__ TensorPass pass,
@@ -358,10 +311,10 @@ __global__ void __launch_bounds__(threads, 1)
     const int group = static_cast<int>(threadIdx.x) / group_threads;
     if (group == 0) {
         give_registers_away<40>();
-        if (threadIdx.x == 0) produce(query_map, train_map, pass, shape, shared);
+        if (threadIdx.x == 0) produce<edge>(query_map, train_map, pass, shape, shared);
     } else {
         take_registers<232>();
-        consume<sampling>(pass, shape, shared, group - 1);
+        consume<sampling, edge>(pass, shape, shared, group - 1);
     }
 #endif
 }
@@ -396,7 +349,8 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     const Shape shape = shape_for(pass.dim);
-    const auto kernel = tensor_sm90_kernel<sampling>;
+    const auto kernel =
+        shape.stages >= least_for_two ? tensor_sm90_kernel<sampling, 2> : tensor_sm90_kernel<sampling, 1>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
           "asking for shared memory");
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
@@ -413,7 +367,7 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 }  // namespace
 
-extern const TensorKernel tensor_sm90_kernel_row{
+extern const TensorKernel tensor_sm90{
     "tensor_sm90", "wgmma on tiles of 128 x 256 by the bulk tensor copy engine; compute capability 9.0",
     supports, launch<true>, launch<false>};
 

@@ -16,7 +16,9 @@ struct TopK {
     int k, K;
 
     /// Shared memory that it needs.
-    static constexpr std::size_t bytes(int K) { return 3 * sizeof(NeighborKey) * static_cast<std::size_t>(K); }
+    static constexpr std::size_t bytes(int K) {
+        return 3 * sizeof(NeighborKey) * static_cast<std::size_t>(K);
+    }
 
     /// Called by the whole block before the first key.
     __device__ void clear() const {
