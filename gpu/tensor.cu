@@ -135,12 +135,14 @@ class Tensor {
                                    static_cast<double>(request_.train.dim);
             timers[i].time(stream_, stage, [&] { steps[i].enqueue(stream_); });
         }
-        vote_.time(stream_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {
-            enqueue_vote(neighbors, labels_.d_data(), request_.weights, request_.tie, votes_.d_data(),
-                         stream_);
-        });
+        vote_.time(stream_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)},
+                   [&] {
+                       enqueue_vote(neighbors, labels_.d_data(), request_.weights, request_.tie,
+                                    votes_.d_data(), stream_);
+                   });
         download_.time(
-            stream_, {.name = "download", .bytes = n * (k * sizeof(Neighbor) + sizeof(Vote)), .transfer = true},
+            stream_,
+            {.name = "download", .bytes = n * (k * sizeof(Neighbor) + sizeof(Vote)), .transfer = true},
             [&] { download(count); });
         download_.end.synchronize();
         std::copy_n(host_neighbors_.data(), count * request_.k,

@@ -13,15 +13,17 @@ __device__ inline unsigned warp_or(unsigned bits) {
 #endif
 }
 
-/// What a thread compares: two queries, 8 rows apart, with the columns 8 · j + 2 · (lane % 4) + {0, 1} of each
-/// tile, j = 0..31. sums[4 · j + e] belongs to the upper query (e = 0, 1) or the lower (e = 2, 3), and to column
-/// 8 · j + 2 · (lane % 4) + e % 2: so do the tensor cores' instructions leave them in the registers.
+/// What a thread compares: two queries, 8 rows apart, with the columns 8 · j + 2 · (lane % 4) + {0, 1} of
+/// each tile, j = 0..31. sums[4 · j + e] belongs to the upper query (e = 0, 1) or the lower (e = 2, 3), and
+/// to column 8 · j + 2 · (lane % 4) + e % 2: so do the tensor cores' instructions leave them in the
+/// registers.
 template <bool sampling>
 class Comparer {
   public:
     __device__ Comparer(const TensorPass& pass, const Piece& piece, int row)
         : pass_(pass),
           lane_(static_cast<int>(threadIdx.x) % 32),
+          slot_(piece.slot),
           query_(std::int64_t{piece.query_tile} * tile_queries + row),
           upper_(pass, query_, piece.slot, lane_),
           lower_(pass, query_ + 8, piece.slot, lane_) {
@@ -61,11 +63,8 @@ class Comparer {
 
     __device__ void close() const {
         if constexpr (sampling) {
-            for (int g = 0; g < groups; ++g) {
-                std::int32_t* d_bucket = pass_.d_maxima + query_ * buckets + g * quad + lane_ % quad;
-                atomicMax(d_bucket, upper_max_[g]);
-                atomicMax(d_bucket + 8 * buckets, lower_max_[g]);
-            }
+            store_maxima(query_, upper_max_);
+            store_maxima(query_ + 8, lower_max_);
         } else {
             upper_.close(pass_);
             lower_.close(pass_);
@@ -73,6 +72,14 @@ class Comparer {
     }
 
   private:
+    /// 16 neighboring buckets are this lane's.
+    __device__ void store_maxima(std::int64_t query, const int (&maxima)[sampling ? groups : 1]) const {
+        auto* d_buckets = reinterpret_cast<int4*>(
+            pass_.d_maxima + (query * pass_.sample_slots + slot_) * buckets + lane_ % quad * groups);
+        if constexpr (sampling)
+            for (int g = 0; g < groups; g += 4)
+                d_buckets[g / 4] = make_int4(maxima[g], maxima[g + 1], maxima[g + 2], maxima[g + 3]);
+    }
     __device__ static int highest(int start, int s0, int s1, int s2, int s3, int2 a, int2 b) {
         return __viaddmax_s32(
             s3, b.y, __viaddmax_s32(s2, b.x, __viaddmax_s32(s1, a.y, __viaddmax_s32(s0, a.x, start))));
@@ -102,7 +109,7 @@ class Comparer {
     }
 
     const TensorPass& pass_;
-    int lane_;
+    int lane_, slot_;
     std::int64_t query_;
     SurvivorList upper_, lower_;
     int upper_limit_ = 0, lower_limit_ = 0;

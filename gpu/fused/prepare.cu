@@ -127,8 +127,6 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t q = warp_number();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
-    for (int i = lane; i < buckets; i += warp_size)
-        pass.d_maxima[q * buckets + i] = padding_score;
     if (q == 0 && lane == 0) *pass.undecided.d_count = 0;
     const int lists = pass.slots * quad;
     for (int i = lane; i < lists; i += warp_size)
@@ -149,8 +147,12 @@ __global__ void __launch_bounds__(threads)
         return;
     }
     static_assert(buckets == 2 * warp_size);
-    const std::int32_t mine[2] = {pass.d_maxima[q * buckets + lane],
-                                  pass.d_maxima[q * buckets + warp_size + lane]};
+    const std::int32_t* d_maxima = pass.d_maxima + q * pass.sample_slots * buckets;
+    const int slots = pass.schedule.used_slots(static_cast<int>(q / tile_queries));
+    std::int32_t mine[2] = {padding_score, padding_score};
+    for (int slot = 0; slot < slots; ++slot)
+        for (int i = 0; i < 2; ++i)
+            mine[i] = max(mine[i], d_maxima[slot * buckets + i * warp_size + lane]);
     int above[2] = {0, 0};  // buckets that come before this one; equal ones by their number
 #pragma unroll
     for (int other = 0; other < buckets; ++other) {

@@ -35,8 +35,8 @@ void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int
 void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
                              const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream);
 
-/// The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its threshold; rank 0 closes all
-/// queries. Rows beyond n_query are closed.
+/// `pass` is the sampling pass. The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its
+/// threshold; rank 0 closes all queries. Rows beyond n_query are closed.
 void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds,
                         cudaStream_t stream);
 

@@ -63,6 +63,11 @@ struct Schedule {
             sum += window_slots(w);
         return sum;
     }
+    /// The slots of window 0 that a query tile has pieces in; the first of them is first_slot.
+    KNN_HOST_DEVICE int used_slots(int query_tile) const {
+        const std::int64_t tiles = window_tiles(0), first = query_tile * tiles;
+        return static_cast<int>((first + tiles - 1) / chunk(0) - first / chunk(0)) + 1;
+    }
     KNN_HOST_DEVICE int longest_piece() const {
         int longest = 0;
         for (int w = 0; w < windows; ++w) {

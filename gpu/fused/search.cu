@@ -69,16 +69,18 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, int 
     const std::int64_t query_tiles = divided_up(max_queries, tile_queries);
     const auto rows = static_cast<std::size_t>(query_tiles * tile_queries);
     thresholds_ = DeviceBuffer<std::int32_t>(rows);
-    maxima_ = DeviceBuffer<std::int32_t>(rows * buckets);
     // Fewer queries have more and shorter pieces: room for any number of them.
-    std::size_t lists = 0, entries = 0;
+    std::size_t lists = 0, entries = 0, maxima = 0;
     for (std::int64_t tiles = 1; tiles <= query_tiles; ++tiles) {
         const TensorPass pass = passes_for(tiles * tile_queries).rest;
         const auto now = static_cast<std::size_t>(tiles * tile_queries * pass.slots * quad);
         lists = std::max(lists, now);
         entries = std::max(entries, now * static_cast<std::size_t>(pass.capacity));
+        maxima =
+            std::max(maxima, static_cast<std::size_t>(tiles * tile_queries * pass.sample_slots * buckets));
     }
     counts_ = DeviceBuffer<std::int32_t>(lists);
+    maxima_ = DeviceBuffer<std::int32_t>(maxima);
     survivors_ = DeviceBuffer<Survivor>(entries);
     check(cudaMemsetAsync(scan_finished_.d_data(), 0, scan_finished_.size() * sizeof(std::int32_t), stream),
           "clearing counters");
@@ -128,6 +130,7 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     for (TensorPass* each : {&passes.sample, &passes.first, &passes.rest}) {
         each->slots = first_slots + passes.rest.schedule.slots();
         each->capacity = capacity;
+        each->sample_slots = passes.sample.schedule.slots();
     }
     return passes;
 }
@@ -154,7 +157,7 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
         {"sample",
          [=, this](cudaStream_t stream) {
              kernel_.sample(training(), rows, passes.sample, stream);
-             enqueue_thresholds(passes.rest, query.n, sampling_.sample_rank, thresholds_.d_data(), stream);
+             enqueue_thresholds(passes.sample, query.n, sampling_.sample_rank, thresholds_.d_data(), stream);
          }},
         {"search",
          [=, this](cudaStream_t stream) {

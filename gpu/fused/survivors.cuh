@@ -39,8 +39,9 @@ struct TensorPass {
     int dim = 0;
     const std::int32_t* d_score_bias = nullptr;  ///< −⌊‖r‖² / 2⌋ or padding_score, in the order of the tiles
     const std::int32_t* d_thresholds = nullptr;  ///< n
-    std::int32_t* d_maxima = nullptr;            ///< n × buckets; the sampling pass raises them
-    Survivor* d_survivors = nullptr;             ///< n × slots × quad × capacity
+    std::int32_t* d_maxima = nullptr;            ///< n × sample_slots × buckets, from the sampling pass
+    int sample_slots = 0;
+    Survivor* d_survivors = nullptr;  ///< n × slots × quad × capacity
     std::int32_t* d_counts =
         nullptr;                  ///< n × slots × quad; more than capacity: survivors were lost. 0 before
     int slots = 0, capacity = 0;  ///< capacity >= most_at_once

@@ -7,7 +7,8 @@
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
 //           of 64 buckets of the sample instead
 //
-// launch    a block a multiprocessor, 8 warps, each with 16 queries and all 256 training images of a tile: 128
+// launch    a block a multiprocessor, 8 warps, each with 16 queries and all 256 training images of a tile:
+// 128
 //           sums a thread, in the places where Comparer expects them
 // shared    a ring of 3 stages: 64 bytes of 128 queries and of 256 training images, 24 KiB each, 16-byte
 //           pieces swizzled so that ldmatrix meets no bank twice
@@ -57,7 +58,8 @@ __device__ inline void load_matrices(unsigned (&values)[4], unsigned from) {
 /// sums (16 × 8) += a (16 × 32 bytes) · b (8 × 32 bytes)ᵀ
 __device__ inline void multiply(int* sums, const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm volatile(
-        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+        "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+        "%1, "
         "%2, %3};"
         : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));

@@ -50,9 +50,9 @@ class Fused {
             step.enqueue(stream_);
         std::vector<Neighbor> result(out_.size());
         gpu::check(cudaStreamSynchronize(stream_), "searching");
-        gpu::check(cudaMemcpy(result.data(), out_.d_data(), out_.size() * sizeof(Neighbor),
-                              cudaMemcpyDeviceToHost),
-                   "downloading");
+        gpu::check(
+            cudaMemcpy(result.data(), out_.d_data(), out_.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
+            "downloading");
         return result;
     }
     std::int64_t undecided() const { return search_->undecided(); }

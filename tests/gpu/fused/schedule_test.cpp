@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 #include <utility>
 
@@ -12,6 +13,7 @@ namespace {
 /// Every tile once, every slot of a query tile by one block alone, every piece within what was announced.
 void check_schedule(const Schedule& schedule) {
     std::set<std::pair<int, int>> tiles, slots;
+    std::map<int, int> used;  // slots of each query tile
     for (int block = 0; block < schedule.blocks; ++block) {
         Pieces pieces(schedule, block);
         for (Piece piece; pieces.next(piece);) {
@@ -20,10 +22,13 @@ void check_schedule(const Schedule& schedule) {
             CHECK(piece.slot >= schedule.first_slot);
             CHECK(piece.slot < schedule.first_slot + schedule.slots());
             CHECK(slots.insert({piece.query_tile, piece.slot}).second);
+            ++used[piece.query_tile];
             for (int t = 0; t < piece.n_tiles; ++t)
                 CHECK(tiles.insert({piece.query_tile, piece.first_tile + t}).second);
         }
     }
+    for (const auto& [query_tile, count] : used)
+        if (schedule.windows == 1) CHECK(schedule.used_slots(query_tile) == count);
     CHECK(static_cast<int>(tiles.size()) == schedule.query_tiles * schedule.train_tiles);
     CHECK(tiles.begin()->second == schedule.first_tile);
     CHECK(tiles.rbegin()->second == schedule.first_tile + schedule.train_tiles - 1);
