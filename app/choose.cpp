@@ -57,7 +57,9 @@ Choice Chooser::choose(const SearchRequest& request) {
         const Found found = found_.get();
         choice = found.gpus.empty() ? without_gpu(found.why_none) : on_gpu(found.gpus, request);
     }
-    if (Refusal refusal = choice.engine->refuse(request)) throw UsageError(*refusal);
+    SearchRequest asked = request;
+    asked.device = choice.device;
+    if (Refusal refusal = choice.engine->refuse(asked)) throw UsageError(*refusal);
     return choice;
 }
 
@@ -83,11 +85,13 @@ Choice Chooser::on_gpu(const std::vector<Device>& gpus, const SearchRequest& req
     const Engine* named = find_engine(options_.engine);
     if (named != nullptr) return {named, gpu->number, ""};
 
+    SearchRequest asked = request;
+    asked.device = gpu->number;
     Refusal refusal;  // of the last engine that was asked
     for (const Engine& engine : engines()) {
         if (!engine.on_gpu && options_.device != automatic) continue;
         const std::string why = refusal ? "not on the GPU (" + *refusal + "): searching on the CPU" : "";
-        refusal = engine.refuse(request);
+        refusal = engine.refuse(asked);
         if (!refusal) return {&engine, gpu->number, engine.on_gpu ? "" : why};
     }
     throw UsageError(*refusal);

@@ -16,11 +16,15 @@ constexpr auto classic_search = gpu::search;
 Refusal refuse_classic(const SearchRequest& request) {
     return gpu::refuse(request.problem(), request.distance, request.select);
 }
+constexpr auto tensor_search = gpu::search_tensor;
+constexpr auto refuse_tensor = gpu::refuse_tensor;
 #else
 constexpr SearchResult (*classic_search)(const SearchRequest&, const Watch&) = nullptr;
 Refusal refuse_classic(const SearchRequest&) {
     return "this build has no GPU engines; expected a build with CUDA";
 }
+constexpr auto tensor_search = classic_search;
+constexpr auto refuse_tensor = refuse_classic;
 #endif
 
 Refusal refuse_cpu(const SearchRequest& request) {
@@ -29,6 +33,8 @@ Refusal refuse_cpu(const SearchRequest& request) {
 
 // The fastest first: `auto` takes the first one that the device has and that accepts the problem.
 constexpr Engine table[] = {
+    {"tensor", "8-bit tensor cores, selection in the same kernel; the same answers, on the GPU", true,
+     refuse_tensor, tensor_search},
     {"classic", "float4 distance kernel and a bitonic sort of each row, on the GPU", true, refuse_classic,
      classic_search},
     {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, refuse_cpu, cpu::search},

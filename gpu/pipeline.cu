@@ -4,7 +4,9 @@
 #include <span>
 
 #include "gpu/classic.h"
+#include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"
+#include "gpu/tensor.h"
 
 namespace knn::gpu {
 
@@ -41,6 +43,26 @@ const Selector& find_selector(const std::string& name, const Problem& problem) {
     return *selector_table().front();
 }
 
+/// Runs `search` on the request's device, and fills in what is the same for all engines.
+template <class Search>
+SearchResult on_device(const SearchRequest& request, const Refusal& refusal, const Watch& watch,
+                       Search&& search) {
+    if (refusal) throw UsageError(*refusal);
+    const std::vector<Device> all = devices();
+    if (request.device < 0 || request.device >= static_cast<int>(all.size()))
+        throw DeviceError("there is no GPU number " + std::to_string(request.device) + "; this machine has " +
+                          std::to_string(all.size()));
+    check(cudaSetDevice(request.device), "choosing the device");
+    watch.step(0, request.query.count);
+
+    const auto begin = std::chrono::steady_clock::now();
+    SearchResult result = search();
+    result.search_ms =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+    result.device = all[static_cast<std::size_t>(request.device)];
+    return result;
+}
+
 }  // namespace
 
 std::vector<StrategyInfo> distance_kernels() {
@@ -64,21 +86,24 @@ Refusal refuse(const Problem& problem, const std::string& distance, const std::s
 
 SearchResult search(const SearchRequest& request, const Watch& watch) {
     const Problem problem = request.problem();
-    if (const Refusal refusal = refuse(problem, request.distance, request.select)) throw UsageError(*refusal);
-    const std::vector<Device> all = devices();
-    if (request.device < 0 || request.device >= static_cast<int>(all.size()))
-        throw DeviceError("there is no GPU number " + std::to_string(request.device) + "; this machine has " +
-                          std::to_string(all.size()));
-    check(cudaSetDevice(request.device), "choosing the device");
-    watch.step(0, request.query.count);
+    return on_device(request, refuse(problem, request.distance, request.select), watch, [&] {
+        return run_classic(request, find_distance(request.distance, problem),
+                           find_selector(request.select, problem), watch);
+    });
+}
 
-    const auto begin = std::chrono::steady_clock::now();
-    SearchResult result = run_classic(request, find_distance(request.distance, problem),
-                                      find_selector(request.select, problem), watch);
-    result.search_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-    result.device = all[static_cast<std::size_t>(request.device)];
-    return result;
+std::vector<StrategyInfo> tensor_kernels() {
+    std::vector<StrategyInfo> all;
+    for (const TensorKernel* kernel : tensor_table())
+        all.push_back({kernel->name, kernel->summary});
+    return all;
+}
+
+SearchResult search_tensor(const SearchRequest& request, const Watch& watch) {
+    return on_device(request, std::nullopt, watch, [&] {
+        if (const Refusal refusal = refuse_tensor(request)) throw UsageError(*refusal);
+        return run_tensor(request, watch);
+    });
 }
 
 }  // namespace knn::gpu

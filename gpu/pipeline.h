@@ -29,6 +29,12 @@ Refusal refuse(const Problem& problem, const std::string& distance, const std::s
 /// problem), Interrupted (watch.stop was set).
 SearchResult search(const SearchRequest& request, const Watch& watch);
 
+/// The engine `tensor`: exact 8-bit products on tensor cores with the selection in the same kernel; the same
+/// answers and errors. request.distance may name one of tensor_kernels().
+Refusal refuse_tensor(const SearchRequest& request);
+SearchResult search_tensor(const SearchRequest& request, const Watch& watch);
+std::vector<StrategyInfo> tensor_kernels();
+
 /// Host memory that a GPU reads at full speed. Creating it starts the CUDA context of `device` on another
 /// thread; memory is handed out at once, so that files can be read meanwhile, and pinned when `pin` is
 /// called.

@@ -34,20 +34,41 @@ __device__ double weight_of(unsigned distance, bool exact_match, Weights weights
     return 1.0 / static_cast<double>(distance);
 }
 
-/// The winner, by lane 0: labels in ascending order, so an equal sum wins only by an earlier first neighbor.
-__device__ Vote winner(const ClassSums& classes, Tie tie) {
-    double total = 0.0;
-    int best = -1;
-    for (int label = 0; label < max_labels; ++label) {
+/// Whether class a (label, sum, first rank) comes before class b.
+__device__ bool wins(int label_a, double sum_a, int rank_a, int label_b, double sum_b, int rank_b, Tie tie) {
+    if (sum_a != sum_b) return sum_a > sum_b;
+    if (tie == Tie::nearest && rank_a != rank_b) return rank_a < rank_b;
+    return label_a < label_b;
+}
+
+/// The winner on every lane; by the whole warp. A class that nobody voted for has the sum 0 and never wins.
+__device__ Vote winner(const ClassSums& classes, Tie tie, int lane) {
+    double total = 0.0, best_sum = 0.0;
+    int best = max_labels, best_rank = 0;
+    for (int first = 0; first < max_labels; first += warp) {
+        const int label = first + lane;
         const double sum = classes.sum[label];
-        if (sum == 0.0) continue;
-        total += sum;
-        const bool wins = best < 0 || sum > classes.sum[best] ||
-                          (sum == classes.sum[best] && tie == Tie::nearest &&
-                           classes.first_rank[label] < classes.first_rank[best]);
-        if (wins) best = label;
+        const int rank = sum > 0.0 ? classes.first_rank[label] : 0;
+        if (sum > 0.0 && wins(label, sum, rank, best, best_sum, best_rank, tie)) {
+            best = label;
+            best_sum = sum;
+            best_rank = rank;
+        }
+        // The total is added in ascending order of labels, whoever has them.
+        for (unsigned voted = __ballot_sync(all_lanes, sum > 0.0); voted != 0; voted &= voted - 1)
+            total += __shfl_sync(all_lanes, sum, __ffs(static_cast<int>(voted)) - 1);
     }
-    return {static_cast<std::uint8_t>(best), classes.sum[best] / total};
+    for (int step = warp / 2; step > 0; step /= 2) {
+        const int other = __shfl_xor_sync(all_lanes, best, step);
+        const int other_rank = __shfl_xor_sync(all_lanes, best_rank, step);
+        const double other_sum = __shfl_xor_sync(all_lanes, best_sum, step);
+        if (wins(other, other_sum, other_rank, best, best_sum, best_rank, tie)) {
+            best = other;
+            best_sum = other_sum;
+            best_rank = other_rank;
+        }
+    }
+    return {static_cast<std::uint8_t>(best), best_sum / total};
 }
 
 __global__ void __launch_bounds__(warp* warps)
@@ -81,7 +102,8 @@ __global__ void __launch_bounds__(warp* warps)
         }
     }
     __syncwarp();
-    if (lane == 0) d_votes[query] = winner(classes, tie);
+    const Vote vote = winner(classes, tie, lane);
+    if (lane == 0) d_votes[query] = vote;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
-#include "gpu/select/warp_minimum.cuh"
+#include "gpu/select/topk.cuh"
 
 namespace knn::gpu {
 
@@ -26,59 +26,13 @@ namespace {
 constexpr int threads = 128;
 constexpr int steps_ahead = 4;  // loads in flight
 
-/// `size` keys in shared memory, a power of two: the steps of merge stage `length`, by the whole block.
-__device__ void merge_stage(NeighborKey* keys, int size, int length) {
-    for (int step = length / 2; step > 0; step /= 2) {
-        __syncthreads();
-        for (int pair = static_cast<int>(threadIdx.x); pair < size / 2; pair += threads) {
-            const int i = 2 * pair - (pair & (step - 1)), j = i + step;
-            const bool ascending = (i & length) == 0;
-            const NeighborKey a = keys[i], b = keys[j];
-            if ((a > b) == ascending) {
-                keys[i] = b;
-                keys[j] = a;
-            }
-        }
-    }
-}
-
-/// The K best of a query and what may join them. Only the first k of them are sure to be the best.
-struct TopK {
-    NeighborKey* best;      // K keys, ascending
-    NeighborKey* gathered;  // 2 · K keys
-    int* count;             // of gathered keys
-    int k, K;
-
-    __device__ void gather(NeighborKey key) const {
-        if (key < best[k - 1]) gathered[atomicAdd(count, 1)] = key;
-    }
-    __device__ bool nearly_full() const { return *count > 2 * K - threads; }
-
-    /// Sorts what was gathered and keeps the K smallest of all. Called by the whole block.
-    __device__ void merge() const {
-        for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
-            gathered[i] = no_key;
-        for (int length = 2; length <= 2 * K; length *= 2)
-            merge_stage(gathered, 2 * K, length);
-        __syncthreads();
-        for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
-            best[i] = min(best[i], gathered[K - 1 - i]);
-        if (threadIdx.x == 0) *count = 0;
-        merge_stage(best, K, K);
-        __syncthreads();
-    }
-};
-
 __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, NeighborRows out, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int count;
     const std::int64_t q = blockIdx.x;
     const std::uint32_t* row = in.row(q);
-    const TopK top{shared, shared + K, &count, out.k, K};
-    for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
-        top.best[i] = no_key;
-    if (threadIdx.x == 0) count = 0;
-    __syncthreads();
+    const TopK<threads> top{shared, shared + K, &count, out.k, K};
+    top.clear();
     for (std::int64_t begin = 0; begin < in.cols; begin += steps_ahead * threads) {
         NeighborKey key[steps_ahead];
 #pragma unroll
@@ -89,10 +43,7 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
 #pragma unroll
         for (int i = 0; i < steps_ahead; ++i) {
             top.gather(key[i]);
-            __syncthreads();
-            const bool full = top.nearly_full();
-            __syncthreads();  // everybody has seen the count before anybody changes it
-            if (full) top.merge();
+            top.merge_when_full();
         }
     }
     top.merge();
@@ -104,8 +55,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
              cudaStream_t stream) {
     const int K =
         static_cast<int>(std::bit_ceil(static_cast<unsigned>(problem.k < threads ? threads : problem.k)));
-    const std::size_t shared_bytes = 3 * sizeof(NeighborKey) * static_cast<std::size_t>(K);
-    bitonic_topk_kernel<<<static_cast<unsigned>(out.n_query), threads, shared_bytes, stream>>>(in, out, K);
+    bitonic_topk_kernel<<<static_cast<unsigned>(out.n_query), threads, TopK<threads>::bytes(K), stream>>>(
+        in, out, K);
     check_launch("launching bitonic_topk");
 }
 

@@ -1,0 +1,119 @@
+#pragma once
+/// The selection's first step, on sums that are still in registers: what reaches a query's threshold is kept.
+
+#include "gpu/fused/survivors.cuh"
+
+namespace knn::gpu {
+
+__device__ inline unsigned warp_or(unsigned bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(0xffffffffu, bits);
+#else
+    return __any_sync(0xffffffffu, bits != 0) ? 0xffffffffu : 0;
+#endif
+}
+
+/// What a thread compares: two queries, 8 rows apart, with the columns 8 · j + 2 · (lane % 4) + {0, 1} of
+/// each tile, j = 0..31. sums[4 · j + e] belongs to the upper query (e = 0, 1) or the lower (e = 2, 3), and
+/// to column 8 · j + 2 · (lane % 4) + e % 2: so do the tensor cores' instructions leave them in the
+/// registers.
+template <bool sampling>
+class Comparer {
+  public:
+    __device__ Comparer(const TensorPass& pass, const Piece& piece, int row)
+        : pass_(pass),
+          lane_(static_cast<int>(threadIdx.x) % 32),
+          slot_(piece.slot),
+          query_(std::int64_t{piece.query_tile} * tile_queries + row),
+          upper_(pass, query_, piece.slot, lane_),
+          lower_(pass, query_ + 8, piece.slot, lane_) {
+        if constexpr (sampling) {
+            for (int g = 0; g < groups; ++g)
+                upper_max_[g] = lower_max_[g] = padding_score;
+        } else {
+            upper_limit_ = pass.d_thresholds[query_];
+            lower_limit_ = pass.d_thresholds[query_ + 8];
+        }
+    }
+
+    /// The sums of one half of the tile's columns.
+    template <int half>
+    __device__ void compare(const int (&sums)[128], int tile, const std::int32_t* bias) {
+        const int2* pairs = reinterpret_cast<const int2*>(bias) + lane_ % quad;
+        unsigned hits = 0;
+#pragma unroll
+        for (int i = 0; i < groups / 2; ++i) {
+            const int g = half * groups / 2 + i;
+            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
+            const int* s = &sums[8 * g];
+            if constexpr (sampling) {
+                upper_max_[g] = highest(upper_max_[g], s[0], s[1], s[4], s[5], a, b);
+                lower_max_[g] = highest(lower_max_[g], s[2], s[3], s[6], s[7], a, b);
+            } else {
+                const int upper = highest(padding_score, s[0], s[1], s[4], s[5], a, b);
+                const int lower = highest(padding_score, s[2], s[3], s[6], s[7], a, b);
+                if (upper >= upper_limit_ || lower >= lower_limit_) hits |= 1u << i;
+            }
+        }
+        if constexpr (!sampling) {
+            hits = warp_or(hits);
+            if (hits != 0) keep<half>(sums, tile, pairs, hits);
+        }
+    }
+
+    __device__ void close() const {
+        if constexpr (sampling) {
+            store_maxima(query_, upper_max_);
+            store_maxima(query_ + 8, lower_max_);
+        } else {
+            upper_.close(pass_);
+            lower_.close(pass_);
+        }
+    }
+
+  private:
+    /// 16 neighboring buckets are this lane's.
+    __device__ void store_maxima(std::int64_t query, const int (&maxima)[sampling ? groups : 1]) const {
+        auto* d_buckets = reinterpret_cast<int4*>(
+            pass_.d_maxima + (query * pass_.sample_slots + slot_) * buckets + lane_ % quad * groups);
+        if constexpr (sampling)
+            for (int g = 0; g < groups; g += 4)
+                d_buckets[g / 4] = make_int4(maxima[g], maxima[g + 1], maxima[g + 2], maxima[g + 3]);
+    }
+    __device__ static int highest(int start, int s0, int s1, int s2, int s3, int2 a, int2 b) {
+        return __viaddmax_s32(
+            s3, b.y, __viaddmax_s32(s2, b.x, __viaddmax_s32(s1, a.y, __viaddmax_s32(s0, a.x, start))));
+    }
+
+    /// The groups in which any lane of the warp has a hit, one after the other.
+    template <int half>
+    __device__ void keep(const int (&sums)[128], int tile, const int2* pairs, unsigned hits) {
+#pragma unroll
+        for (int i = 0; i < groups / 2; ++i) {
+            if ((hits >> i & 1) == 0) continue;
+            const int g = half * groups / 2 + i;
+            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
+            const int* s = &sums[8 * g];
+            const auto place = static_cast<std::uint32_t>(tile * tile_train + 16 * g + 2 * (lane_ % quad));
+            upper_.make_room();
+            lower_.make_room();
+            keep_pair(s[0] + a.x, s[2] + a.x, place);
+            keep_pair(s[1] + a.y, s[3] + a.y, place + 1);
+            keep_pair(s[4] + b.x, s[6] + b.x, place + 8);
+            keep_pair(s[5] + b.y, s[7] + b.y, place + 9);
+        }
+    }
+    __device__ void keep_pair(int upper, int lower, std::uint32_t place) {
+        upper_.add_if_reaches(upper_limit_, upper, place);
+        lower_.add_if_reaches(lower_limit_, lower, place);
+    }
+
+    const TensorPass& pass_;
+    int lane_, slot_;
+    std::int64_t query_;
+    SurvivorList upper_, lower_;
+    int upper_limit_ = 0, lower_limit_ = 0;
+    int upper_max_[sampling ? groups : 1], lower_max_[sampling ? groups : 1];
+};
+
+}  // namespace knn::gpu

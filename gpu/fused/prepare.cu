@@ -1,0 +1,218 @@
+// Images into the rows that tensor kernels read, their norms, and the first thresholds of queries.
+//
+// in          n × dim bytes, pitched rows, device memory
+// used        flags of pixels that are not zero in all training images
+// arranged    the used pixels: rows with a pitch that is a multiple of 32 bytes (a sector of the L2 cache),
+//             zero beyond them
+// launch      a warp a row, or a query, by way of shared memory
+// norms       Σ x² as an exact 32-bit integer: 4,096 · 255² < 2³²
+// thresholds  of each query the rank-th largest of 64 maxima of disjoint parts of the sample: `rank` training
+//             images reach it
+// moves       each image in and out once; bound by memory
+
+#include "gpu/fused/prepare.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/warp_minimum.cuh"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256, warps = threads / warp_size;
+
+unsigned blocks_for(std::int64_t rows) {
+    return static_cast<unsigned>((rows + warps - 1) / warps);
+}
+__device__ std::int64_t warp_number() {
+    return std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
+}
+
+/// A thread a pixel and a block some rows: every warp reads neighboring bytes.
+__global__ void __launch_bounds__(threads) used_pixels_kernel(ByteRows train, std::uint8_t* d_used) {
+    const std::int64_t pixel = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (pixel >= train.cols) return;
+    unsigned any = 0;
+#pragma unroll 8
+    for (std::int64_t i = blockIdx.y; i < train.n; i += gridDim.y)
+        any |= train.row(i)[pixel];
+    if (any != 0) d_used[pixel] = 1;
+}
+
+/// The bytes of row `i` into `shared_row`, zero up to a multiple of 16; returns Σ x² on every lane. By the
+/// whole warp.
+__device__ std::uint32_t load_row(const ByteRows& in, std::int64_t i, std::uint8_t* shared_row, int lane) {
+    const std::uint8_t* row = in.row(i);
+    auto* words = reinterpret_cast<uint4*>(shared_row);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(row) % 16 == 0;
+    std::uint32_t sum = 0;
+    for (std::int64_t at = 16 * lane; at < in.cols; at += 16 * warp_size) {
+        uint4 w = make_uint4(0, 0, 0, 0);
+        if (aligned && at + 16 <= in.cols) {
+            w = *reinterpret_cast<const uint4*>(row + at);
+        } else {
+            std::uint32_t parts[4] = {};
+#pragma unroll
+            for (int b = 0; b < 16; ++b)
+                if (at + b < in.cols) parts[b / 4] |= std::uint32_t{row[at + b]} << (b % 4 * 8);
+            w = make_uint4(parts[0], parts[1], parts[2], parts[3]);
+        }
+        words[at / 16] = w;
+        sum = __dp4a(w.x, w.x, sum);
+        sum = __dp4a(w.y, w.y, sum);
+        sum = __dp4a(w.z, w.z, sum);
+        sum = __dp4a(w.w, w.w, sum);
+    }
+    __syncwarp();
+    for (int step = warp_size / 2; step > 0; step /= 2)
+        sum += __shfl_xor_sync(all_lanes, sum, step);
+    return sum;
+}
+
+/// The used pixels of a row in shared memory, 4 bytes a lane at a time, zero beyond the last.
+__device__ void store_used(const std::uint8_t* shared_row, const std::int32_t* d_numbers, const ByteRows& out,
+                           std::int64_t place, int lane) {
+    auto* to = reinterpret_cast<std::uint32_t*>(out.row(place));
+    const auto cols = static_cast<int>(out.cols);
+    for (int at = 4 * lane; at < static_cast<int>(out.pitch_bytes); at += 4 * warp_size) {
+        std::uint32_t word = 0;
+#pragma unroll
+        for (int b = 0; b < 4; ++b) {
+            const int number = at + b;
+            if (number >= cols) continue;
+            const int pixel = d_numbers != nullptr ? d_numbers[number] : number;
+            word |= std::uint32_t{shared_row[pixel]} << (8 * b);
+        }
+        to[at / 4] = word;
+    }
+    __syncwarp();
+}
+
+/// This warp's row of a block's shared memory, which has `warps` rows of cols bytes, rounded up to 16.
+__device__ std::uint8_t* warp_row(uint4* shared, std::int64_t cols) {
+    return reinterpret_cast<std::uint8_t*>(shared + threadIdx.x / warp_size * ((cols + 15) / 16));
+}
+std::size_t shared_rows_bytes(std::int64_t cols) {
+    return static_cast<std::size_t>(warps * ((cols + 15) / 16 * 16));
+}
+
+__global__ void __launch_bounds__(threads)
+    prepare_training_kernel(ByteRows train, const std::int32_t* d_numbers, int n_tiles, ByteRows arranged,
+                            std::uint32_t* d_norms, std::int32_t* d_score_bias) {
+    extern __shared__ uint4 shared[];
+    const std::int64_t i = warp_number(), place = place_of(i, n_tiles);
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    if (i >= std::int64_t{n_tiles} * tile_train) return;
+    const bool there = i < train.n;
+    std::uint32_t norm = 0;
+    if (there) {
+        norm = load_row(train, i, warp_row(shared, train.cols), lane);
+        store_used(warp_row(shared, train.cols), d_numbers, arranged, place, lane);
+    } else {
+        for (int at = lane; 16 * at < static_cast<int>(arranged.pitch_bytes); at += warp_size)
+            reinterpret_cast<uint4*>(arranged.row(place))[at] = make_uint4(0, 0, 0, 0);
+    }
+    if (lane != 0) return;
+    d_norms[place] = norm;
+    d_score_bias[place] = there ? -static_cast<std::int32_t>(norm / 2) : padding_score;
+}
+
+__global__ void __launch_bounds__(threads)
+    prepare_queries_kernel(ByteRows query, const std::int32_t* d_numbers, TensorPass pass, ByteRows arranged,
+                           std::uint32_t* d_norms) {
+    extern __shared__ uint4 shared[];
+    const std::int64_t q = warp_number();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
+    if (q == 0 && lane == 0) *pass.undecided.d_count = 0;
+    const int lists = pass.slots * quad;
+    for (int i = lane; i < lists; i += warp_size)
+        pass.d_counts[q * lists + i] = 0;
+    if (q >= query.n) return;
+    const std::uint32_t norm = load_row(query, q, warp_row(shared, query.cols), lane);
+    store_used(warp_row(shared, query.cols), d_numbers, arranged, q, lane);
+    if (lane == 0) d_norms[q] = norm;
+}
+
+__global__ void __launch_bounds__(threads)
+    thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds) {
+    const std::int64_t q = warp_number();
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
+    if (q >= n_query || rank == 0) {
+        if (lane == 0) d_thresholds[q] = closed_threshold;
+        return;
+    }
+    static_assert(buckets == 2 * warp_size);
+    const std::int32_t* d_maxima = pass.d_maxima + q * pass.sample_slots * buckets;
+    const int slots = pass.schedule.used_slots(static_cast<int>(q / tile_queries));
+    std::int32_t mine[2] = {padding_score, padding_score};
+    for (int slot = 0; slot < slots; ++slot)
+        for (int i = 0; i < 2; ++i)
+            mine[i] = max(mine[i], d_maxima[slot * buckets + i * warp_size + lane]);
+    int above[2] = {0, 0};  // buckets that come before this one; equal ones by their number
+#pragma unroll
+    for (int other = 0; other < buckets; ++other) {
+        const std::int32_t value = __shfl_sync(all_lanes, mine[other / warp_size], other % warp_size);
+        for (int i = 0; i < 2; ++i)
+            above[i] += value > mine[i] || (value == mine[i] && other < lane + i * warp_size);
+    }
+    for (int i = 0; i < 2; ++i)
+        if (above[i] == rank - 1) d_thresholds[q] = max(mine[i], lowest_threshold);
+}
+
+}  // namespace
+
+UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
+    const auto dim = static_cast<std::size_t>(train.cols);
+    DeviceBuffer<std::uint8_t> d_used(dim);
+    check(cudaMemsetAsync(d_used.d_data(), 0, dim, stream), "clearing flags");
+    const dim3 grid(static_cast<unsigned>((train.cols + threads - 1) / threads),
+                    static_cast<unsigned>(std::min<std::int64_t>(train.n, 1024)));
+    used_pixels_kernel<<<grid, threads, 0, stream>>>(train, d_used.d_data());
+    check_launch("launching used_pixels");
+    std::vector<std::uint8_t> used(dim);
+    check(cudaMemcpyAsync(used.data(), d_used.d_data(), dim, cudaMemcpyDeviceToHost, stream),
+          "downloading flags");
+    check(cudaStreamSynchronize(stream), "finding the pixels in use");
+
+    std::vector<std::int32_t> numbers;
+    for (std::size_t pixel = 0; pixel < dim; ++pixel)
+        if (used[pixel] != 0) numbers.push_back(static_cast<std::int32_t>(pixel));
+    if (numbers.empty()) numbers.push_back(0);
+    count_ = static_cast<std::int64_t>(numbers.size());
+    if (numbers.size() == dim) return;
+    d_numbers_ = DeviceBuffer<std::int32_t>(numbers.size());
+    check(cudaMemcpy(d_numbers_.d_data(), numbers.data(), numbers.size() * sizeof(std::int32_t),
+                     cudaMemcpyHostToDevice),
+          "uploading the pixels in use");
+}
+
+void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
+                              const ByteRows& arranged, std::uint32_t* d_norms, std::int32_t* d_score_bias,
+                              cudaStream_t stream) {
+    prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads,
+                              shared_rows_bytes(train.cols), stream>>>(train, used.d_numbers(), n_tiles,
+                                                                       arranged, d_norms, d_score_bias);
+    check_launch("launching prepare_training");
+}
+
+void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
+                             const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream) {
+    prepare_queries_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads,
+                             shared_rows_bytes(query.cols), stream>>>(query, used.d_numbers(), pass, arranged,
+                                                                      d_norms);
+    check_launch("launching prepare_queries");
+}
+
+void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds,
+                        cudaStream_t stream) {
+    thresholds_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0,
+                        stream>>>(pass, n_query, rank, d_thresholds);
+    check_launch("launching thresholds");
+}
+
+}  // namespace knn::gpu

@@ -1,0 +1,43 @@
+#pragma once
+/// What the fused search needs of images before its passes, and the thresholds between them.
+
+#include <cuda_runtime.h>
+
+#include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/device_buffer.h"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+/// The pixels that the search multiplies: those that are not zero in all training images. The others add
+/// nothing to any q·r, so leaving them out is exact; MNIST has 717 of 784 in use. Waits for the device.
+class UsedPixels {
+  public:
+    explicit UsedPixels(const ByteRows& train, cudaStream_t stream);
+    std::int64_t count() const { return count_; }  ///< at least 1
+    /// Their numbers, ascending; null where all are in use.
+    const std::int32_t* d_numbers() const { return d_numbers_.d_data(); }
+
+  private:
+    std::int64_t count_ = 0;
+    DeviceBuffer<std::int32_t> d_numbers_;
+};
+
+/// The used pixels of training images (any pitch) into the order of the tiles, n_tiles · tile_train rows:
+/// `arranged`, zero beyond its `cols` and the last image; d_norms: ‖r‖²; d_score_bias: −⌊‖r‖² / 2⌋,
+/// padding_score where there is no image.
+void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
+                              const ByteRows& arranged, std::uint32_t* d_norms, std::int32_t* d_score_bias,
+                              cudaStream_t stream);
+
+/// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. Clears what belongs
+/// to the query tiles: counts to 0, maxima to padding_score, no query is undecided.
+void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
+                             const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream);
+
+/// `pass` is the sampling pass. The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its
+/// threshold; rank 0 closes all queries. Rows beyond n_query are closed.
+void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds,
+                        cudaStream_t stream);
+
+}  // namespace knn::gpu

@@ -1,0 +1,139 @@
+// The exact way out: queries that the fused search could not decide are compared with every training image.
+//
+// train, query  n × dim bytes as the tensor kernels read them (fused.h), device memory
+// undecided     the numbers of those queries; how many there are is known on the device alone
+// out           the rows of those queries: k neighbors by (distance, index)
+// launch        a fixed grid. Where there are fewer such queries than blocks, each is shared out: every block
+//               leaves the k best of its part, and the last one to finish merges them. Groups of 8 lanes
+//               compute 4 pairs each, and the block keeps its K best in shared memory (select/topk.cuh).
+// exact         d² = ‖q‖² + ‖r‖² − 2 q·r in integers modulo 2³²; 4,096 · 255² < 2³²
+// bound by      reading the training set from the L2 cache once for each such query; one query alone, by
+// memory
+
+#include <bit>
+
+#include "gpu/fused/scan.h"
+#include "gpu/runtime/check.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256, lanes_a_pair = 8, groups_a_block = threads / lanes_a_pair, pairs_a_group = 4;
+constexpr int pairs_at_once = groups_a_block * pairs_a_group;
+constexpr int least_part = pairs_at_once;  // training images that are worth a block
+
+/// The products q·r of a query and the pairs_a_group places from `place` on, on each lane of a group.
+__device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t place, int lane,
+                            std::uint32_t (&sums)[pairs_a_group]) {
+    for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_a_pair) {
+        const uint4 a = query_words[at];
+        for (int i = 0; i < pairs_a_group; ++i) {
+            const uint4 b = reinterpret_cast<const uint4*>(train.row(min(place + i, train.n - 1)))[at];
+            sums[i] = __dp4a(a.x, b.x, sums[i]);
+            sums[i] = __dp4a(a.y, b.y, sums[i]);
+            sums[i] = __dp4a(a.z, b.z, sums[i]);
+            sums[i] = __dp4a(a.w, b.w, sums[i]);
+        }
+    }
+    for (std::uint32_t& sum : sums)
+        for (int step = lanes_a_pair / 2; step > 0; step /= 2)
+            sum += __shfl_xor_sync(all_lanes, sum, step);
+}
+
+/// Gathers the K best of the places begin .. end − 1. By the whole block.
+__device__ void scan_part(const ByteRows& train, std::int64_t n_train, const std::uint32_t* d_train_norms,
+                          const uint4* query_words, std::uint32_t query_norm, std::int64_t begin,
+                          std::int64_t end, const TopK<threads>& top) {
+    const int lane = static_cast<int>(threadIdx.x) % lanes_a_pair;
+    const int n_tiles = static_cast<int>(train.n / tile_train);
+    for (std::int64_t first = begin; first < end; first += pairs_at_once) {
+        const std::int64_t place = first + threadIdx.x / lanes_a_pair * pairs_a_group;
+        std::uint32_t sums[pairs_a_group] = {};
+        products_of(train, query_words, place, lane, sums);
+#pragma unroll
+        for (int i = 0; i < pairs_a_group; ++i) {
+            const std::int64_t image = image_at(place + i, n_tiles);
+            if (lane == i && place + i < end && image < n_train)
+                top.gather(key_of(query_norm + d_train_norms[place + i] - 2 * sums[i], image));
+        }
+        top.merge_when_full();
+    }
+    top.merge();
+}
+
+__global__ void __launch_bounds__(threads)
+    scan_kernel(ByteRows train, std::int64_t n_train, ByteRows query, const std::uint32_t* d_query_norms,
+                const std::uint32_t* d_train_norms, NeighborRows out, Undecided undecided,
+                ScanWorkspace workspace, int K) {
+    extern __shared__ NeighborKey shared[];
+    __shared__ int gathered_count;
+    __shared__ bool is_last;
+    const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
+    const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
+    if (count == 0) return;
+    const int wanted = static_cast<int>(min((train.n + least_part - 1) / least_part, std::int64_t{blocks}));
+    const int parts = max(min(blocks / count, wanted), 1);
+    const std::int64_t part_size = (train.n + parts - 1) / parts;
+    for (int item = static_cast<int>(blockIdx.x); item < count * parts; item += blocks) {
+        const int u = item / parts, part = item % parts;
+        const std::int64_t q = undecided.d_queries[u];
+        const std::int64_t begin = part * part_size, end = min(begin + part_size, train.n);
+        top.clear();
+        scan_part(train, n_train, d_train_norms, reinterpret_cast<const uint4*>(query.row(q)),
+                  d_query_norms[q], begin, end, top);
+        if (parts > 1) {  // then this block has no other item
+            NeighborKey* d_mine = workspace.d_keys + std::int64_t{item} * out.k;
+            for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
+                d_mine[i] = top.best[i];
+            __threadfence();
+            __syncthreads();
+            if (threadIdx.x == 0) is_last = atomicAdd(&workspace.d_finished[u], 1) == parts - 1;
+            __syncthreads();
+            if (!is_last) return;
+            if (threadIdx.x == 0) workspace.d_finished[u] = 0;
+            __threadfence();
+            const NeighborKey* d_all = workspace.d_keys + std::int64_t{u} * parts * out.k;
+            const int n = parts * out.k;
+            top.clear();
+            for (int begin_key = 0; begin_key < n; begin_key += threads) {
+                const int i = begin_key + static_cast<int>(threadIdx.x);
+                if (i < n) top.gather(__ldcg(d_all + i));
+                top.merge_when_full();
+            }
+            top.merge();
+        }
+        for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
+            out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
+        __syncthreads();
+    }
+}
+
+__global__ void all_undecided_kernel(Undecided undecided, int n_query) {
+    for (int q = static_cast<int>(threadIdx.x); q < n_query; q += threads)
+        undecided.d_queries[q] = q;
+    if (threadIdx.x == 0) *undecided.d_count = n_query;
+}
+
+}  // namespace
+
+void enqueue_all_undecided(const Undecided& undecided, std::int64_t n_query, cudaStream_t stream) {
+    all_undecided_kernel<<<1, threads, 0, stream>>>(undecided, static_cast<int>(n_query));
+    check_launch("launching all_undecided");
+}
+
+int scan_blocks() {
+    return 4 * device_attribute(cudaDevAttrMultiProcessorCount);
+}
+
+void enqueue_scan(const ByteRows& train, std::int64_t n_train, const ByteRows& query,
+                  const std::uint32_t* d_query_norms, const std::uint32_t* d_train_norms,
+                  const NeighborRows& out, const Undecided& undecided, const ScanWorkspace& workspace,
+                  cudaStream_t stream) {
+    const int K = static_cast<int>(std::bit_ceil(static_cast<unsigned>(out.k < threads ? threads : out.k)));
+    scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
+        train, n_train, query, d_query_norms, d_train_norms, out, undecided, workspace, K);
+    check_launch("launching scan");
+}
+
+}  // namespace knn::gpu

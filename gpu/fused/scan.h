@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "gpu/fused/survivors.cuh"
+#include "gpu/select/topk.cuh"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+/// Blocks of a scan, and what they share.
+int scan_blocks();
+struct ScanWorkspace {
+    NeighborKey* d_keys = nullptr;       ///< scan_blocks() × k
+    std::int32_t* d_finished = nullptr;  ///< scan_blocks(); 0 before and after a scan
+};
+
+/// The k nearest of the undecided queries by comparing each with every training image. train: in the order of
+/// the tiles, n_train of its rows are images.
+void enqueue_scan(const ByteRows& train, std::int64_t n_train, const ByteRows& query,
+                  const std::uint32_t* d_query_norms, const std::uint32_t* d_train_norms,
+                  const NeighborRows& out, const Undecided& undecided, const ScanWorkspace& workspace,
+                  cudaStream_t stream);
+
+/// Makes the first n_query queries undecided: for so few that the passes of a tensor kernel do not pay.
+void enqueue_all_undecided(const Undecided& undecided, std::int64_t n_query, cudaStream_t stream);
+
+}  // namespace knn::gpu

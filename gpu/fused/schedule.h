@@ -1,0 +1,121 @@
+#pragma once
+/// Who computes which tiles: the work of a pass over query tiles × training tiles, cut into equal chunks of
+/// consecutive tiles, one chunk for each block and window.
+///
+/// A tile is tile_queries × tile_train pairs. Training images are arranged in the order of the tiles, image
+/// r · n_tiles + t as row r of tile t: a tile is a sample spread over the whole training set, so a set that
+/// is sorted by class or by distance costs nothing extra, and the first tiles serve as the sample from which
+/// the first thresholds come.
+///
+/// The training tiles are walked in windows that fit the L2 cache: all query tiles meet the first window
+/// before anybody reads the second. Within a window the tiles are numbered query tile by query tile, and
+/// block b takes the numbers b · chunk .. (b + 1) · chunk − 1: pieces of at most a few query tiles.
+
+#include <cstdint>
+
+#ifdef __CUDACC__
+#define KNN_HOST_DEVICE __host__ __device__
+#else
+#define KNN_HOST_DEVICE
+#endif
+
+namespace knn::gpu {
+
+inline constexpr int tile_queries = 128, tile_train = 256;
+
+/// Where training image i stands in the order of the tiles, and which image stands at a place.
+KNN_HOST_DEVICE inline std::int64_t place_of(std::int64_t i, std::int64_t n_tiles) {
+    return i % n_tiles * tile_train + i / n_tiles;
+}
+KNN_HOST_DEVICE inline std::int64_t image_at(std::int64_t place, std::int64_t n_tiles) {
+    return place % tile_train * n_tiles + place / tile_train;
+}
+
+/// Consecutive training tiles that one block computes for one query tile.
+struct Piece {
+    int query_tile = 0;
+    int first_tile = 0, n_tiles = 0;  ///< training tiles
+    int slot = 0;                     ///< where its survivors go: first_slot <= slot < first_slot + slots()
+};
+
+struct Schedule {
+    int query_tiles = 0;
+    int first_tile = 0, train_tiles = 0;  ///< of the training set
+    int windows = 1, blocks = 1;
+    int first_slot = 0;
+
+    KNN_HOST_DEVICE int window_begin(int w) const {
+        return first_tile + static_cast<int>(std::int64_t{train_tiles} * w / windows);
+    }
+    KNN_HOST_DEVICE int window_tiles(int w) const { return window_begin(w + 1) - window_begin(w); }
+    /// Tiles that each block computes in window w.
+    KNN_HOST_DEVICE int chunk(int w) const {
+        return static_cast<int>((std::int64_t{query_tiles} * window_tiles(w) + blocks - 1) / blocks);
+    }
+    /// Pieces that a query tile has in window w, at most.
+    KNN_HOST_DEVICE int window_slots(int w) const {
+        const int tiles = window_tiles(w), each = chunk(w);
+        return each > 0 ? (tiles + each - 2) / each + 1 : 0;
+    }
+    KNN_HOST_DEVICE int slots() const {
+        int sum = 0;
+        for (int w = 0; w < windows; ++w)
+            sum += window_slots(w);
+        return sum;
+    }
+    /// The slots of window 0 that a query tile has pieces in; the first of them is first_slot.
+    KNN_HOST_DEVICE int used_slots(int query_tile) const {
+        const std::int64_t tiles = window_tiles(0), first = query_tile * tiles;
+        return static_cast<int>((first + tiles - 1) / chunk(0) - first / chunk(0)) + 1;
+    }
+    KNN_HOST_DEVICE int longest_piece() const {
+        int longest = 0;
+        for (int w = 0; w < windows; ++w) {
+            const int tiles = window_tiles(w), each = chunk(w);
+            const int piece = tiles < each ? tiles : each;
+            longest = piece > longest ? piece : longest;
+        }
+        return longest;
+    }
+};
+
+/// Walks through the pieces of one block in the order in which it computes them.
+class Pieces {
+  public:
+    KNN_HOST_DEVICE Pieces(const Schedule& schedule, int block)
+        : schedule_(schedule), block_(block), slots_before_(schedule.first_slot) {
+        enter_window();
+    }
+    /// Whether there was one more; fills it in.
+    KNN_HOST_DEVICE bool next(Piece& piece) {
+        while (at_ >= end_) {
+            slots_before_ += schedule_.window_slots(window_);
+            if (++window_ >= schedule_.windows) return false;
+            enter_window();
+        }
+        const int tiles = schedule_.window_tiles(window_);
+        piece.query_tile = static_cast<int>(at_ / tiles);
+        const int offset = static_cast<int>(at_ % tiles);
+        const std::int64_t left = end_ - at_;
+        piece.first_tile = schedule_.window_begin(window_) + offset;
+        piece.n_tiles = left < tiles - offset ? static_cast<int>(left) : tiles - offset;
+        const std::int64_t first_number = std::int64_t{piece.query_tile} * tiles;
+        piece.slot = slots_before_ + block_ - static_cast<int>(first_number / schedule_.chunk(window_));
+        at_ += piece.n_tiles;
+        return true;
+    }
+
+  private:
+    KNN_HOST_DEVICE void enter_window() {
+        const std::int64_t tiles = std::int64_t{schedule_.query_tiles} * schedule_.window_tiles(window_);
+        const std::int64_t each = schedule_.chunk(window_);
+        at_ = block_ * each < tiles ? block_ * each : tiles;
+        end_ = at_ + each < tiles ? at_ + each : tiles;
+    }
+
+    const Schedule& schedule_;
+    int block_, slots_before_ = 0, window_ = 0;
+    std::int64_t at_ = 0, end_ = 0;
+};
+
+}  // namespace knn::gpu

@@ -1,0 +1,76 @@
+#pragma once
+/// A block's K best keys in shared memory, and a buffer of keys that may join them: what bitonic_topk and the
+/// exhaustive scan of the fused search share.
+
+#include "gpu/select/warp_minimum.cuh"
+
+namespace knn::gpu {
+
+/// The best of a query and what may join them, for a block of `threads` threads. K is a power of two, at
+/// least k and at least `threads`. Only the first k of them are sure to be the best.
+template <int threads>
+struct TopK {
+    NeighborKey* best;      // K keys, ascending
+    NeighborKey* gathered;  // 2 · K keys
+    int* count;             // of gathered keys
+    int k, K;
+
+    /// Shared memory that it needs.
+    static constexpr std::size_t bytes(int K) {
+        return 3 * sizeof(NeighborKey) * static_cast<std::size_t>(K);
+    }
+
+    /// Called by the whole block before the first key.
+    __device__ void clear() const {
+        for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
+            best[i] = no_key;
+        if (threadIdx.x == 0) *count = 0;
+        __syncthreads();
+    }
+
+    /// At most `threads` keys come between two calls of merge_when_full.
+    __device__ void gather(NeighborKey key) const {
+        if (key < best[k - 1]) gathered[atomicAdd(count, 1)] = key;
+    }
+    /// Called by the whole block.
+    __device__ void merge_when_full() const {
+        __syncthreads();
+        const bool full = *count > 2 * K - threads;
+        __syncthreads();  // everybody has seen the count before anybody changes it
+        if (full) merge();
+    }
+
+    /// Sorts what was gathered and keeps the K smallest of all. Called by the whole block.
+    __device__ void merge() const {
+        for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
+            gathered[i] = no_key;
+        for (int length = 2; length <= 2 * K; length *= 2)
+            merge_stage(gathered, 2 * K, length);
+        __syncthreads();
+        // The smaller of best[i] and gathered[K − 1 − i] make a bitonic sequence of the K smallest.
+        for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
+            best[i] = min(best[i], gathered[K - 1 - i]);
+        if (threadIdx.x == 0) *count = 0;
+        merge_stage(best, K, K);
+        __syncthreads();
+    }
+
+  private:
+    /// `size` keys, a power of two: the steps of merge stage `length`.
+    __device__ static void merge_stage(NeighborKey* keys, int size, int length) {
+        for (int step = length / 2; step > 0; step /= 2) {
+            __syncthreads();
+            for (int pair = static_cast<int>(threadIdx.x); pair < size / 2; pair += threads) {
+                const int i = 2 * pair - (pair & (step - 1)), j = i + step;
+                const bool ascending = (i & length) == 0;
+                const NeighborKey a = keys[i], b = keys[j];
+                if ((a > b) == ascending) {
+                    keys[i] = b;
+                    keys[j] = a;
+                }
+            }
+        }
+    }
+};
+
+}  // namespace knn::gpu

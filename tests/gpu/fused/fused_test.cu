@@ -1,0 +1,207 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cpu/search.h"
+#include "gpu/fused/search.h"
+#include "gpu/pipeline.h"
+#include "gpu/runtime/stream.h"
+#include "tests/gpu/have_gpu.h"
+#include "tests/support/battery.h"
+
+namespace knn {
+
+namespace {
+
+using gpu::TensorKernel;
+
+/// The kernels that this card can run; those that it cannot are named in a message.
+std::vector<const TensorKernel*> kernels_here(const Problem& problem) {
+    cudaDeviceProp properties{};
+    gpu::check(cudaGetDeviceProperties(&properties, 0), "reading device properties");
+    std::vector<const TensorKernel*> all;
+    for (const TensorKernel* kernel : gpu::tensor_table())
+        if (const Refusal why = kernel->supports(problem, 10 * properties.major + properties.minor))
+            MESSAGE(*why);
+        else
+            all.push_back(kernel);
+    return all;
+}
+
+/// One fused search over copies of the rows; `capacity` > 0 shortens the lists.
+class Fused {
+  public:
+    Fused(const TensorKernel& kernel, const test::Rows& train, const test::Rows& query, int k,
+          int capacity = 0)
+        : query_count_(query.n), k_(k), query_bytes_(query.pixels.size()) {
+        const gpu::DeviceBuffer<std::uint8_t> train_bytes(train.pixels.size());
+        upload(train_bytes, train);
+        upload(query_bytes_, query);
+        search_ = std::make_unique<gpu::FusedSearch>(kernel, view(train_bytes, train), k, query.n, stream_);
+        if (capacity > 0) search_->limit_capacity(capacity);
+        query_ = view(query_bytes_, query);
+        out_ = gpu::DeviceBuffer<Neighbor>(static_cast<std::size_t>(query.n * k));
+    }
+    std::vector<Neighbor> run() {
+        gpu::check(cudaMemset(out_.d_data(), 0xee, out_.size() * sizeof(Neighbor)), "poisoning");
+        for (const auto& step : search_->steps(query_, {out_.d_data(), query_count_, k_}))
+            step.enqueue(stream_);
+        std::vector<Neighbor> result(out_.size());
+        gpu::check(cudaStreamSynchronize(stream_), "searching");
+        gpu::check(
+            cudaMemcpy(result.data(), out_.d_data(), out_.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
+            "downloading");
+        return result;
+    }
+    std::int64_t undecided() const { return search_->undecided(); }
+
+  private:
+    static void upload(const gpu::DeviceBuffer<std::uint8_t>& to, const test::Rows& rows) {
+        gpu::check(cudaMemcpy(to.d_data(), rows.pixels.data(), rows.pixels.size(), cudaMemcpyHostToDevice),
+                   "uploading");
+    }
+    static gpu::ByteRows view(const gpu::DeviceBuffer<std::uint8_t>& bytes, const test::Rows& rows) {
+        return {bytes.d_data(), rows.n, rows.dim, static_cast<std::size_t>(rows.dim)};
+    }
+    gpu::Stream stream_;
+    std::int64_t query_count_;
+    int k_;
+    gpu::DeviceBuffer<std::uint8_t> query_bytes_;
+    gpu::ByteRows query_;
+    gpu::DeviceBuffer<Neighbor> out_;
+    std::unique_ptr<gpu::FusedSearch> search_;
+};
+
+/// Every `step`-th query against the oracle.
+void check_rows(const std::vector<Neighbor>& found, const test::Rows& train, const test::Rows& query, int k,
+                std::int64_t step = 1) {
+    for (std::int64_t q = 0; q < query.n; q += step) {
+        test::Rows one{{}, 1, query.dim};
+        one.pixels.assign(query.pixels.begin() + q * query.dim, query.pixels.begin() + (q + 1) * query.dim);
+        const auto expected = test::nearest(train, one, k).front();
+        bool same = true;
+        for (int i = 0; i < k; ++i) {
+            const Neighbor& n = found[static_cast<std::size_t>(q * k + i)];
+            const auto& [distance, index] = expected[static_cast<std::size_t>(i)];
+            same = same && n.distance == distance && n.index == index;
+        }
+        CAPTURE(q);
+        CHECK(same);
+    }
+}
+
+test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
+    test::Rows rows{std::vector<std::uint8_t>(static_cast<std::size_t>(n * dim)), n, dim};
+    for (std::int64_t i = 0; i < n; ++i)
+        std::fill_n(rows.pixels.begin() + i * dim, dim,
+                    static_cast<std::uint8_t>((rising ? i : n - 1 - i) * 255 / n));
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("gpu: every tensor kernel passes the battery") {
+    if (!test::have_gpu()) return;
+    for (const gpu::StrategyInfo& kernel : gpu::tensor_kernels()) {
+        const auto named = [&](SearchRequest request) {
+            request.distance = kernel.name;
+            return request;
+        };
+        SearchRequest any;
+        any.train.count = any.query.count = any.k = any.train.dim = 1;
+        if (const Refusal why = gpu::refuse_tensor(named(any))) {
+            MESSAGE(*why);
+            continue;
+        }
+        test::check_engine(
+            kernel.name, [&](const SearchRequest& request) { return gpu::search_tensor(named(request), {}); },
+            [&](const Problem& problem) {
+                SearchRequest request;
+                request.train = {nullptr, problem.n_train, problem.dim};
+                request.query = {nullptr, problem.n_query, problem.dim};
+                request.k = problem.k;
+                request.metric = problem.metric;
+                return gpu::refuse_tensor(named(request));
+            });
+    }
+}
+
+TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thresholds") {
+    if (!test::have_gpu()) return;
+    struct Data {
+        const char* name;
+        test::Rows train, query;
+        int k;
+        std::int64_t step = 1;
+    };
+    const Data all[] = {
+        {"random", test::random_rows(5'000, 784, 1), test::random_rows(300, 784, 2), 5, 7},
+        {"two tiles and one more image", test::random_rows(513, 40, 1), test::random_rows(129, 40, 2), 31, 5},
+        {"many neighbors", test::random_rows(30'000, 64, 1), test::random_rows(200, 64, 2), 1024, 20},
+        {"all of them", test::random_rows(1'000, 33, 1), test::random_rows(5, 33, 2), 1000},
+        {"heavy ties", test::random_rows(20'000, 8, 1, 2), test::random_rows(200, 8, 2, 2), 10, 5},
+        {"all equal", test::random_rows(7'000, 100, 1, 1), test::random_rows(150, 100, 2, 1), 10, 10},
+        {"each nearer than the one before", ramp(20'000, 64, false), ramp(3, 64, true), 20},
+        {"each farther", ramp(20'000, 64, true), ramp(3, 64, false), 20},
+        {"largest sums", test::random_rows(3'000, 1'024, 1, 2), test::random_rows(150, 1'024, 2, 2), 10, 10},
+        {"one of each", test::random_rows(1, 784, 1), test::random_rows(1, 784, 2), 1},
+        {"nine stages", test::random_rows(2'000, 1'100, 1), test::random_rows(140, 1'100, 2), 7, 9},
+    };
+    for (const Data& data : all)
+        for (const TensorKernel* kernel :
+             kernels_here({data.train.n, data.query.n, data.train.dim, data.k})) {
+            CAPTURE(std::string(kernel->name));
+            CAPTURE(std::string(data.name));
+            Fused fused(*kernel, data.train, data.query, data.k);
+            check_rows(fused.run(), data.train, data.query, data.k, data.step);
+        }
+}
+
+TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
+    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
+        CAPTURE(std::string(kernel->name));
+        Fused whole(*kernel, train, query, 10), cut(*kernel, train, query, 10, 4);
+        const auto expected = whole.run();
+        CHECK(cut.run() == expected);
+        CHECK(cut.undecided() > whole.undecided());
+        check_rows(expected, train, query, 10, 29);
+    }
+}
+
+TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(8'000, 200, 1, 3), query = test::random_rows(260, 200, 2, 3);
+    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 9})) {
+        CAPTURE(std::string(kernel->name));
+        Fused fused(*kernel, train, query, 9);
+        const auto first = fused.run();
+        int different = 0;
+        for (int run = 1; run < 1000; ++run)
+            different += fused.run() != first;
+        CHECK(different == 0);
+    }
+}
+
+// For compute-sanitizer: every kernel of the fused search, the scan shared out and not.
+TEST_CASE("gpu: small fused search") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
+    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 5})) {
+        CAPTURE(std::string(kernel->name));
+        for (const int capacity : {0, 4}) {
+            Fused fused(*kernel, train, query, 5, capacity);
+            check_rows(fused.run(), train, query, 5, 13);
+        }
+        test::Rows one = query;
+        one.n = 1;
+        one.pixels.resize(static_cast<std::size_t>(one.dim));
+        Fused fused(*kernel, train, one, 5);
+        check_rows(fused.run(), train, one, 5);
+    }
+}
+
+}  // namespace knn
