@@ -29,6 +29,12 @@ void check_combination(const SearchOptions& options) {
                          " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
 }
 
+/// Kernels and engines say what they cannot do; what to do instead is known here.
+[[noreturn]] void refuse(const std::string& why) {
+    const bool told = why.find("; expected") != std::string::npos;
+    throw UsageError(told ? why : why + "; expected another metric or kernel, or --device cpu");
+}
+
 const Engine& first_engine(bool on_gpu) {
     return *std::find_if(engines().begin(), engines().end(),
                          [&](const Engine& e) { return e.on_gpu == on_gpu; });
@@ -57,7 +63,7 @@ Choice Chooser::choose(const SearchRequest& request) {
         const Found found = found_.get();
         choice = found.gpus.empty() ? without_gpu(found.why_none) : on_gpu(found.gpus, request);
     }
-    if (Refusal refusal = choice.engine->refuse(request)) throw UsageError(*refusal);
+    if (const Refusal refusal = choice.engine->refuse(request)) refuse(*refusal);
     return choice;
 }
 
@@ -81,16 +87,20 @@ Choice Chooser::on_gpu(const std::vector<Device>& gpus, const SearchRequest& req
                           ": no such GPU; expected gpu:" + std::to_string(gpus.front().number) +
                           " to gpu:" + std::to_string(gpus.back().number));
     const Engine* named = find_engine(options_.engine);
-    if (named != nullptr) return {named, gpu->number, ""};
-
     Refusal refusal;  // of the last engine that was asked
+    if (named != nullptr) {
+        const bool wanted = options_.engine_named || !options_.distance.empty() || !options_.select.empty();
+        if (!wanted) refusal = named->refuse(request);
+        if (!refusal) return {named, gpu->number, ""};
+    }
     for (const Engine& engine : engines()) {
+        if (&engine == named) continue;
         if (!engine.on_gpu && options_.device != automatic) continue;
         const std::string why = refusal ? "not on the GPU (" + *refusal + "): searching on the CPU" : "";
         refusal = engine.refuse(request);
         if (!refusal) return {&engine, gpu->number, engine.on_gpu ? "" : why};
     }
-    throw UsageError(*refusal);
+    refuse(*refusal);
 }
 
 }  // namespace knn
