@@ -42,6 +42,27 @@ const Engine& first_engine(bool on_gpu) {
 
 }  // namespace
 
+Choice choose_on_gpu(const SearchOptions& options, int gpu, const SearchRequest& request,
+                     std::span<const Engine> table) {
+    const auto named = std::find_if(table.begin(), table.end(),
+                                    [&](const Engine& engine) { return engine.name == options.engine; });
+    const bool wanted = options.engine_named || !options.distance.empty() || !options.select.empty();
+    if (named != table.end() && wanted) return {&*named, gpu, ""};
+
+    std::vector<const Engine*> candidates;
+    for (const Engine& engine : table)
+        candidates.insert(engine.name == options.engine ? candidates.begin() : candidates.end(), &engine);
+    Refusal first;  // of the engine that would have run
+    for (const Engine* engine : candidates) {
+        if (!engine->on_gpu && options.device != automatic) continue;
+        const Refusal refusal = engine->refuse(request);
+        if (!refusal && (engine->on_gpu || !first)) return {engine, gpu, ""};
+        if (!refusal) return {engine, gpu, "not on the GPU (" + *first + "): searching on the CPU"};
+        if (!first) first = refusal;
+    }
+    refuse(*first);
+}
+
 Chooser::Chooser(const SearchOptions& options) : options_(options) {
     check_combination(options);
     const Engine* named = find_engine(options.engine);
@@ -86,21 +107,7 @@ Choice Chooser::on_gpu(const std::vector<Device>& gpus, const SearchRequest& req
         throw DeviceError("--device " + options_.device +
                           ": no such GPU; expected gpu:" + std::to_string(gpus.front().number) +
                           " to gpu:" + std::to_string(gpus.back().number));
-    const Engine* named = find_engine(options_.engine);
-    Refusal refusal;  // of the last engine that was asked
-    if (named != nullptr) {
-        const bool wanted = options_.engine_named || !options_.distance.empty() || !options_.select.empty();
-        if (!wanted) refusal = named->refuse(request);
-        if (!refusal) return {named, gpu->number, ""};
-    }
-    for (const Engine& engine : engines()) {
-        if (&engine == named) continue;
-        if (!engine.on_gpu && options_.device != automatic) continue;
-        const std::string why = refusal ? "not on the GPU (" + *refusal + "): searching on the CPU" : "";
-        refusal = engine.refuse(request);
-        if (!refusal) return {&engine, gpu->number, engine.on_gpu ? "" : why};
-    }
-    refuse(*refusal);
+    return choose_on_gpu(options_, gpu->number, request, engines());
 }
 
 }  // namespace knn

@@ -129,8 +129,9 @@ cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
            std::to_string(steps.size() + 1) + ". 28x28, searched for");
     if (neighbors > 0)
-        canvas.text("nearest training images: label, number, squared distance", neighbor_x, middle + heading,
-                    heading, faint_ink, Side::left);
+        canvas.text(
+            std::string("nearest training images: label, number, ") + distance_name(answers.measure.metric),
+            neighbor_x, middle + heading, heading, faint_ink, Side::left);
     for (std::size_t i = 0; i < neighbors; ++i)
         draw_neighbor(canvas, answer, answer.neighbors[i], answers,
                       neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
