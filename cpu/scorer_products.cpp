@@ -127,9 +127,8 @@ class ProductScorer : public Scorer {
     static double floor_of(std::uint32_t limit, double norm) {
         if (limit == 0) return never;
         if (limit >= first_no_number) return -never;
-        const double value = std::bit_cast<float>(limit);
-        if (norm == 0) return value > 1 ? -never : never;  // all images are at distance 1
-        return (1 - value - slack) * norm;
+        if (norm == 0) return never;  // all images are at distance 1: none is nearer than those in the list
+        return (1 - std::bit_cast<float>(limit) - slack) * norm;
     }
 
     const ProductScoring& shared_;
