@@ -29,12 +29,41 @@ void check_combination(const SearchOptions& options) {
                          " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
 }
 
+/// Kernels and engines say what they cannot do; what to do instead is known here.
+[[noreturn]] void refuse(const std::string& why) {
+    const bool told = why.find("; expected") != std::string::npos;
+    throw UsageError(told ? why : why + "; expected another metric or kernel, or --device cpu");
+}
+
 const Engine& first_engine(bool on_gpu) {
     return *std::find_if(engines().begin(), engines().end(),
                          [&](const Engine& e) { return e.on_gpu == on_gpu; });
 }
 
 }  // namespace
+
+Choice choose_on_gpu(const SearchOptions& options, int gpu, const SearchRequest& request,
+                     std::span<const Engine> table) {
+    const auto named = std::find_if(table.begin(), table.end(),
+                                    [&](const Engine& engine) { return engine.name == options.engine; });
+    const bool wanted = options.engine_named || !options.distance.empty() || !options.select.empty();
+    if (named != table.end() && wanted) return {&*named, gpu, ""};
+
+    SearchRequest asked = request;
+    asked.device = gpu;
+    std::vector<const Engine*> candidates;
+    for (const Engine& engine : table)
+        candidates.insert(engine.name == options.engine ? candidates.begin() : candidates.end(), &engine);
+    Refusal first;  // of the engine that would have run
+    for (const Engine* engine : candidates) {
+        if (!engine->on_gpu && options.device != automatic) continue;
+        const Refusal refusal = engine->refuse(asked);
+        if (!refusal && (engine->on_gpu || !first)) return {engine, gpu, ""};
+        if (!refusal) return {engine, gpu, "not on the GPU (" + *first + "): searching on the CPU"};
+        if (!first) first = refusal;
+    }
+    refuse(*first);
+}
 
 Chooser::Chooser(const SearchOptions& options) : options_(options) {
     check_combination(options);
@@ -59,7 +88,7 @@ Choice Chooser::choose(const SearchRequest& request) {
     }
     SearchRequest asked = request;
     asked.device = choice.device;
-    if (Refusal refusal = choice.engine->refuse(asked)) throw UsageError(*refusal);
+    if (const Refusal refusal = choice.engine->refuse(asked)) refuse(*refusal);
     return choice;
 }
 
@@ -82,19 +111,7 @@ Choice Chooser::on_gpu(const std::vector<Device>& gpus, const SearchRequest& req
         throw DeviceError("--device " + options_.device +
                           ": no such GPU; expected gpu:" + std::to_string(gpus.front().number) +
                           " to gpu:" + std::to_string(gpus.back().number));
-    const Engine* named = find_engine(options_.engine);
-    if (named != nullptr) return {named, gpu->number, ""};
-
-    SearchRequest asked = request;
-    asked.device = gpu->number;
-    Refusal refusal;  // of the last engine that was asked
-    for (const Engine& engine : engines()) {
-        if (!engine.on_gpu && options_.device != automatic) continue;
-        const std::string why = refusal ? "not on the GPU (" + *refusal + "): searching on the CPU" : "";
-        refusal = engine.refuse(asked);
-        if (!refusal) return {&engine, gpu->number, engine.on_gpu ? "" : why};
-    }
-    throw UsageError(*refusal);
+    return choose_on_gpu(options_, gpu->number, request, engines());
 }
 
 }  // namespace knn

@@ -2,6 +2,7 @@
 /// Which engine and device a search gets, from what the user asked for and what this machine has.
 
 #include <future>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,12 @@ struct Choice {
     int device = 0;  ///< the GPU's number
     std::string notice;
 };
+
+/// The engine for a machine that has this GPU, from a table of them. An engine that the user did not name,
+/// with a kernel that the user did not name either, makes way where it cannot answer the problem: for other
+/// engines of the GPU, then for the CPU unless a GPU was asked for. Throws UsageError where none is left.
+Choice choose_on_gpu(const SearchOptions& options, int gpu, const SearchRequest& request,
+                     std::span<const Engine> table);
 
 /// Looks for GPUs on another thread, so that files can be read meanwhile.
 class Chooser {

@@ -103,8 +103,9 @@ const Command* command_named(const std::string& name) {
 }
 
 /// "-k" for "--k", as Boost calls it.
-std::string display_name(const std::string& option) {
-    return option.size() == 3 && option.starts_with("--") ? option.substr(1) : option;
+std::string display_name(const std::string& option, const po::options_description& known) {
+    const std::string as_short = option.substr(option.size() > 1 ? 1 : 0);
+    return option.size() == 3 && known.find_nothrow(as_short, false) != nullptr ? as_short : option;
 }
 
 [[noreturn]] void explain_unknown(const std::string& option, const po::options_description& known) {
@@ -137,11 +138,12 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     } catch (const po::unknown_option& error) {
         explain_unknown(error.get_option_name(), known);
     } catch (const po::multiple_occurrences& error) {
-        throw UsageError(display_name(error.get_option_name()) + ": given more than once; expected it once");
+        throw UsageError(display_name(error.get_option_name(), known) +
+                         ": given more than once; expected it once");
     } catch (const po::error_with_option_name& error) {
         const bool takes_none = std::string(error.what()).find("does not take") != std::string::npos;
         throw UsageError(
-            display_name(error.get_option_name()) +
+            display_name(error.get_option_name(), known) +
             (takes_none ? ": has a value; expected none" : ": its value is missing; expected one"));
     } catch (const po::error& error) {
         throw UsageError(std::string(error.what()) + "; expected options that --help lists");
@@ -171,6 +173,7 @@ void CommandLine::parse(std::vector<std::string> words) {
         throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
                          " VALUE");
     read_options(sorted.options, *command, options);
+    check_options(options);
     plain.erase(plain.begin());
     if (command->take_operands != nullptr)
         command->take_operands(plain, options);

@@ -13,7 +13,7 @@ namespace knn {
 
 namespace {
 
-const std::array<std::string, 1> metric_names = {"l2"};
+const std::array<std::string, 5> metric_names = {"l2", "l1", "lp", "cosine", "pearson"};
 const std::array<std::string, 2> weights_names = {"uniform", "distance"};
 const std::array<std::string, 2> tie_names = {"smallest", "nearest"};
 const std::array<std::string, 3> when_names = {"auto", "always", "never"};
@@ -123,7 +123,13 @@ OptionGroup search_group(Options& options) {
         ("engine", value("NAME", engine), engine_help.c_str())(
             "distance", strategy("--distance", search.distance, distance_kernels), "another distance kernel")(
             "select", strategy("--select", search.select, selectors), "another selector")(
-            "metric", choice("--metric", "NAME", search.metric, metric_names), "l2 (default)")(
+            "metric", choice("--metric", "NAME", search.metric, metric_names),
+            "l2 (default), l1, lp, cosine or pearson")(
+            "p",
+            value(
+                "P",
+                [&search](const std::string& given) { search.p = parse_number("--p", given, min_p, max_p); }),
+            "the exponent of --metric lp, 0.1 to 15")(
             "weights", choice("--weights", "NAME", search.weights, weights_names),
             "uniform (default), or distance: a vote counts 1/d\u00b2")(
             "tie", choice("--tie", "NAME", search.tie, tie_names),
@@ -234,6 +240,14 @@ OptionGroup form_group(Options& options) {
             "progress", choice("--progress", "WHEN", output.progress, when_names),
             "auto (default: on a terminal), always or never");
     return group;
+}
+
+void check_options(const Options& options) {
+    const bool has_p = options.given.contains("p"), needs_p = options.search.metric == Metric::lp;
+    if (needs_p && !has_p)
+        throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
+    if (has_p && !needs_p)
+        throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
 }
 
 const char* name(Metric metric) {

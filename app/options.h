@@ -21,6 +21,7 @@ struct SearchOptions {
     bool engine_named = false;     ///< whether the user chose the engine
     std::string distance, select;  ///< empty: the engine's own
     Metric metric = Metric::l2;
+    double p = 2;  ///< the exponent of the metric lp
     Weights weights = Weights::uniform;
     Tie tie = Tie::smallest;
     std::string device = "auto";
@@ -91,6 +92,9 @@ OptionGroup classify_group(Options& options);
 OptionGroup info_group(Options& options);
 OptionGroup selection_group(Options& options);
 OptionGroup form_group(Options& options);
+
+/// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
+void check_options(const Options& options);
 
 const char* name(Metric metric);
 const char* name(Weights weights);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
+#include "app/options.h"
 #include "app/report/format.h"
 #include "cpu/search.h"
 #include "cpu/vote.h"
@@ -36,8 +38,8 @@ void take_others(std::span<const Neighbor> found, std::int64_t itself, std::vect
         if (neighbor != self) nearest.push_back(*neighbor);
 }
 
-LeaveOneOut search(const ImageRows& train, std::span<const std::uint8_t> labels, int threads,
-                   const Watch& watch) {
+LeaveOneOut search(const ImageRows& train, std::span<const std::uint8_t> labels, const Measure& measure,
+                   int threads, const Watch& watch) {
     LeaveOneOut sample;
     sample.count = std::min(most_images, train.count);
     sample.k = static_cast<int>(std::min<std::int64_t>(most_neighbors, train.count - 1));
@@ -50,6 +52,8 @@ LeaveOneOut search(const ImageRows& train, std::span<const std::uint8_t> labels,
     request.query = {queries.data(), sample.count, train.dim};
     request.train_labels = labels.first(static_cast<std::size_t>(train.count));
     request.k = sample.k + 1;
+    request.metric = measure.metric;
+    request.p = measure.p;
     request.threads = threads;
     const SearchResult found = cpu::search(request, watch);
     for (std::int64_t i = 0; i < sample.count; ++i)
@@ -62,11 +66,12 @@ std::span<const std::uint8_t> bytes_of(const std::vector<Neighbor>& neighbors) {
 }
 
 /// Of the nearest five at most, not squared.
-double mean_distance(std::span<const Neighbor> neighbors) {
+double mean_distance(std::span<const Neighbor> neighbors, const Measure& measure) {
     const auto nearest = neighbors.first(std::min<std::size_t>(neighbors.size(), 5));
     double sum = 0;
     for (const Neighbor& neighbor : nearest)
-        sum += std::sqrt(static_cast<double>(neighbor.distance));
+        sum += measure.metric == Metric::l2 ? std::sqrt(static_cast<double>(neighbor.distance))
+                                            : distance_of(measure.metric, measure.p, neighbor.distance);
     return sum / static_cast<double>(nearest.size());
 }
 
@@ -79,18 +84,23 @@ double quantile(std::vector<double> values, double share) {
 
 }  // namespace
 
-LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, bool use_cache, int threads,
-                          const Watch& watch) {
+LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, const Measure& measure,
+                          bool use_cache, int threads, const Watch& watch) {
     if (train.count < fewest_images) return {};
     const bool keeps = use_cache && !set.key.empty();
-    const std::string name = "sample-" + set.name + "-" + std::to_string(train.count);
-    const std::string key = set.key + "first " + std::to_string(train.count) + " sample 2";
+    std::string file = "sample-" + set.name + "-" + std::to_string(train.count);
+    std::string key = set.key + "first " + std::to_string(train.count) + " sample 2";
+    if (measure.metric != Metric::l2) {
+        file += std::string("-") + name(measure.metric);
+        key += std::string(" ") + name(measure.metric);
+    }
+    if (measure.metric == Metric::lp) key += " p " + std::to_string(std::bit_cast<std::uint64_t>(measure.p));
     LeaveOneOut sample;
     sample.count = std::min(most_images, train.count);
     sample.k = static_cast<int>(std::min<std::int64_t>(most_neighbors, train.count - 1));
     const std::size_t size = static_cast<std::size_t>(sample.count) * static_cast<std::size_t>(sample.k);
     if (keeps)
-        if (const auto cached = read_cached(name, key, 1);
+        if (const auto cached = read_cached(file, key, 1);
             cached && cached->span().size() == size * sizeof(Neighbor)) {
             sample.nearest.resize(size);
             std::memcpy(sample.nearest.data(), cached->span().data(), cached->span().size());
@@ -98,26 +108,26 @@ LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, bool u
                                           [&](const Neighbor& n) { return n.index < train.count; });
             if (fits) return sample;
         }
-    sample = search(train, set.labels, threads, watch);
+    sample = search(train, set.labels, measure, threads, watch);
     const std::array<std::span<const std::uint8_t>, 1> pieces = {bytes_of(sample.nearest)};
-    if (keeps) write_cached(name, key, pieces);
+    if (keeps) write_cached(file, key, pieces);
     return sample;
 }
 
-double strangeness(std::span<const Neighbor> neighbors, const Vote& vote) {
-    return mean_distance(neighbors) * (1 + weight_of_doubt * (1 - vote.confidence));
+double strangeness(std::span<const Neighbor> neighbors, const Vote& vote, const Measure& measure) {
+    return mean_distance(neighbors, measure) * (1 + weight_of_doubt * (1 - vote.confidence));
 }
 
 Rejection::Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, int k, Weights weights,
-                     Tie tie)
-    : strange_(std::numeric_limits<double>::infinity()) {
+                     Tie tie, const Measure& measure)
+    : measure_(measure), strange_(std::numeric_limits<double>::infinity()) {
     if (sample.count < fewest_images) return;
     const auto judged = static_cast<std::size_t>(std::min(k, sample.k));
     std::vector<double> strange, shares;
     for (std::int64_t i = 0; i < sample.count; ++i) {
         const auto neighbors = sample.row(i).first(judged);
-        const Vote vote = cpu::vote(neighbors, labels, weights, tie);
-        strange.push_back(strangeness(neighbors, vote));
+        const Vote vote = cpu::vote(neighbors, labels, weights, tie, measure);
+        strange.push_back(strangeness(neighbors, vote, measure));
         shares.push_back(vote.confidence);
     }
     strange_ = quantile(strange, not_strange);
@@ -125,11 +135,13 @@ Rejection::Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> la
 }
 
 std::string Rejection::reason(std::span<const Neighbor> neighbors, const Vote& vote) const {
-    const std::string distance = fixed(mean_distance(neighbors), 0), limit = fixed(strange_, 0);
+    const auto text = [&](double d) { return is_integral(measure_.metric) ? fixed(d, 0) : short_number(d); };
+    const double mean = mean_distance(neighbors, measure_);
+    const std::string distance = text(mean), limit = text(strange_);
     const std::string share = percent(vote.confidence, 0);
-    if (mean_distance(neighbors) > strange_)
+    if (mean > strange_)
         return "unlike the training images: the nearest are " + distance + " away on average, limit " + limit;
-    if (strangeness(neighbors, vote) > strange_)
+    if (strangeness(neighbors, vote, measure_) > strange_)
         return "unlike the training images: the nearest are " + distance +
                " away on average and disagree, the most frequent label has " + share + " of the votes";
     if (vote.confidence < divided_)

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "data/metric.h"
 #include "data/search.h"
 #include "data/training.h"
 
@@ -30,15 +31,15 @@ struct LeaveOneOut {
 
 /// From the cache where it holds them for this training set, else by a search on the CPU, and then kept.
 /// `train`: the images that the pictures are searched among, the first ones of `set`.
-LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, bool use_cache, int threads,
-                          const Watch& watch);
+LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, const Measure& measure,
+                          bool use_cache, int threads, const Watch& watch);
 
-/// The limits for one k and one way to vote.
+/// The limits for one k, one way to vote and one metric.
 class Rejection {
   public:
     /// Without a sample of at least 200 images there is nothing to judge by: rejects nothing.
     Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, int k, Weights weights,
-              Tie tie);
+              Tie tie, const Measure& measure = {});
 
     /// Why this is no answer, for people; empty where it is one. `neighbors`: k of them, in order.
     std::string reason(std::span<const Neighbor> neighbors, const Vote& vote) const;
@@ -47,12 +48,13 @@ class Rejection {
     double divided() const { return divided_; }
 
   private:
+    Measure measure_;
     double strange_;      ///< the most that is accepted; a distance, see strangeness()
     double divided_ = 0;  ///< the least share of the votes that is accepted
 };
 
 /// The mean distance (not squared) of the nearest neighbors, five at most, times 1 for a unanimous vote up to
 /// 1.3 for a hopelessly divided one.
-double strangeness(std::span<const Neighbor> neighbors, const Vote& vote);
+double strangeness(std::span<const Neighbor> neighbors, const Vote& vote, const Measure& measure = {});
 
 }  // namespace knn

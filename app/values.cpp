@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "app/report/format.h"
 #include "data/errors.h"
 
 namespace knn {
@@ -49,6 +50,16 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
             : "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
     const std::string given = std::string(option) + " " + (text.empty() ? "''" : std::string(text));
     throw UsageError(given + (number ? ": out of range; " : ": not a whole number; ") + expected);
+}
+
+double parse_number(std::string_view option, std::string_view text, double low, double high) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool number = end != text.data() && end == text.data() + text.size();
+    if (number && error == std::errc{} && value >= low && value <= high) return value;
+    const std::string given = std::string(option) + " " + (text.empty() ? "''" : std::string(text));
+    throw UsageError(given + (number ? ": out of range; " : ": not a number; ") + "expected a number from " +
+                     shortest(low) + " to " + shortest(high));
 }
 
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names) {

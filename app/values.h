@@ -17,6 +17,9 @@ inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
                            std::int64_t high);
 
+/// A number from `low` to `high`, with a point or without. Throws UsageError as parse_integer does.
+double parse_number(std::string_view option, std::string_view text, double low, double high);
+
 /// The position of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 

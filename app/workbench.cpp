@@ -34,6 +34,7 @@ SearchRequest request_for(const Dataset& data, const SearchOptions& options) {
     request.train_labels = data.train.labels.span().first(static_cast<std::size_t>(request.train.count));
     request.k = options.k;
     request.metric = options.metric;
+    request.p = options.p;
     request.weights = options.weights;
     request.tie = options.tie;
     request.batch = options.batch;
@@ -81,6 +82,7 @@ Settings Workbench::settings(const SearchResult& found) const {
     settings.distance = found.distance;
     settings.select = found.select;
     settings.metric = name(request_.metric);
+    settings.p = request_.p;
     settings.weights = name(request_.weights);
     settings.tie = name(request_.tie);
     settings.device = choice_.engine->on_gpu ? "gpu:" + std::to_string(choice_.device) : "cpu";

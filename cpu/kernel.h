@@ -5,13 +5,16 @@
 /// alone: a function that the linker may merge with a copy from another file would bring instructions into
 /// the program that the processor may lack.
 ///
-/// The arithmetic, all of it modulo 2³²: with the sum a = Σ t·q' over the pixels of training image t and
-/// query q (q' = q - 128 or q' = q, see QueryForm), the squared distance is
+/// The arithmetic `squares`, all of it modulo 2³²: with the sum a = Σ t·q' over the pixels of training image
+/// t and query q (q' = q - 128 or q' = q, see QueryForm), the squared distance is
 ///     |q - t|² = |q|² + |t|² - 2 t·q = query term + image term - 2 a,
 /// where the query term is |q|² and the image term is |t|², less 2 · 128 · Σt where q' = q - 128, because
 /// t·q = a + 128 Σt. Sums may wrap around on the way (t·q reaches 66,051 · 255² = 4.29e9, and a is below
 /// -2³¹ for a bright t and a dark q at that size): additions, subtractions and the doubling commute with
 /// taking the remainder, and the true distance lies in 0 .. 2³² - 1, so the last remainder is the distance.
+///
+/// `differences` has the same form: with a = Σ min(t, q), Σ|q - t| = Σq + Σt - 2 a. `products` has the
+/// product itself, t·q = a + image term, where the image term is 128 · Σt or nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,21 +23,40 @@ namespace knn::cpu {
 
 /// How the pixels of queries are stored for a kernel.
 enum class QueryForm {
+    bytes,          ///< 4 bytes a group: the pixels as they are
     shifted_bytes,  ///< 4 bytes a group: the pixels less 128, signed, for multiplications of u8 by s8
     pairs,          ///< 8 bytes a group: pixels 0, 2, 1, 3 in 16 bits each
     rows,           ///< 4 bytes a group: the pixels; 16 groups of a query lie together
+};
+
+/// What is summed over the pixels of a pair.
+enum class Arithmetic {
+    squares,      ///< (a - b)², for l2
+    differences,  ///< |a - b|, for l1
+    products,     ///< a · b, for cosine and pearson
 };
 
 inline constexpr std::int64_t group_pixels = 4;  ///< pixels that lie together in packed rows
 inline constexpr std::int64_t row_groups = 16;   ///< of a row of QueryForm::rows
 inline constexpr std::uint32_t most_lanes = 16;
 
+/// Which products are near: (scale · product - sum of the image · sum of the query) · weight of the image is
+/// at least the query's floor. The difference is exact: all three are integers below 2⁵³.
+struct Floors {
+    double scale;              ///< dim for pearson, else 1
+    const double* image_sums;  ///< images; 0 for cosine
+    const double* weights;     ///< images; 1 / the image's norm
+    const double* query_sums;  ///< strips × queries
+    const double* floors;      ///< strips × queries; infinity: never
+};
+
 /// Some of the training images first .. first + 15 of a panel are nearer to a query than its limit.
 struct Hit {
-    std::uint32_t query;                 ///< in the block
-    std::uint32_t first;                 ///< in the panel
-    std::uint32_t lanes;                 ///< bit i: image first + i is near
-    std::uint32_t distance[most_lanes];  ///< of image first + i; as many as the kernel has lanes
+    std::uint32_t query;  ///< in the block
+    std::uint32_t first;  ///< in the panel
+    std::uint32_t lanes;  ///< bit i: image first + i is near
+    std::uint32_t
+        distance[most_lanes];  ///< of image first + i, or the product; as many as the kernel has lanes
 };
 
 /// One panel of training images against a block of queries. All arrays are aligned to 64 bytes.
@@ -45,13 +67,15 @@ struct Pass {
                                        ///< strips × (groups / 16) × queries × 64 bytes
     const std::uint32_t* query_terms;  ///< strips × queries
     const std::uint32_t* limits;       ///< strips × queries: what is below is a hit; 0: never
+                                       ///< not read by `products`, which have floors
     std::int64_t groups;               ///< ceil(dim / 4); QueryForm::rows: the next multiple of 16
     std::int64_t strips;               ///< queries of the block / queries of a strip
     std::uint32_t* partial;            ///< scratch, strips × queries × images
     Hit* hits;                         ///< room for strips × queries × images / lanes
+    Floors floors = {};                ///< of `products` alone
 };
 
-/// The code for one instruction set.
+/// The code for one arithmetic on one instruction set.
 struct Kernel {
     const char* name;
     bool (*available)();  ///< whether this processor and this system can run it
@@ -61,13 +85,16 @@ struct Kernel {
     QueryForm form;
     /// Writes the hits of the pass, each (query, image) at most once; returns how many.
     std::size_t (*scan)(const Pass& pass);
-    /// Squared distances between one query and n rows of dim pixels, both not packed.
+    /// Squared distances (or differences, products) of one query and n rows of dim pixels, both not packed.
     void (*direct)(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n, std::int64_t dim,
                    std::uint32_t* distances);
+    Arithmetic arithmetic = Arithmetic::squares;
     /// How much of a level-2 cache the pixels of a block of queries should take.
     std::int64_t block_bytes = 400 * 1024;
 };
 
 extern const Kernel kernel_amx, kernel_avx512vnni, kernel_avxvnni, kernel_avx2, kernel_plain;
+extern const Kernel differences_avx512vnni, differences_avxvnni, differences_avx2, differences_plain;
+extern const Kernel products_avx512vnni, products_avxvnni, products_avx2, products_plain;
 
 }  // namespace knn::cpu

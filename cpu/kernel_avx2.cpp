@@ -35,6 +35,24 @@ struct Avx2 : Ymm {
     }
 };
 
+/// Minima of bytes, added by pairs to 16 bits (at most 510) and by pairs to 32.
+struct Differences : Ymm {
+    static constexpr int vectors = 2, queries = 4, query_bytes = 4;
+    using Images = __m256i;
+    using Query = __m256i;
+
+    static Images load_images(const std::uint8_t* from) { return load(from); }
+    static Query load_query(const std::uint8_t* from) {
+        int four;
+        __builtin_memcpy(&four, from, sizeof four);
+        return _mm256_set1_epi32(four);
+    }
+    static Sum multiply_add(Sum sum, Images images, Query query) {
+        const __m256i pairs = _mm256_maddubs_epi16(_mm256_min_epu8(images, query), _mm256_set1_epi8(1));
+        return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+};
+
 bool available() {
     return __builtin_cpu_supports("avx2");
 }
@@ -42,5 +60,9 @@ bool available() {
 }  // namespace
 
 constinit const Kernel kernel_avx2 = kernel_of<Avx2>("avx2", available, QueryForm::pairs);
+constinit const Kernel differences_avx2 =
+    kernel_of<Differences, Arithmetic::differences>("avx2", available, QueryForm::bytes);
+constinit const Kernel products_avx2 =
+    kernel_of<YmmProducts<Avx2>, Arithmetic::products>("avx2", available, QueryForm::pairs);
 
 }  // namespace knn::cpu

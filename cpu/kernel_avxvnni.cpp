@@ -29,6 +29,12 @@ struct AvxVnni : Ymm {
     }
 };
 
+struct Differences : AvxVnni {
+    static Sum multiply_add(Sum sum, Images images, Query query) {
+        return _mm256_dpbusd_avx_epi32(sum, _mm256_min_epu8(images, query), _mm256_set1_epi8(1));
+    }
+};
+
 /// cpuid leaf 7, subleaf 1, bit 4 of EAX. AVX2 in the compiler's list says that the system keeps the
 /// registers.
 bool available() {
@@ -40,5 +46,9 @@ bool available() {
 }  // namespace
 
 constinit const Kernel kernel_avxvnni = kernel_of<AvxVnni>("avxvnni", available, QueryForm::shifted_bytes);
+constinit const Kernel differences_avxvnni =
+    kernel_of<Differences, Arithmetic::differences>("avxvnni", available, QueryForm::bytes);
+constinit const Kernel products_avxvnni =
+    kernel_of<YmmProducts<AvxVnni>, Arithmetic::products>("avxvnni", available, QueryForm::shifted_bytes);
 
 }  // namespace knn::cpu

@@ -3,7 +3,8 @@
 /// namespace, so that each file has a copy of its own.
 ///
 /// `Set` gives: lanes (images in a vector), vectors (of images in a panel), queries (in a strip), query_bytes
-/// (of a group of a query), the types Sum, Images, Query, and the functions that name themselves below.
+/// (of a group of a query), the types Sum, Images, Query, and the functions that name themselves below. A set
+/// for products has `reaches` besides.
 
 #include <cstddef>
 #include <cstdint>
@@ -67,6 +68,18 @@ struct Tile {
             strip += Set::queries * Set::query_bytes;
         }
     }
+    /// Which of the lanes are near, and so hits.
+    [[gnu::always_inline]] static std::uint32_t near(const Pass& pass, int v, std::uint32_t query,
+                                                     Sum distance) {
+        if constexpr (Set::has_floors) {
+            const Floors& floors = pass.floors;
+            return Set::reaches(distance, floors.scale, floors.image_sums + v * Set::lanes,
+                                floors.weights + v * Set::lanes, floors.query_sums[query],
+                                floors.floors[query]);
+        } else {
+            return Set::below(distance, pass.limits[query]);
+        }
+    }
     /// Tests the distances while they are in registers; only those of hits are stored.
     [[gnu::always_inline]] Hit* report(const Pass& pass, std::int64_t strip, Hit* hits) const {
 #pragma GCC unroll 16
@@ -76,7 +89,7 @@ struct Tile {
             for (int v = 0; v < Set::vectors; ++v) {
                 const Sum distance = Set::distance(
                     sums[v][q], Set::load_sums(pass.image_terms + v * Set::lanes), pass.query_terms[query]);
-                const std::uint32_t lanes = Set::below(distance, pass.limits[query]);
+                const std::uint32_t lanes = near(pass, v, query, distance);
                 if (lanes == 0) [[likely]]
                     continue;
                 hits->query = query;
@@ -116,23 +129,32 @@ std::size_t scan(const Pass& pass) {
     return static_cast<std::size_t>(hits - pass.hits);
 }
 
-/// (a - b)² pixel by pixel; the compiler turns it into whatever the file is compiled for.
+/// Two pixels by the arithmetic.
+[[gnu::always_inline]] inline std::uint32_t of_pixels(Arithmetic arithmetic, int a, int b) {
+    const int difference = a - b;
+    if (arithmetic == Arithmetic::products) return static_cast<std::uint32_t>(a * b);
+    if (arithmetic == Arithmetic::differences)
+        return static_cast<std::uint32_t>(difference < 0 ? -difference : difference);
+    return static_cast<std::uint32_t>(difference * difference);
+}
+
+/// Pixel by pixel; the compiler turns it into whatever the file is compiled for.
+template <Arithmetic arithmetic>
 void direct(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n, std::int64_t dim,
             std::uint32_t* distances) {
     for (std::int64_t i = 0; i < n; ++i) {
         const std::uint8_t* row = rows + i * dim;
         std::uint32_t sum = 0;  // modulo 2³²: the distance itself is below
-        for (std::int64_t p = 0; p < dim; ++p) {
-            const int difference = query[p] - row[p];
-            sum += static_cast<std::uint32_t>(difference * difference);
-        }
+        for (std::int64_t p = 0; p < dim; ++p)
+            sum += of_pixels(arithmetic, query[p], row[p]);
         distances[i] = sum;
     }
 }
 
-template <class Set>
+template <class Set, Arithmetic arithmetic = Arithmetic::squares>
 constexpr Kernel kernel_of(const char* name, bool (*available)(), QueryForm form) {
-    return {name, available, Tile<Set>::images, Set::queries, Set::lanes, form, scan<Set>, direct};
+    return {name, available, Tile<Set>::images,  Set::queries, Set::lanes,
+            form, scan<Set>, direct<arithmetic>, arithmetic};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ namespace {
 
 struct Ymm {
     static constexpr int lanes = 8;
+    static constexpr bool has_floors = false;
     using Sum = __m256i;
 
     static __m256i load(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
@@ -26,6 +27,36 @@ struct Ymm {
         const Sum larger = _mm256_max_epu32(distance, _mm256_set1_epi32(static_cast<int>(limit)));
         const Sum not_below = _mm256_cmpeq_epi32(larger, distance);
         return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(not_below))) ^ 0xffU;
+    }
+};
+
+/// Which products are near, for sets on 256-bit registers.
+template <class Set>
+struct YmmProducts : Set {
+    static constexpr bool has_floors = true;
+
+    static __m256i distance(__m256i sum, __m256i image_terms, std::uint32_t) {
+        return _mm256_add_epi32(sum, image_terms);
+    }
+    static std::uint32_t reaches(__m256i products, double scale, const double* image_sums,
+                                 const double* weights, double query_sum, double floor) {
+        return half_reaches(_mm256_castsi256_si128(products), scale, image_sums, weights, query_sum, floor) |
+               half_reaches(_mm256_extracti128_si256(products, 1), scale, image_sums + 4, weights + 4,
+                            query_sum, floor)
+                   << 4;
+    }
+
+  private:
+    /// Only signed integers can be converted: 2³¹ less before, 2³¹ more after.
+    static std::uint32_t half_reaches(__m128i products, double scale, const double* image_sums,
+                                      const double* weights, double query_sum, double floor) {
+        const __m128i shifted = _mm_xor_si128(products, _mm_set1_epi32(INT32_MIN));
+        const __m256d exact = _mm256_add_pd(_mm256_cvtepi32_pd(shifted), _mm256_set1_pd(0x1p31));
+        const __m256d scaled = _mm256_mul_pd(exact, _mm256_set1_pd(scale));
+        const __m256d sums = _mm256_mul_pd(_mm256_load_pd(image_sums), _mm256_set1_pd(query_sum));
+        const __m256d weighted = _mm256_mul_pd(_mm256_sub_pd(scaled, sums), _mm256_load_pd(weights));
+        return static_cast<std::uint32_t>(
+            _mm256_movemask_pd(_mm256_cmp_pd(weighted, _mm256_set1_pd(floor), _CMP_GE_OQ)));
     }
 };
 

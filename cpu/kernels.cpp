@@ -22,17 +22,34 @@ std::string listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::span<const Kernel* const> kernels() {
+std::span<const Kernel* const> kernels(Arithmetic arithmetic) {
 #if defined(__x86_64__)
     static constexpr std::array table{&kernel_amx, &kernel_avx512vnni, &kernel_avxvnni, &kernel_avx2,
                                       &kernel_plain};
+    static constexpr std::array differences{&differences_avx512vnni, &differences_avxvnni, &differences_avx2,
+                                            &differences_plain};
+    static constexpr std::array products{&products_avx512vnni, &products_avxvnni, &products_avx2,
+                                         &products_plain};
 #else
     static constexpr std::array table{&kernel_plain};
+    static constexpr std::array differences{&differences_plain};
+    static constexpr std::array products{&products_plain};
 #endif
+    if (arithmetic == Arithmetic::differences) return differences;
+    if (arithmetic == Arithmetic::products) return products;
     return table;
 }
 
-const Kernel& chosen_kernel() {
+const Kernel& chosen_kernel(Arithmetic arithmetic) {
+    if (arithmetic != Arithmetic::squares) {
+        // The chosen one of `squares`, or else the best of those that come after it in their table.
+        bool reached = false;
+        for (const Kernel* kernel : kernels()) {
+            reached = reached || kernel == &chosen_kernel();
+            for (const Kernel* other : kernels(arithmetic))
+                if (reached && other->name == std::string(kernel->name) && other->available()) return *other;
+        }
+    }
     const char* wanted = std::getenv("MNIST_KNN_ISA");
     const bool any = wanted == nullptr || *wanted == '\0';
     for (const Kernel* kernel : kernels())

@@ -11,17 +11,21 @@ std::int64_t group_bytes(const Kernel& kernel) {
     return kernel.form == QueryForm::pairs ? 2 * group_pixels : group_pixels;
 }
 
-/// Modulo 2³², as all terms are.
-struct Sums {
-    std::uint32_t plain = 0, squares = 0;
-};
-Sums sums_of(const std::uint8_t* row, std::int64_t dim) {
-    Sums sums;
-    for (std::int64_t p = 0; p < dim; ++p) {
-        sums.plain += row[p];
-        sums.squares += std::uint32_t{row[p]} * row[p];
+/// What the image adds to a distance; see kernel.h.
+std::uint32_t image_term(const Kernel& kernel, PixelSums sums) {
+    const bool shifted = kernel.form == QueryForm::shifted_bytes;
+    switch (kernel.arithmetic) {
+        case Arithmetic::squares:
+            return shifted ? sums.squares - 256 * sums.plain : sums.squares;
+        case Arithmetic::differences:
+            return sums.plain;
+        case Arithmetic::products:
+            return shifted ? 128 * sums.plain : 0;
     }
-    return sums;
+    return 0;
+}
+std::uint32_t query_term(const Kernel& kernel, PixelSums sums) {
+    return kernel.arithmetic == Arithmetic::squares ? sums.squares : sums.plain;
 }
 
 /// Calls put(group, its four bytes) for each of `groups` groups of a row; pixels after the end are 0.
@@ -42,6 +46,15 @@ void for_groups(const std::uint8_t* row, std::int64_t dim, std::int64_t groups, 
 }
 
 }  // namespace
+
+PixelSums sums_of(const std::uint8_t* row, std::int64_t dim) {
+    PixelSums sums;
+    for (std::int64_t p = 0; p < dim; ++p) {
+        sums.plain += row[p];
+        sums.squares += std::uint32_t{row[p]} * row[p];
+    }
+    return sums;
+}
 
 Panels::Panels(const Kernel& kernel, ImageRows rows)
     : kernel_(kernel),
@@ -75,8 +88,7 @@ std::uint32_t Panels::fill_image(std::int64_t image, std::uint8_t* to) {
     for_groups(row, rows_.dim, groups_, [&](std::int64_t group, std::uint32_t four) {
         std::memcpy(to + group * stride, &four, sizeof four);
     });
-    const Sums sums = sums_of(row, rows_.dim);
-    return kernel_.form == QueryForm::shifted_bytes ? sums.squares - 256 * sums.plain : sums.squares;
+    return image_term(kernel_, sums_of(row, rows_.dim));
 }
 
 QueryBlock::QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t largest)
@@ -119,7 +131,7 @@ std::uint32_t QueryBlock::fill_query(const std::uint8_t* row, std::int64_t query
             std::memcpy(to, pairs, sizeof pairs);
         }
     });
-    return sums_of(row, dim_).squares;
+    return query_term(kernel_, sums_of(row, dim_));
 }
 
 }  // namespace knn::cpu

@@ -13,6 +13,12 @@ constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t to) {
     return (n + to - 1) / to * to;
 }
 
+/// Σp and Σp² over the pixels of an image; the largest, 66,051 · 255², fits.
+struct PixelSums {
+    std::uint32_t plain = 0, squares = 0;
+};
+PixelSums sums_of(const std::uint8_t* row, std::int64_t dim);
+
 /// The groups of pixels of an image; what fills up the last group and the last row is 0.
 constexpr std::int64_t groups_of(const Kernel& kernel, std::int64_t dim) {
     const std::int64_t groups = (dim + group_pixels - 1) / group_pixels;

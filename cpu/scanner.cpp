@@ -23,11 +23,12 @@ std::size_t hits_of(const Kernel& kernel, std::int64_t largest_block) {
 
 }  // namespace
 
-PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, ImageRows train,
-                           std::int64_t largest_block)
+PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring,
+                           ImageRows train, std::int64_t largest_block)
     : kernel_(kernel),
       panels_(panels),
       n_train_(train.count),
+      scorer_(scoring.scorer(rounded_up(largest_block, kernel.queries))),
       block_(kernel, train.dim, largest_block),
       partial_(pairs_of(kernel, largest_block)),
       hits_(hits_of(kernel, largest_block)) {}
@@ -41,15 +42,18 @@ std::int64_t PanelScanner::bytes(const Kernel& kernel, std::int64_t dim, std::in
 void PanelScanner::begin(ImageRows queries, Tally& tally) {
     const auto start = Clock::now();
     block_.fill(queries);
+    scorer_->begin(queries);
     tally.distance_ms += ms_between(start, Clock::now());
     tally.bytes += static_cast<double>(queries.count) * static_cast<double>(queries.dim);
 }
 
 void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     const auto start = Clock::now();
-    const std::size_t hits =
-        kernel_.scan({panels_.pixels(unit), panels_.terms(unit), block_.pixels(), block_.terms(),
-                      best.limits(), panels_.groups(), block_.strips(), partial_.data(), hits_.data()});
+    Pass pass{panels_.pixels(unit), panels_.terms(unit), block_.pixels(), block_.terms(), best.limits(),
+              panels_.groups(),     block_.strips(),     partial_.data(), hits_.data()};
+    scorer_->aim(pass, unit);
+    const std::size_t hits = kernel_.scan(pass);
+    scorer_->score({hits_.data(), hits}, unit, best.limits());
     const auto middle = Clock::now();
     best.take({hits_.data(), hits}, unit * kernel_.images, n_train_);
     tally.distance_ms += ms_between(start, middle);
@@ -57,21 +61,26 @@ void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     tally.bytes += static_cast<double>(panels_.panel_bytes());
 }
 
-RowScanner::RowScanner(const Kernel& kernel, ImageRows train)
-    : kernel_(kernel), train_(train), distances_(unit_rows) {}
+RowScanner::RowScanner(const Scoring& scoring, ImageRows train, std::int64_t largest_block)
+    : train_(train), scorer_(scoring.scorer(largest_block)), distances_(unit_rows) {}
 
 void RowScanner::begin(ImageRows queries, Tally& tally) {
     queries_ = queries;
+    scorer_->begin(queries);
     tally.bytes += static_cast<double>(queries.count) * static_cast<double>(queries.dim);
 }
 
 void RowScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     const std::int64_t first = unit * unit_rows, rows = std::min(unit_rows, train_.count - first);
+    const std::span<std::uint32_t> scores(distances_.data(), static_cast<std::size_t>(rows));
+    const auto begin = Clock::now();
+    scorer_->begin_rows(first, rows);
+    tally.distance_ms += ms_between(begin, Clock::now());
     for (std::int64_t q = 0; q < queries_.count; ++q) {
         const auto start = Clock::now();
-        kernel_.direct(queries_.row(q), train_.row(first), rows, train_.dim, distances_.data());
+        scorer_->score_rows(q, first, scores);
         const auto middle = Clock::now();
-        best.take(q, {distances_.data(), static_cast<std::size_t>(rows)}, first);
+        best.take(q, scores, first);
         tally.distance_ms += ms_between(start, middle);
         tally.select_ms += ms_between(middle, Clock::now());
     }

@@ -3,10 +3,12 @@
 /// queries, `scan` compares it with one unit of the training set.
 
 #include <cstdint>
+#include <memory>
 
 #include "cpu/best.h"
 #include "cpu/kernel.h"
 #include "cpu/pack.h"
+#include "cpu/scorer.h"
 
 namespace knn::cpu {
 
@@ -19,7 +21,8 @@ struct Tally {
 /// Many queries: panels of packed images, by the kernel's matrix product. A unit is a panel.
 class PanelScanner {
   public:
-    PanelScanner(const Kernel& kernel, const Panels& panels, ImageRows train, std::int64_t largest_block);
+    PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring, ImageRows train,
+                 std::int64_t largest_block);
     static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest_block);
 
     void begin(ImageRows queries, Tally& tally);
@@ -30,6 +33,7 @@ class PanelScanner {
     const Kernel& kernel_;
     const Panels& panels_;
     std::int64_t n_train_;
+    std::unique_ptr<Scorer> scorer_;
     QueryBlock block_;
     Aligned<std::uint32_t> partial_;
     Aligned<Hit> hits_;
@@ -41,15 +45,15 @@ class RowScanner {
   public:
     static constexpr std::int64_t unit_rows = 256;
 
-    RowScanner(const Kernel& kernel, ImageRows train);
+    RowScanner(const Scoring& scoring, ImageRows train, std::int64_t largest_block);
 
     void begin(ImageRows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
     std::int64_t room() const { return queries_.count; }
 
   private:
-    const Kernel& kernel_;
     ImageRows train_, queries_;
+    std::unique_ptr<Scorer> scorer_;
     Aligned<std::uint32_t> distances_;
 };
 

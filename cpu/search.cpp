@@ -33,6 +33,10 @@ double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+Measure measure_of(const SearchRequest& request) {
+    return {request.metric, request.p};
+}
+
 /// The most queries in a block: the block stays in a level-2 cache while the panels pass by, and each panel
 /// is used often before the next one is read.
 std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
@@ -53,6 +57,7 @@ class Search {
     bool packs() const { return request_.query.count > few_queries; }
     void require_memory() const;
     void search_panels();
+    void search_rows();
     template <class Scanner>
     void search_with(const std::function<Scanner()>& make);
     template <class Scanner>
@@ -96,7 +101,9 @@ void Search::require_memory() const {
     if (packs()) thread += PanelScanner::bytes(kernel_, problem.dim, work_.largest());
     std::int64_t needed = rows * problem.k * std::int64_t{sizeof(Neighbor)} +
                           problem.n_query * std::int64_t{sizeof(Vote)} + thread * team_.threads();
-    if (packs()) needed += Panels::bytes(kernel_, problem.n_train, problem.dim);
+    if (packs())
+        needed += Panels::bytes(kernel_, problem.n_train, problem.dim) +
+                  scoring_bytes(measure_of(request_), kernel_, problem.n_train, problem.dim);
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) {
@@ -155,11 +162,21 @@ void Search::search_with(const std::function<Scanner()>& make) {
 void Search::search_panels() {
     const auto start = Clock::now();
     Panels panels(kernel_, request_.train);
-    team_.run_pieces(panels.count(), 1, [&](int, std::int64_t first, std::int64_t) { panels.fill(first); });
+    const auto scoring = make_scoring(measure_of(request_), kernel_, request_.train, true);
+    team_.run_pieces(panels.count(), 1, [&](int, std::int64_t first, std::int64_t) {
+        panels.fill(first);
+        scoring->fill(first);
+    });
     const double images = static_cast<double>(request_.train.count) * static_cast<double>(request_.train.dim);
     result_.timeline.add(
         {.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images, .operations = 0});
-    search_with<PanelScanner>([&] { return PanelScanner(kernel_, panels, request_.train, work_.largest()); });
+    search_with<PanelScanner>(
+        [&] { return PanelScanner(kernel_, panels, *scoring, request_.train, work_.largest()); });
+}
+
+void Search::search_rows() {
+    const auto scoring = make_scoring(measure_of(request_), kernel_, request_.train, false);
+    search_with<RowScanner>([&] { return RowScanner(*scoring, request_.train, work_.largest()); });
 }
 
 /// The k best among the best of all slices: the order of the keys is the order of neighbors, and sentinels
@@ -188,7 +205,7 @@ void Search::take_votes() {
         for (std::int64_t q = first; q < last; ++q)
             result_.votes[static_cast<std::size_t>(q)] =
                 vote(std::as_const(result_.neighbors).row(q), request_.train_labels, request_.weights,
-                     request_.tie);
+                     request_.tie, measure_of(request_));
     });
     result_.timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(start)});
 }
@@ -207,7 +224,7 @@ SearchResult Search::run() {
     if (packs())
         search_panels();
     else
-        search_with<RowScanner>([&] { return RowScanner(kernel_, request_.train); });
+        search_rows();
     if (work_.slices() > 1) merge_slices();
     take_votes();
     return std::move(result_);
@@ -216,14 +233,13 @@ SearchResult Search::run() {
 }  // namespace
 
 Refusal refuse(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but_l2("the CPU engine", problem)) return refusal;
     return refuse_problem(problem);
 }
 
 SearchResult search(const SearchRequest& request, const Watch& watch) {
     const auto start = Clock::now();
     if (const Refusal why = refuse(request.problem())) throw UsageError(*why);
-    const Kernel& kernel = chosen_kernel();
+    const Kernel& kernel = chosen_kernel(arithmetic_of(measure_of(request)));
     const int threads = std::min(request.threads > 0 ? request.threads : available_threads(), most_threads);
     watch.step(0, request.query.count);
     try {

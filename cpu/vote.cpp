@@ -7,22 +7,22 @@ namespace knn::cpu {
 
 namespace {
 
-double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights) {
+double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
     if (zeros_alone) return distance == 0 ? 1.0 : 0.0;
-    return 1.0 / static_cast<double>(distance);
+    return inverse_square(measure, distance);
 }
 
 }  // namespace
 
-Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights,
-          Tie tie) {
+Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+          const Measure& measure) {
     std::array<double, 256> sums{};
     std::uint8_t largest_label = 0;
     const bool zeros_alone = neighbors.front().distance == 0;
     for (const Neighbor& neighbor : neighbors) {
         const std::uint8_t label = labels[neighbor.index];
-        sums[label] += weight_of(neighbor.distance, zeros_alone, weights);
+        sums[label] += weight_of(neighbor.distance, zeros_alone, weights, measure);
         largest_label = std::max(largest_label, label);
     }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "data/metric.h"
 #include "data/neighbors.h"
 #include "data/problem.h"
 #include "data/search.h"
@@ -16,16 +17,18 @@ namespace knn::cpu {
 /// it gets the same bits:
 /// 1. sum[c] = 0 for every label c = 0..255.
 /// 2. For rank r = 0 .. k-1, in this order, with c = labels[neighbors[r].index] and
-///    D = neighbors[r].distance (the squared distance, an integer): sum[c] = sum[c] + w, where w is
+///    D = neighbors[r].distance (a score, see data/metric.h): sum[c] = sum[c] + w, where w is
 ///    - Weights::uniform: 1.0;
-///    - Weights::distance and neighbors[0].distance > 0: 1.0 / double(D), one division, that is 1/d²;
+///    - Weights::distance and neighbors[0].distance > 0: 1/d², by `inverse_square`. For l2 that is
+///      1.0 / double(D), one division; for l1 d = double(D), for cosine and pearson d = double(the float
+///      whose bits D is), and 1.0 / (d * d), one multiplication and one division;
 ///    - Weights::distance and neighbors[0].distance == 0: 1.0 where D == 0, and no vote where D > 0
 ///      (images at distance 0 alone vote, as in scikit-learn).
 /// 3. The winner has the largest sum. Among sums that are equal as doubles: Tie::smallest takes the smallest
 ///    label, Tie::nearest the label of the first neighbor (lowest rank) whose sum is that largest one.
 /// 4. total = 0.0 + sum[0] + sum[1] + ... + sum[255], in this order (adding the zeros changes nothing, they
 ///    may be left out). confidence = sum[winner] / total, one division.
-Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights,
-          Tie tie);
+Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+          const Measure& measure = {});
 
 }  // namespace knn::cpu

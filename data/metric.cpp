@@ -4,10 +4,17 @@
 
 namespace knn {
 
+double inverse_square(const Measure& measure, std::uint32_t score) {
+    if (measure.metric == Metric::l2) return 1.0 / static_cast<double>(score);
+    const double distance = distance_of(measure.metric, measure.p, score);
+    return 1.0 / (distance * distance);
+}
+
 std::array<double, 256> power_table(double p) {
     std::array<double, 256> table{};
     for (std::size_t v = 0; v < table.size(); ++v)
-        table[v] = std::pow(static_cast<double>(v) / 255.0, p);
+        table[v] =
+            static_cast<double>(std::pow(static_cast<long double>(v) / 255.0L, static_cast<long double>(p)));
     return table;
 }
 

@@ -23,8 +23,9 @@ inline constexpr int max_k = 1024;
 /// The most pixels an image may have: 66,051 · 255² is the last squared distance that fits 32 bits.
 inline constexpr std::int64_t max_dim = 66'051;
 
-/// The exponents that `lp` takes: 0 < p <= max_p. Beyond it (1/255)^p is no normal 32-bit float.
-inline constexpr double max_p = 15;
+/// The exponents that `lp` takes. Below, distances 255 · S^(1/p) grow beyond any use (S^10 at 0.1), and soon
+/// beyond a double; above, (1/255)^p is no normal 32-bit float.
+inline constexpr double min_p = 0.1, max_p = 15;
 
 /// `n_query` images of `dim` pixels each look for their `k` nearest among `n_train` images.
 struct Problem {
@@ -34,13 +35,14 @@ struct Problem {
     int k = 0;
     Metric metric = Metric::l2;
     double p = 2;  ///< the exponent of `lp`; no other metric reads it
+    Weights weights = Weights::uniform;
 };
 
 /// Why something cannot be done, as a sentence for the user; empty where it can.
 using Refusal = std::optional<std::string>;
 
 /// The limits that hold for every engine: 1 <= k <= min(max_k, n_train), 1 <= dim <= max_dim, indices in 32
-/// bits, 0 < p <= max_p.
+/// bits, min_p <= p <= max_p.
 Refusal refuse_problem(const Problem& problem);
 
 /// Says that `name` (a kernel or an engine) computes l2 alone, where the problem has another metric.

@@ -41,7 +41,7 @@ struct SearchRequest {
     int device = 0;                ///< the GPU's number
     std::string distance, select;  ///< names of strategies; empty: the engine's own
 
-    Problem problem() const { return {train.count, query.count, train.dim, k, metric, p}; }
+    Problem problem() const { return {train.count, query.count, train.dim, k, metric, p, weights}; }
 };
 
 /// What the vote said of one query.

@@ -163,7 +163,7 @@ class Classic {
         slot.vote.time(kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)},
                        [&] {
                            enqueue_vote(neighbors, train_labels_.d_data(), request_.weights, request_.tie,
-                                        slot.votes.d_data(), kernels_);
+                                        slot.votes.d_data(), kernels_, request_.metric);
                        });
         copies_out_.wait_for(slot.vote.end);
         slot.download.time(

@@ -80,6 +80,8 @@ std::vector<StrategyInfo> selectors() {
 }
 
 Refusal refuse(const Problem& problem, const std::string& distance, const std::string& select) {
+    if (problem.metric == Metric::lp && problem.weights == Weights::distance)
+        return "weights by lp distances need powers, which GPUs and CPUs round differently";
     if (Refusal refusal = find_distance(distance, problem).supports(problem)) return refusal;
     return find_selector(select, problem).supports(problem);
 }

@@ -22,6 +22,7 @@ std::vector<StrategyInfo> selectors();
 std::vector<Device> devices(std::string* why_none = nullptr);
 
 /// Why the pipeline with these strategies cannot answer the problem; names are as in SearchRequest.
+/// Votes weighted by lp distances are refused: their powers are rounded differently on GPU and CPU.
 Refusal refuse(const Problem& problem, const std::string& distance, const std::string& select);
 
 /// The pipeline `classic`: upload → expand → distance → sort → vote → download, batch by batch.

@@ -7,9 +7,10 @@
 // the weights
 //         are added one after another in order of rank, each by the lane that its class belongs to (label
 //         modulo 32), so a class's sum has one order of additions whatever k is.
-// weights uniform: 1. distance: 1/d² in double precision, where d² is the integer squared distance; if the
-// nearest is at
-//         distance 0, those at distance 0 alone vote, with weight 1.
+// weights uniform: 1. distance: 1/d² in double precision, where d² is the integer squared distance for l2,
+// else
+//         the product of the distance with itself, rounded once; if the nearest is at distance 0, those at
+//         distance 0 alone vote, with weight 1.
 // ties    equal sums go to the smallest label, or to the class whose first neighbor comes first
 // share   the winner's sum over the sum of all classes, added in ascending order of labels
 
@@ -28,10 +29,18 @@ struct ClassSums {
     int first_rank[max_labels];  // of the class's nearest neighbor; only where sum > 0
 };
 
-__device__ double weight_of(unsigned distance, bool exact_match, Weights weights) {
+/// `inverse_square` of data/metric.h, for all metrics but lp.
+__device__ double inverse_square(unsigned score, Metric metric) {
+    if (metric == Metric::l2) return 1.0 / static_cast<double>(score);
+    const double distance =
+        metric == Metric::l1 ? static_cast<double>(score) : static_cast<double>(__uint_as_float(score));
+    return 1.0 / __dmul_rn(distance, distance);
+}
+
+__device__ double weight_of(unsigned distance, bool exact_match, Weights weights, Metric metric) {
     if (weights == Weights::uniform) return 1.0;
     if (exact_match) return distance == 0 ? 1.0 : 0.0;
-    return 1.0 / static_cast<double>(distance);
+    return inverse_square(distance, metric);
 }
 
 /// Whether class a (label, sum, first rank) comes before class b.
@@ -72,7 +81,7 @@ __device__ Vote winner(const ClassSums& classes, Tie tie, int lane) {
 }
 
 __global__ void __launch_bounds__(warp* warps)
-    vote_kernel(NeighborRows neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
+    vote_kernel(NeighborRows neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie, Metric metric,
                 Vote* d_votes) {
     __shared__ ClassSums all_classes[warps];
     const int lane = static_cast<int>(threadIdx.x) % warp;
@@ -91,7 +100,7 @@ __global__ void __launch_bounds__(warp* warps)
         double weight = 0.0;
         if (rank < neighbors.k) {
             label = d_labels[row[rank].index];
-            weight = weight_of(row[rank].distance, exact_match, weights);
+            weight = weight_of(row[rank].distance, exact_match, weights, metric);
         }
         for (int source = 0; source < min(warp, neighbors.k - begin); ++source) {
             const int its_label = __shfl_sync(all_lanes, label, source);
@@ -109,9 +118,9 @@ __global__ void __launch_bounds__(warp* warps)
 }  // namespace
 
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
-                  Vote* d_votes, cudaStream_t stream) {
+                  Vote* d_votes, cudaStream_t stream, Metric metric) {
     const auto blocks = static_cast<unsigned>((neighbors.n_query + warps - 1) / warps);
-    vote_kernel<<<blocks, warp * warps, 0, stream>>>(neighbors, d_labels, weights, tie, d_votes);
+    vote_kernel<<<blocks, warp * warps, 0, stream>>>(neighbors, d_labels, weights, tie, metric, d_votes);
     check_launch("launching vote");
 }
 

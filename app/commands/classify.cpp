@@ -52,7 +52,8 @@ Training load_training(const DataLocation& location, const Options& options, int
     if (options.classify.reject == Reject::off) return training;
     Watch watch;
     watch.stop = &stop_flag();
-    training.sample = leave_one_out(set, training.images, use_cache, threads, watch);
+    const Measure measure{options.search.metric, options.search.p};
+    training.sample = leave_one_out(set, training.images, measure, use_cache, threads, watch);
     return training;
 }
 
@@ -86,6 +87,7 @@ SearchRequest request_for(const Training& training, const SearchOptions& options
     request.train_labels = training.set.labels.first(static_cast<std::size_t>(training.images.count));
     request.k = options.k;
     request.metric = options.metric;
+    request.p = options.p;
     request.weights = options.weights;
     request.tie = options.tie;
     request.batch = options.batch;
@@ -131,7 +133,8 @@ void answer(std::vector<Answer*>& digits, const Training& training, const Option
     const SearchResult found = watched(options.output, "searching", [&](const Watch& watch) {
         return choice.engine->search(request, watch);
     });
-    const Rejection rejection(training.sample, request.train_labels, request.k, request.weights, request.tie);
+    const Rejection rejection(training.sample, request.train_labels, request.k, request.weights, request.tie,
+                              Measure{request.metric, request.p});
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(static_cast<std::int64_t>(i));
@@ -208,6 +211,7 @@ int classify(const Options& options, Clock::time_point) {
     stop_if_asked();
     answers.train = training.images;
     answers.labels = training.set.labels;
+    answers.measure = {options.search.metric, options.search.p};
     note(data_notice(location));
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/digit_image.h"
+#include "data/metric.h"
 #include "data/search.h"
 
 namespace knn {
@@ -36,6 +37,7 @@ struct Answers {
     bool pages = false;  ///< pictures with any number of digits (--many)
     ImageRows train;     ///< 28×28
     std::span<const std::uint8_t> labels;
+    Measure measure;
     std::vector<PictureAnswer> pictures;  ///< in the order given
 };
 
@@ -43,7 +45,7 @@ struct Answers {
 /// numbers; ? for a digit that was rejected, and for a page without any.
 std::vector<std::string> page_lines(const PictureAnswer& page);
 
-/// For people: what was found, how sure that is, and the nearest training images with their squared
+/// For people: what was found, how sure that is, and the nearest training images with their
 /// distances. With `quiet` the digits alone. Pictures that failed are left out.
 std::string answers_text(const Answers& answers, bool quiet, bool color);
 

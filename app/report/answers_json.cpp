@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/answers.h"
+#include "app/report/distance.h"
 #include "app/report/json.h"
 
 namespace knn {
@@ -10,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Adds the members of one digit to `json`.
-void add_answer(Json& json, const Answer& answer, std::span<const std::uint8_t> labels) {
+void add_answer(Json& json, const Answer& answer, const Answers& answers) {
     json["digit"] = answer.label ? Json(*answer.label) : Json();
     if (!answer.label) json["reason"] = answer.reason;
     json["confidence"] = answer.confidence;
@@ -19,8 +20,9 @@ void add_answer(Json& json, const Answer& answer, std::span<const std::uint8_t> 
         json["votes"][std::to_string(label)] = count;
     json["neighbors"] = Json::array();
     for (const Neighbor& neighbor : answer.neighbors)
-        json["neighbors"].push_back(
-            {{"index", neighbor.index}, {"label", labels[neighbor.index]}, {"distance", neighbor.distance}});
+        json["neighbors"].push_back({{"index", neighbor.index},
+                                     {"label", answers.labels[neighbor.index]},
+                                     {"distance", distance_json(answers.measure, neighbor.distance)}});
     const Box& box = answer.image.box;
     json["box"] = {box.x, box.y, box.w, box.h};
 }
@@ -37,10 +39,10 @@ std::string answers_json(const Answers& answers) {
             one["digits"] = Json::array();
             for (const Answer& digit : picture.digits) {
                 one["digits"].push_back(Json::object());
-                add_answer(one["digits"].back(), digit, answers.labels);
+                add_answer(one["digits"].back(), digit, answers);
             }
         } else {
-            add_answer(one, picture.digits.at(0), answers.labels);
+            add_answer(one, picture.digits.at(0), answers);
         }
         list.push_back(one);
     }

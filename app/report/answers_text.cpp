@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/report/answers.h"
+#include "app/report/distance.h"
 #include "app/report/format.h"
 
 namespace knn {
@@ -48,15 +49,15 @@ std::string emphasized(const std::string& text, bool rejected, bool color) {
     return color ? (rejected ? "\x1b[1;33m" : "\x1b[1;32m") + text + "\x1b[0m" : text;
 }
 
-std::string neighbors_text(const Answer& answer, std::span<const std::uint8_t> labels) {
+std::string neighbors_text(const Answer& answer, const Answers& answers) {
     if (answer.neighbors.empty()) return "";
     const std::size_t shown = std::min(answer.neighbors.size(), most_shown);
     Table table(std::vector<Align>(shown + 1, Align::left));
     std::vector<std::string> label = {"label"}, index = {"index"}, distance = {"distance"};
     for (const Neighbor& neighbor : std::span(answer.neighbors).first(shown)) {
-        label.push_back(std::to_string(labels[neighbor.index]));
+        label.push_back(std::to_string(answers.labels[neighbor.index]));
         index.push_back(std::to_string(neighbor.index));
-        distance.push_back(std::to_string(neighbor.distance));
+        distance.push_back(distance_text(answers.measure, neighbor.distance));
     }
     table.add(label);
     table.add(index);
@@ -67,12 +68,12 @@ std::string neighbors_text(const Answer& answer, std::span<const std::uint8_t> l
     return text;
 }
 
-std::string single_text(const PictureAnswer& picture, std::span<const std::uint8_t> labels, bool color) {
+std::string single_text(const PictureAnswer& picture, const Answers& answers, bool color) {
     const Answer& answer = picture.digits.at(0);
     std::string text =
         harmless(picture.file) + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
     text += answer.label ? "confidence " + percent(answer.confidence, 0) : answer.reason;
-    return text + ")\n" + neighbors_text(answer, labels);
+    return text + ")\n" + neighbors_text(answer, answers);
 }
 
 std::string page_text(const PictureAnswer& page, bool color) {
@@ -115,7 +116,7 @@ std::string answers_text(const Answers& answers, bool quiet, bool color) {
     for (const PictureAnswer& picture : answers.pictures) {
         if (!picture.error.empty()) continue;
         if (!quiet) {
-            text += answers.pages ? page_text(picture, color) : single_text(picture, answers.labels, color);
+            text += answers.pages ? page_text(picture, color) : single_text(picture, answers, color);
         } else if (answers.pages) {
             for (const std::string& line : page_lines(picture))
                 text += line + '\n';

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/report/distance.h"
 #include "app/report/format.h"
 
 namespace knn {
@@ -92,7 +93,9 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
     votes.resize(votes.find_last_not_of(' ') + 1);
     lines.push_back(votes);
     lines.emplace_back();
-    lines.push_back(styled("neighbor   label  squared distance", dim, blocks));
+    const Measure measure = measure_of(evaluation.settings);
+    const std::size_t width = measure.metric == Metric::lp ? 20 : 18;
+    lines.push_back(styled("neighbor   label" + right(distance_name(measure.metric), width), dim, blocks));
     const auto nearest = evaluation.found.neighbors.row(image);
     for (std::size_t i = 0; i < std::min(nearest.size(), most_neighbors); ++i) {
         const int label = labels[nearest[i].index];
@@ -100,7 +103,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
         const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
         lines.push_back(number + std::string(11 - std::min<std::size_t>(number.size(), 10), ' ') +
                         std::string(gap, ' ') + label_text(label, truth, predicted, blocks) +
-                        right(with_commas(nearest[i].distance), 18));
+                        right(distance_text(measure, nearest[i].distance, true), width));
     }
     if (nearest.size() > most_neighbors)
         lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(most_neighbors)) + " more");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/interrupt.h"
+#include "app/report/distance.h"
 
 namespace knn {
 
@@ -66,6 +67,7 @@ void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
 void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const Neighbors& neighbors = evaluation.found.neighbors;
+    const Measure measure = measure_of(evaluation.settings);
     Lines lines(out);
     lines.text("query,rank,index,label,distance\n");
     for (std::int64_t query = 0; query < neighbors.n_query; ++query) {
@@ -75,7 +77,10 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
             lines.number(++rank, ',');
             lines.number(neighbor.index, ',');
             lines.number(int{labels[neighbor.index]}, ',');
-            lines.number(neighbor.distance, '\n');
+            if (is_integral(measure.metric))
+                lines.number(neighbor.distance, '\n');
+            else
+                lines.number(distance_number(measure, neighbor.distance), '\n');
             if (!lines.end_of_line()) return;
         }
     }

@@ -12,7 +12,7 @@ namespace knn {
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation);
 
 /// query,rank,index,label,distance: k lines for each test image; rank from 1, label of the training image,
-/// squared distance.
+/// distance: squared for l2, and the shortest form that tells it from others where it is no integer.
 void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation);
 
 }  // namespace knn

@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "app/report/distance.h"
+
 namespace knn {
 
 namespace {
@@ -78,12 +80,13 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
 std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image) {
     const auto neighbors = evaluation.found.neighbors.row(image);
     const bool weighted = evaluation.settings.weights == "distance";
+    const Measure measure = measure_of(evaluation.settings);
     const bool exact = weighted && neighbors.front().distance == 0;
     std::map<int, double> sums;
     double all = 0;
     for (const Neighbor& neighbor : neighbors) {
         if (exact && neighbor.distance != 0) break;
-        const double weight = weighted && !exact ? 1.0 / neighbor.distance : 1.0;
+        const double weight = weighted && !exact ? inverse_square(measure, neighbor.distance) : 1.0;
         sums[evaluation.data->train.labels.data()[neighbor.index]] += weight;
         all += weight;
     }

@@ -16,9 +16,10 @@ namespace knn {
 /// What the user asked for and what was chosen, as the report states it.
 struct Settings {
     int k = 5;
-    std::string engine, distance, select, metric, weights, tie, device;
+    std::string engine, distance, select, metric = "l2", weights, tie, device;
     int threads = 0;
     std::int64_t batch = 0;
+    double p = 2;  ///< the exponent of the metric lp
 };
 
 struct ClassScore {

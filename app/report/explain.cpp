@@ -5,6 +5,7 @@
 #include <opencv2/imgproc.hpp>
 
 #include "app/report/canvas.h"
+#include "app/report/distance.h"
 #include "app/report/format.h"
 #include "app/report/png.h"
 
@@ -100,8 +101,8 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
     canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
     framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
            std::string("no. ").append(std::to_string(neighbor.index)));
-    canvas.text(std::to_string(neighbor.distance), middle, y + neighbor_side + 2 * caption + 18, caption,
-                faint_ink, Side::center);
+    canvas.text(distance_text(answers.measure, neighbor.distance), middle,
+                y + neighbor_side + 2 * caption + 18, caption, faint_ink, Side::center);
 }
 
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
@@ -128,8 +129,9 @@ cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
            std::to_string(steps.size() + 1) + ". 28x28, searched for");
     if (neighbors > 0)
-        canvas.text("nearest training images: label, number, squared distance", neighbor_x, middle + heading,
-                    heading, faint_ink, Side::left);
+        canvas.text(
+            std::string("nearest training images: label, number, ") + distance_name(answers.measure.metric),
+            neighbor_x, middle + heading, heading, faint_ink, Side::left);
     for (std::size_t i = 0; i < neighbors; ++i)
         draw_neighbor(canvas, answer, answer.neighbors[i], answers,
                       neighbor_x + double(int(i) % beside) * (neighbor_side + gap),

@@ -15,7 +15,7 @@ inline constexpr std::size_t most_explained = 50;
 void reduce_step(Step& step, bool page);
 
 /// A PNG: for each picture with steps its input, each step, the 28×28 result, and beside it the nearest
-/// training images with labels and squared distances; for a page the page with a box and the digit for each
+/// training images with labels and distances; for a page the page with a box and the digit for each
 /// one found. Throws DataError in a build without OpenCV.
 std::vector<std::uint8_t> explanation_png(const Answers& answers);
 

@@ -32,6 +32,11 @@ std::string fixed(double value, int digits) {
     return {text, result.ptr};
 }
 
+std::string shortest(double value) {
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 std::string short_number(double value) {
     const double size = std::abs(value);
     if (size < 1e-4) return size > 0 ? "<0.0001" : "0";

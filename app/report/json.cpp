@@ -4,6 +4,8 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "app/options.h"
+#include "app/report/distance.h"
 #include "version.h"
 
 namespace knn {
@@ -89,10 +91,18 @@ Json result_json(const Score& score) {
 }
 
 Json settings_json(const Settings& settings) {
-    return {{"k", settings.k},           {"engine", settings.engine}, {"distance", settings.distance},
-            {"select", settings.select}, {"metric", settings.metric}, {"weights", settings.weights},
-            {"tie", settings.tie},       {"device", settings.device}, {"threads", settings.threads},
-            {"batch", settings.batch}};
+    Json json = {{"k", settings.k},
+                 {"engine", settings.engine},
+                 {"distance", settings.distance},
+                 {"select", settings.select},
+                 {"metric", settings.metric}};
+    if (settings.metric == name(Metric::lp)) json["p"] = settings.p;
+    json.update({{"weights", settings.weights},
+                 {"tie", settings.tie},
+                 {"device", settings.device},
+                 {"threads", settings.threads},
+                 {"batch", settings.batch}});
+    return json;
 }
 
 }  // namespace
@@ -101,6 +111,10 @@ std::string json_text(const Json& value) {
     std::string text;
     write(text, value, 0);
     return text + '\n';
+}
+
+Json distance_json(const Measure& measure, std::uint32_t score) {
+    return is_integral(measure.metric) ? Json(score) : Json(distance_number(measure, score));
 }
 
 Json json_device(const Device& device) {

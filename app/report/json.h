@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/report/evaluation.h"
+#include "data/metric.h"
 
 namespace knn {
 
@@ -12,6 +13,9 @@ std::string json_report(const Evaluation& evaluation);
 
 /// A device as all JSON output shows it; what is not known is left out.
 nlohmann::ordered_json json_device(const Device& device);
+
+/// A whole number where the metric's distances are.
+nlohmann::ordered_json distance_json(const Measure& measure, std::uint32_t score);
 
 /// JSON text with one member a line; lists of plain values stand on one line. Ends in a line feed.
 std::string json_text(const nlohmann::ordered_json& value);

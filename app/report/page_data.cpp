@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/options.h"
+#include "app/report/distance.h"
+#include "app/report/json.h"
 #include "version.h"
 
 namespace knn {
@@ -56,11 +59,12 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
     const Vote& vote = evaluation.found.votes.at(at(image));
     const auto nearest = evaluation.found.neighbors.row(image);
+    const Measure measure = measure_of(evaluation.settings);
     json neighbors = json::array();
     for (const Neighbor& neighbor : nearest.first(std::min(nearest.size(), at(most_neighbors))))
         neighbors.push_back({{"index", neighbor.index},
                              {"label", train.labels.data()[neighbor.index]},
-                             {"distance", neighbor.distance},
+                             {"distance", distance_json(measure, neighbor.distance)},
                              {"tile", sprite.tile(train, neighbor.index)}});
     return {{"index", image},
             {"label", test.labels.data()[image]},
@@ -115,6 +119,11 @@ json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& spr
     json digits = json::array();
     for (const std::int64_t image : fitting(evaluation, gallery.images))
         digits.push_back(digit_json(evaluation, image, sprite));
+    json settings = {{"k", set.k},           {"engine", set.engine},  {"distance", set.distance},
+                     {"select", set.select}, {"metric", set.metric},  {"weights", set.weights},
+                     {"tie", set.tie},       {"threads", set.threads}};
+    const Measure measure = measure_of(set);
+    if (measure.metric == Metric::lp) settings["p"] = set.p;
     return {{"program", {{"name", "mnist-knn"}, {"version", program_version}}},
             {"created", evaluation.created},
             {"dataset",
@@ -125,15 +134,7 @@ json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& spr
               {"test", evaluation.n_test},
               {"rows", data.test.rows},
               {"cols", data.test.cols}}},
-            {"settings",
-             {{"k", set.k},
-              {"engine", set.engine},
-              {"distance", set.distance},
-              {"select", set.select},
-              {"metric", set.metric},
-              {"weights", set.weights},
-              {"tie", set.tie},
-              {"threads", set.threads}}},
+            {"settings", std::move(settings)},
             {"device",
              {{"name", device.name},
               {"kind", device.kind == Device::Kind::gpu ? "gpu" : "cpu"},
@@ -147,6 +148,7 @@ json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& spr
              {{"title", gallery.title},
               {"order", gallery.order},
               {"total", gallery.images.size()},
+              {"distance", distance_name(measure.metric)},
               {"digits", std::move(digits)}}},
             {"sprite", {{"columns", sprite.columns()}}}};
 }

@@ -81,6 +81,7 @@ Settings read_settings(const Part& part) {
     settings.distance = part.at("distance").text();
     settings.select = part.at("select").text();
     settings.metric = part.at("metric").text();
+    if (part.has("p")) settings.p = part.at("p").number();
     settings.weights = part.at("weights").text();
     settings.tie = part.at("tie").text();
     settings.device = part.at("device").text();

@@ -1,5 +1,6 @@
 #include "app/report/text.h"
 
+#include "app/options.h"
 #include "app/report/format.h"
 
 namespace knn {
@@ -24,8 +25,13 @@ std::string engine_text(const Settings& settings, const Device& device) {
     return text;
 }
 
+std::string metric_text(const Settings& settings) {
+    if (settings.metric != name(Metric::lp)) return settings.metric;
+    return settings.metric + " with p = " + shortest(settings.p);
+}
+
 std::string settings_text(const Settings& settings) {
-    return "k = " + std::to_string(settings.k) + ", metric " + settings.metric + ", weights " +
+    return "k = " + std::to_string(settings.k) + ", metric " + metric_text(settings) + ", weights " +
            settings.weights + ", tie " + settings.tie;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/report/canvas.h"
+#include "app/report/distance.h"
 #include "app/report/format.h"
 
 namespace knn {
@@ -81,10 +82,12 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
     const LabeledImages& train = evaluation.data->train;
     const auto nearest = evaluation.found.neighbors.row(viewer.image());
     const std::size_t count = std::min(nearest.size(), most_neighbors);
-    std::string words = "nearest training images, their labels and squared distances";
+    const Measure measure = measure_of(evaluation.settings);
+    const std::string what = std::string("their labels and ") + distance_name(measure.metric) + "s";
+    std::string words = "nearest training images, " + what;
     if (nearest.size() > count)
         words = "the " + std::to_string(count) + " nearest of " + with_commas(std::ssize(nearest)) +
-                " training images that vote, their labels and squared distances";
+                " training images that vote, " + what;
     canvas.box(margin, row_top - 28, width - 2 * margin, 1, line_color);
     canvas.text(words, margin, row_top, 11, faint_ink, Side::left);
     const bool few = count <= 7;
@@ -96,7 +99,8 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
         canvas.image(train.images().row(nearest[i].index), train.rows, train.cols, x, y, tile);
         canvas.text(std::to_string(label), middle, y + tile + 24, 15, labels.color(label), Side::center,
                     0.16);
-        canvas.text(with_commas(nearest[i].distance), middle, y + tile + 42, 8, ink, Side::center);
+        canvas.text(distance_text(measure, nearest[i].distance, true), middle, y + tile + 42, 8, ink,
+                    Side::center);
         canvas.text(std::string("#").append(std::to_string(nearest[i].index)), middle, y + tile + 58, 8,
                     faint_ink, Side::center);
     }

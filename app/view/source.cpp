@@ -14,7 +14,7 @@ namespace knn {
 namespace {
 
 /// What a report has decided already.
-constexpr std::array decided = {"-k", "metric", "weights", "tie", "limit-train", "limit-test"};
+constexpr std::array decided = {"-k", "metric", "p", "weights", "tie", "limit-train", "limit-test"};
 constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
 bool any_given(const Options& options, std::span<const char* const> names) {
@@ -62,6 +62,7 @@ void adopt(Options& options, const SavedReport& report) {
     };
     search.k = settings.k;
     search.metric = named(metric_named, "settings.metric", settings.metric);
+    search.p = settings.p;
     search.weights = named(weights_named, "settings.weights", settings.weights);
     search.tie = named(tie_named, "settings.tie", settings.tie);
     search.limit_train = report.evaluation.n_train;

@@ -115,6 +115,6 @@ TEST_CASE("mistakes are named") {
           "--device tpu: unknown name; expected auto, cpu, gpu or gpu:N");
     CHECK(mistake({"evaluate", "--device", "GPU"}).ends_with("(did you mean gpu?)"));
     CHECK(mistake({"evaluate", "--metric", "L2"}) ==
-          "--metric L2: unknown name; expected l2 (did you mean l2?)");
+          "--metric L2: unknown name; expected l2, l1, lp, cosine or pearson (did you mean l2?)");
     CHECK(mistake({"evaluate", "--metric", "l3"}).find("expected l2") != std::string::npos);
 }

@@ -38,7 +38,7 @@ LeaveOneOut sample_of(std::int64_t count, const std::vector<Neighbor>& row) {
 
 TEST_CASE("leave one out: the neighbors of a sample, without the images themselves") {
     const LineSet line(300);
-    const LeaveOneOut sample = leave_one_out(line.set, line.set.images, false, 2, {});
+    const LeaveOneOut sample = leave_one_out(line.set, line.set.images, {}, false, 2, {});
     REQUIRE(sample.count == 300);
     REQUIRE(sample.k == 32);
     for (std::int64_t i = 0; i < sample.count; ++i) {
@@ -56,7 +56,7 @@ TEST_CASE("leave one out: the neighbors of a sample, without the images themselv
 TEST_CASE("leave one out of images that are all equal") {
     LineSet line(400);
     std::fill(line.pixels.begin(), line.pixels.end(), std::uint8_t{9});
-    const LeaveOneOut sample = leave_one_out(line.set, line.set.images, false, 2, {});
+    const LeaveOneOut sample = leave_one_out(line.set, line.set.images, {}, false, 2, {});
     REQUIRE(sample.nearest.size() == 400u * 32u);
     CHECK(std::all_of(sample.nearest.begin(), sample.nearest.end(),
                       [](Neighbor n) { return n.distance == 0; }));
@@ -64,7 +64,7 @@ TEST_CASE("leave one out of images that are all equal") {
 
 TEST_CASE("too few images reject nothing") {
     const LineSet line(150);
-    const LeaveOneOut sample = leave_one_out(line.set, line.set.images, false, 2, {});
+    const LeaveOneOut sample = leave_one_out(line.set, line.set.images, {}, false, 2, {});
     CHECK(sample.count == 0);
     const Rejection rejection(sample, line.labels, 3, Weights::uniform, Tie::smallest);
     const std::vector<Neighbor> far(3, {4'000'000'000u, 0});

@@ -23,6 +23,16 @@ TEST_CASE("whole numbers in their range are read, all else is a usage error") {
                       "--batch 0: out of range; expected a whole number of at least 1");
 }
 
+TEST_CASE("numbers in their range are read, all else is a usage error") {
+    CHECK(parse_number("--p", "3", 0.1, 15) == 3);
+    CHECK(parse_number("--p", "0.1", 0.1, 15) == 0.1);
+    CHECK(parse_number("--p", "1.5e1", 0.1, 15) == 15);
+    for (const char* text :
+         {"", "x", "3x", " 3", "3,5", "0x3", "nan", "inf", "-1", "0", "0.09", "15.01", "1e99"})
+        CHECK_THROWS_WITH_AS(parse_number("--p", text, 0.1, 15),
+                             doctest::Contains("expected a number from 0.1 to 15"), UsageError);
+}
+
 TEST_CASE("names are listed and the near one is named") {
     const std::array<std::string, 3> names = {"classic", "cpu", "auto"};
     CHECK(parse_name("--engine", "cpu", names) == 1);

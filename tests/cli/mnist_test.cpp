@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
 
@@ -31,4 +33,36 @@ TEST_CASE("the counts of right answers on MNIST, on each device that is here") {
             CHECK(report["dataset"]["name"] == "MNIST");
         }
     }
+}
+
+TEST_CASE("the counts of right answers on MNIST by other metrics") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    struct Case {
+        std::vector<std::string> metric;
+        const char* tests;
+        std::map<std::string, int> correct;  ///< by k
+    };
+    // Counted once with numpy and scipy (cosine, pearson, l1) and with a plain loop over all pairs (lp).
+    const std::vector<Case> cases = {
+        {{"l1"}, "1000", {{"1", 950}, {"3", 953}, {"5", 951}}},
+        {{"cosine"}, "1000", {{"1", 969}, {"3", 969}, {"5", 971}}},
+        {{"cosine"}, "10000", {{"5", 9730}}},
+        {{"pearson"}, "10000", {{"5", 9744}}},
+        {{"pearson"}, "1000", {{"1", 965}, {"3", 968}, {"5", 971}}},
+        {{"lp", "--p", "3"}, "1000", {{"1", 963}, {"3", 964}, {"5", 968}}},
+        {{"lp", "--p", "1.5"}, "1000", {{"1", 956}, {"3", 960}, {"5", 957}}},
+        {{"lp", "--p", "0.5"}, "1000", {{"1", 939}, {"3", 943}, {"5", 930}}},
+    };
+    for (const Case& one : cases)
+        for (const auto& [k, correct] : one.correct) {
+            CAPTURE(one.metric);
+            CAPTURE(k);
+            std::vector<std::string> words = {
+                "evaluate", "--data", mnist_folder(), "--limit-test", one.tests, "-k", k,
+                "--json",   "-",      "--metric"};
+            words.insert(words.end(), one.metric.begin(), one.metric.end());
+            const RunResult result = program(words);
+            REQUIRE(result.exit_code == 0);
+            CHECK(json::parse(result.out)["result"]["correct"] == correct);
+        }
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -74,6 +75,10 @@ SearchResult search_in_a_crowd(SearchRequest request) {
 
 TEST_CASE("cpu::search: every instruction set and number of threads answers the battery") {
     REQUIRE_FALSE(cpu::instruction_sets().empty());
+    for (const test::Case& one : test::metric_battery())
+        for (const Measure& measure : test::other_measures())
+            REQUIRE_FALSE(
+                cpu::refuse({one.train.n, one.query.n, one.train.dim, one.k, measure.metric, measure.p}));
     for (const std::string& name : cpu::instruction_sets()) {
         const Isa isa(name);
         for (const bool crowd : {false, true})
@@ -93,12 +98,37 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
 }
 
 TEST_CASE("cpu::search: many threads for little work") {
-    const Owned problem(5'000, 9, 30, 12);
-    const auto expected = cpu::search(problem.request, Watch{}).neighbors.rows;
-    for (const int threads : {7, 64}) {
-        SearchRequest request = problem.request;
-        request.threads = threads;
-        CHECK(cpu::search(request, Watch{}).neighbors.rows == expected);
+    Owned problem(5'000, 9, 30, 12);
+    for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
+        problem.request.metric = metric;
+        problem.request.threads = 0;
+        const auto expected = cpu::search(problem.request, Watch{}).neighbors.rows;
+        for (const int threads : {7, 64}) {
+            problem.request.threads = threads;
+            CHECK(cpu::search(problem.request, Watch{}).neighbors.rows == expected);
+        }
+    }
+}
+
+TEST_CASE("cpu::search: equal images are at distance 0, blank ones at 1 by cosine and Pearson") {
+    Owned problem(400, 30, 784, 3);
+    for (std::int64_t q = 0; q < 15; ++q)  // half of the queries are training images
+        std::copy_n(problem.train.pixels.begin() + (q * 20 + 7) * 784, 784,
+                    problem.query.pixels.begin() + q * 784);
+    std::fill_n(problem.query.pixels.begin() + 15 * 784, 784, std::uint8_t{0});
+    for (const Measure& measure : test::other_measures()) {
+        CAPTURE(measure.metric);
+        problem.request.metric = measure.metric;
+        problem.request.p = measure.p;
+        const SearchResult result = cpu::search(problem.request, Watch{});
+        for (std::int64_t q = 0; q < 15; ++q) {
+            CHECK(result.neighbors.row(q)[0] == Neighbor{0, static_cast<std::uint32_t>(q * 20 + 7)});
+            CHECK(result.neighbors.row(q)[1].distance > 0);
+        }
+        const bool angle = measure.metric == Metric::cosine || measure.metric == Metric::pearson;
+        const std::uint32_t one = std::bit_cast<std::uint32_t>(1.0f);
+        for (std::uint32_t rank = 0; angle && rank < 3; ++rank)
+            CHECK(result.neighbors.row(15)[rank] == Neighbor{one, rank});
     }
 }
 
@@ -165,13 +195,18 @@ TEST_CASE("cpu::search: refuses what is out of range, and what memory cannot hol
     problem.request.k = 3;
     problem.request.train = {nullptr, 4'000'000'000, 60'000};
     problem.request.query = {nullptr, 1'000, 60'000};
-    CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("MiB"), DataError);
+    for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
+        problem.request.metric = metric;
+        CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("MiB"), DataError);
+    }
 }
 
 /// Runs a search that takes long, on two threads lest a large machine be done before it is asked to stop
 /// after 20 ms; returns the ms from there to its end.
-double ms_to_stop(SearchRequest request) {
+double ms_to_stop(SearchRequest request, const Measure& measure = {}) {
     request.threads = 2;
+    request.metric = measure.metric;
+    request.p = measure.p;
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> stop{false};
     Watch watch;
@@ -189,10 +224,10 @@ double ms_to_stop(SearchRequest request) {
 }
 
 /// The least of up to five tries: the machine may be busy with something else for a while.
-double least_ms_to_stop(const SearchRequest& request) {
-    double least = ms_to_stop(request);
+double least_ms_to_stop(const SearchRequest& request, const Measure& measure = {}) {
+    double least = ms_to_stop(request, measure);
     for (int i = 1; i < 5 && least >= 200; ++i)
-        least = std::min(least, ms_to_stop(request));
+        least = std::min(least, ms_to_stop(request, measure));
     return least;
 }
 
@@ -203,6 +238,12 @@ TEST_CASE("cpu::search: stops when asked to") {
         const Isa isa(name);
         CHECK(least_ms_to_stop(wide.request) < 200);
         CHECK(least_ms_to_stop(tall.request) < 200);
+        for (const Measure& measure : test::other_measures()) {
+            CAPTURE(measure.metric);
+            CAPTURE(measure.p);
+            CHECK(least_ms_to_stop(wide.request, measure) < 200);
+            CHECK(least_ms_to_stop(tall.request, measure) < 200);
+        }
     }
     std::atomic<bool> stop{true};
     Watch watch;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "cpu/vote.h"
@@ -131,6 +132,109 @@ void add_largest_sums(Builder& to) {
     to.random("largest dim", 9, 3, max_dim, 5, 256);
 }
 
+/// Images of a ninth of the levels each, times 1, 2 and 3: at distance 0 or nearly so by cosine.
+Rows multiples(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    Rows rows = random_rows(n, dim, seed);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t p = 0; p < dim; ++p) {
+            const int first = rows.pixels[static_cast<std::size_t>(i % 3 == 0 ? i * dim + p : p)] / 9;
+            rows.pixels[static_cast<std::size_t>(i * dim + p)] =
+                static_cast<std::uint8_t>(i % 3 == 0 ? first : first * (i % 3 + 1));
+        }
+    return rows;
+}
+
+/// Image 2i + 1 is the negative of image 2i.
+Rows negatives(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    Rows rows = random_rows(n, dim, seed);
+    for (std::int64_t i = 1; i < n; i += 2)
+        for (std::int64_t p = 0; p < dim; ++p)
+            rows.pixels[static_cast<std::size_t>(i * dim + p)] =
+                static_cast<std::uint8_t>(255 - rows.pixels[static_cast<std::size_t>((i - 1) * dim + p)]);
+    return rows;
+}
+
+/// Every third image random, the others of one gray each, many of them black.
+Rows grays(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    Rows rows = random_rows(n, dim, seed);
+    for (std::int64_t i = 0; i < n; ++i)
+        if (i % 3 != 0)
+            std::fill_n(rows.pixels.begin() + i * dim, dim,
+                        static_cast<std::uint8_t>(i % 3 == 1 ? 0 : i * 37 % 256));
+    return rows;
+}
+
+/// 254 and 255: the means taken off, next to nothing is left.
+Rows nearly_white(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    Rows rows = random_rows(n, dim, seed, 2);
+    for (std::uint8_t& pixel : rows.pixels)
+        pixel = pixel == 0 ? 254 : 255;
+    return rows;
+}
+
+/// Black but for one pixel in `one_in`, as digits are; the more so, the later the image.
+Rows sparse(std::int64_t n, std::int64_t dim, std::uint64_t seed, std::int64_t one_in) {
+    Rows rows = random_rows(n, dim, seed);
+    std::mt19937_64 random(seed + 1);
+    for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t p = 0; p < dim; ++p)
+            if (random() % static_cast<std::uint64_t>(one_in + i * 8 / n) != 0)
+                rows.pixels[static_cast<std::size_t>(i * dim + p)] = 0;
+    return rows;
+}
+
+void add_random_sizes(Builder& to) {
+    struct Size {
+        std::int64_t n_train, n_query, dim;
+        int k, levels;
+    };
+    for (const Size& size : {Size{1, 1, 1, 1, 256},
+                             {2, 3, 3, 2, 4},
+                             {33, 5, 4, 7, 256},
+                             {47, 2, 17, 5, 3},
+                             {49, 17, 16, 5, 256},
+                             {257, 3, 63, 33, 5},
+                             {65, 4, 127, 65, 256},
+                             {130, 5, 255, 7, 256},
+                             {300, 9, 784, 5, 256},
+                             {130, 5, 784, 9, 2},
+                             {70, 5, 1024, 9, 2},
+                             {90, 4, 1025, 7, 256},
+                             {40, 3, 5000, 5, 256},
+                             {1025, 3, 6, 1024, 16},
+                             {3000, 3, 12, 32, 16},
+                             {9, 3, max_dim, 5, 256},
+                             {9, 2, max_dim, 9, 2}})
+        to.random("size", size.n_train, size.n_query, size.dim, size.k, size.levels);
+}
+
+void add_special_images(Builder& to) {
+    const Rows rising = thermometer(1'000, 16), images = random_rows(60, 784, 911);
+    to.add("sorted", rising, every(300, rising), 5);
+    to.add("sorted, last first", reversed(rising), every(300, rising), 33);
+    for (const int gray : {0, 77})
+        for (const int query : {0, 77, 255})
+            to.add("all equal", filled(200, 20, static_cast<std::uint8_t>(gray)),
+                   filled(2, 20, static_cast<std::uint8_t>(query)), 40);
+    to.add("queries are training images", repeated(images, 3), images, 5);
+    to.add("largest sums", extremes(67, 1024), extremes(4, 1024), 40);
+    to.add("largest sums", extremes(9, max_dim), extremes(2, max_dim), 9);
+    to.add("of one gray", grays(150, 30, 921), grays(6, 30, 922), 70);
+    to.add("of one gray", grays(60, 784, 923), grays(6, 784, 924), 5);
+    for (const std::int64_t dim : {5, 784, static_cast<int>(max_dim)})
+        to.add("nearly white", nearly_white(40, dim, 931), nearly_white(3, dim, 932), 9);
+    to.add("multiples", multiples(120, 50, 941), multiples(7, 50, 941), 30);
+    to.add("negatives", negatives(120, 50, 951), negatives(6, 50, 951), 120);
+    to.add("sparse", sparse(900, 784, 961, 4), sparse(12, 784, 962, 4), 5);
+}
+
+std::vector<Case> build_for_metrics() {
+    Builder builder;
+    add_random_sizes(builder);
+    add_special_images(builder);
+    return std::move(builder.cases);
+}
+
 std::vector<Case> build() {
     Builder builder;
     add_sizes(builder);
@@ -142,15 +246,18 @@ std::vector<Case> build() {
 
 using Answers = std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>>;
 
+const std::vector<Case>& cases_for(Metric metric) {
+    return metric == Metric::l2 ? battery() : metric_battery();
+}
+
 /// What the oracle says of each case, worked out once for all engines.
-const std::vector<Answers>& answers() {
-    static const std::vector<Answers> result = [] {
-        std::vector<Answers> all;
-        for (const Case& c : battery())
-            all.push_back(nearest(c.train, c.query, c.k));
-        return all;
-    }();
-    return result;
+const std::vector<Answers>& answers(const Measure& measure) {
+    static std::map<std::pair<Metric, double>, std::vector<Answers>> known;
+    std::vector<Answers>& all = known[{measure.metric, measure.p}];
+    if (all.empty())
+        for (const Case& c : cases_for(measure.metric))
+            all.push_back(nearest(c.train, c.query, c.k, measure));
+    return all;
 }
 
 ImageRows view(const Rows& rows) {
@@ -173,8 +280,8 @@ std::int64_t wrong_queries(const Neighbors& found, const Answers& expected) {
 std::int64_t wrong_votes(const SearchResult& result, const SearchRequest& request) {
     std::int64_t wrong = 0;
     for (std::int64_t q = 0; q < request.query.count; ++q) {
-        const Vote expected =
-            cpu::vote(result.neighbors.row(q), request.train_labels, request.weights, request.tie);
+        const Vote expected = cpu::vote(result.neighbors.row(q), request.train_labels, request.weights,
+                                        request.tie, {request.metric, request.p});
         wrong += !(result.votes[static_cast<std::size_t>(q)] == expected);
     }
     return wrong;
@@ -199,13 +306,27 @@ const std::vector<Case>& battery() {
     return cases;
 }
 
-void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse) {
-    CAPTURE(name);
+const std::vector<Case>& metric_battery() {
+    static const std::vector<Case> cases = build_for_metrics();
+    return cases;
+}
+
+const std::vector<Measure>& other_measures() {
+    static const std::vector<Measure> measures = {{Metric::l1, 2},     {Metric::lp, 0.5},   {Metric::lp, 1},
+                                                  {Metric::lp, 1.5},   {Metric::lp, 3},     {Metric::lp, 15},
+                                                  {Metric::cosine, 2}, {Metric::pearson, 2}};
+    return measures;
+}
+
+namespace {
+
+/// Returns how many cases ran.
+int check_measure(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
+                  const std::function<Refusal(const Problem&)>& refuse, const Measure& measure) {
     std::mt19937 random(12345);
-    int ran = 0;
-    for (std::size_t i = 0; i < battery().size(); ++i) {
-        const Case& c = battery()[i];
+    int ran = 0, refused = 0;
+    for (std::size_t i = 0; i < cases_for(measure.metric).size(); ++i) {
+        const Case& c = cases_for(measure.metric)[i];
         std::vector<std::uint8_t> labels(static_cast<std::size_t>(c.train.n));
         for (std::uint8_t& label : labels)
             label = static_cast<std::uint8_t>(random() % 5 * 51);  // 0 to 204
@@ -214,18 +335,36 @@ void check_engine(const std::string& name, const std::function<SearchResult(cons
         request.query = view(c.query);
         request.train_labels = labels;
         request.k = c.k;
+        request.metric = measure.metric;
+        request.p = measure.p;
         request.weights = i % 2 == 0 ? Weights::uniform : Weights::distance;
         request.tie = i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest;
         if (const Refusal why = refuse ? refuse(request.problem()) : Refusal{}) {
-            MESSAGE(name << ": not run: " << c.name << ": " << *why);
+            // Where a metric is unknown to an engine, all of its cases are refused alike.
+            if (measure.metric == Metric::l2 || refused++ == 0)
+                MESSAGE(name << ": not run: " << c.name << ": " << *why);
             continue;
         }
-        check_case(c, answers()[i], request, search);
+        check_case(c, answers(measure)[i], request, search);
         request.batch = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(c.query.n));
-        check_case(c, answers()[i], request, search);
+        check_case(c, answers(measure)[i], request, search);
         ++ran;
     }
-    CHECK(ran > 0);
+    return ran;
+}
+
+}  // namespace
+
+void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
+                  const std::function<Refusal(const Problem&)>& refuse,
+                  const std::vector<Measure>& measures) {
+    CAPTURE(name);
+    CHECK(check_measure(name, search, refuse, Measure{}) > 0);
+    for (const Measure& measure : measures) {
+        CAPTURE(measure.metric);
+        CAPTURE(measure.p);
+        check_measure(name, search, refuse, measure);
+    }
 }
 
 }  // namespace knn::test

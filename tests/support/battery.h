@@ -21,12 +21,20 @@ struct Case {
 /// 1, 3, 4, 17, 784, 1024 and their neighbors; the largest sums. Made once. The oracle needs seconds for all.
 const std::vector<Case>& battery();
 
+/// Fewer problems, for metrics other than l2: sizes at which kernels break, and images that are blank, of one
+/// gray, equal, multiples or negatives of each other, or nearly of one gray.
+const std::vector<Case>& metric_battery();
+
+/// All metrics but l2, lp with several exponents.
+const std::vector<Measure>& other_measures();
+
 /// Runs the battery and CHECKs, bit for bit: neighbors against the oracle, votes against cpu::vote. Each case
 /// runs with the engine's own batch and with a random one; weights and ties change from case to case.
 /// `search` gets requests with k, weights, tie and batch filled in, and adds what it likes (threads, strategy
 /// names). A case that `refuse` (may be empty) refuses is not run, and a message says why; not all may be
-/// refused.
+/// refused. Then the same with the metric battery for each of `measures`, all of which may be refused.
 void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse = {});
+                  const std::function<Refusal(const Problem&)>& refuse = {},
+                  const std::vector<Measure>& measures = other_measures());
 
 }  // namespace knn::test

@@ -1,24 +1,104 @@
 #include "tests/support/oracle.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <random>
 
 namespace knn::test {
 
+namespace {
+
+using Wide = __int128;
+
+std::int64_t bits_of(double value) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+std::int64_t pixel(const Rows& rows, std::int64_t image, std::int64_t i) {
+    return rows.pixels[static_cast<std::size_t>(image * rows.dim + i)];
+}
+
+std::int64_t squares(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < a.dim; ++i)
+        sum += (pixel(a, at, i) - pixel(b, bt, i)) * (pixel(a, at, i) - pixel(b, bt, i));
+    return sum;
+}
+
+std::int64_t differences(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < a.dim; ++i)
+        sum += std::abs(pixel(a, at, i) - pixel(b, bt, i));
+    return sum;
+}
+
+std::vector<double> powers_of(double p) {
+    std::vector<double> powers;
+    for (int v = 0; v < 256; ++v)
+        powers.push_back(static_cast<double>(powl(static_cast<long double>(v) / 255, p)));
+    return powers;
+}
+
+std::int64_t power_sum(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt,
+                       const std::vector<double>& powers) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < a.dim; ++i)
+        sum += powers[static_cast<std::size_t>(std::abs(pixel(a, at, i) - pixel(b, bt, i)))];
+    return bits_of(sum);
+}
+
+/// Σ a b where the mean is 0 or left in; else dim · Σ (a - mean a)(b - mean b), in integers: with a' = dim ·
+/// a - Σa the sum Σ a'b' is dim times that.
+std::int64_t product(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, bool centered) {
+    Wide sum_a = 0, sum_b = 0, sum = 0;
+    for (std::int64_t i = 0; i < a.dim; ++i) {
+        sum_a += pixel(a, at, i);
+        sum_b += pixel(b, bt, i);
+    }
+    for (std::int64_t i = 0; i < a.dim; ++i)
+        sum += centered ? (a.dim * pixel(a, at, i) - sum_a) * (a.dim * pixel(b, bt, i) - sum_b)
+                        : Wide{pixel(a, at, i) * pixel(b, bt, i)};
+    return static_cast<std::int64_t>(centered ? sum / a.dim : sum);
+}
+
+std::int64_t angle(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, bool centered) {
+    const auto norm_a = static_cast<double>(product(a, at, a, at, centered));
+    const auto norm_b = static_cast<double>(product(b, bt, b, bt, centered));
+    if (norm_a == 0 || norm_b == 0) return bits_of(1);
+    const volatile double norms = norm_a * norm_b;  // volatile: each operation is rounded by itself
+    const volatile double root = std::sqrt(norms);
+    const volatile double cosine = static_cast<double>(product(a, at, b, bt, centered)) / root;
+    const volatile double distance = 1 - cosine;
+    return distance < 0 ? 0 : bits_of(distance);
+}
+
+std::int64_t score(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, Metric metric,
+                   const std::vector<double>& powers) {
+    switch (metric) {
+        case Metric::l2:
+            return squares(a, at, b, bt);
+        case Metric::l1:
+            return differences(a, at, b, bt);
+        case Metric::lp:
+            return power_sum(a, at, b, bt, powers);
+        case Metric::cosine:
+        case Metric::pearson:
+            return angle(a, at, b, bt, metric == Metric::pearson);
+    }
+    return -1;
+}
+
+}  // namespace
+
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
-                                                                        int k) {
+                                                                        int k, const Measure& measure) {
+    const std::vector<double> powers = powers_of(measure.p);
     std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> result;
     for (std::int64_t q = 0; q < query.n; ++q) {
         std::vector<std::pair<std::int64_t, std::int64_t>> all;
-        for (std::int64_t t = 0; t < train.n; ++t) {
-            std::int64_t sum = 0;
-            for (std::int64_t i = 0; i < train.dim; ++i) {
-                const std::int64_t a = query.pixels[static_cast<std::size_t>(q * query.dim + i)];
-                const std::int64_t b = train.pixels[static_cast<std::size_t>(t * train.dim + i)];
-                sum += (a - b) * (a - b);
-            }
-            all.emplace_back(sum, t);
-        }
+        for (std::int64_t t = 0; t < train.n; ++t)
+            all.emplace_back(score(query, q, train, t, measure.metric, powers), t);
         std::sort(all.begin(), all.end());
         all.resize(static_cast<std::size_t>(k));
         result.push_back(std::move(all));

@@ -1,9 +1,11 @@
 #pragma once
-/// The judge of every engine: all pairs in 64-bit integers and std::sort. Shares no code with what it judges.
+/// The judge of every engine: all pairs in plain loops and std::sort. Shares no code with what it judges.
 
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "data/metric.h"
 
 namespace knn::test {
 
@@ -13,9 +15,10 @@ struct Rows {
     std::int64_t n = 0, dim = 0;
 };
 
-/// The k nearest (squared distance, index) of each query, in order.
+/// The k nearest (score, index) of each query, in order: squared distances in 64-bit integers, other metrics
+/// as data/metric.h defines them.
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
-                                                                        int k);
+                                                                        int k, const Measure& measure = {});
 
 /// Random bytes; `levels` different values (2: many ties; 1: all equal; 256: few ties).
 Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels = 256);

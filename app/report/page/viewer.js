@@ -12,11 +12,18 @@ function voteBars(digit) {
   return element("ul", { class: "votes", "aria-label": "Share of the votes" }, ...rows);
 }
 
+/** Whole, or with as many digits behind the point as tell neighbors apart by eye. */
+function distanceText(distance) {
+  const digits = { lp: 2, cosine: 5, pearson: 5 }[page.settings.metric] ?? 0;
+  const form = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  return new Intl.NumberFormat("en-US", form).format(distance);
+}
+
 function neighborList(digit) {
   return element("ol", { class: "neighbors" }, ...digit.neighbors.map((neighbor) => element("li", {},
     drawn(neighbor.tile, `training image ${neighbor.index}, labeled ${neighbor.label}`),
     labelFor(neighbor.label, digit), element("span", { class: "number" }, `#${neighbor.index}`),
-    element("span", { class: "distance" }, whole.format(neighbor.distance)))));
+    element("span", { class: "distance" }, distanceText(neighbor.distance)))));
 }
 
 function showViewed() {
@@ -31,7 +38,7 @@ function showViewed() {
         element("h2", { id: "viewer-title", "aria-label": described(digit) }, ...verdict(digit)),
         element("p", {}, `Test image ${digit.index}, confidence ${percent(digit.confidence, 0)}`),
         element("h3", {}, k === 1 ? "Vote" : `Votes of ${k} neighbors`), voteBars(digit))),
-    element("h3", {}, heading, element("small", {}, " label, training image, squared distance")),
+    element("h3", {}, heading, element("small", {}, ` label, training image, ${page.gallery.distance}`)),
     neighborList(digit));
   byId("position").textContent = `${whole.format(viewed + 1)} of ${whole.format(chosen.shown.length)}`;
   byId("previous").disabled = viewed === 0;

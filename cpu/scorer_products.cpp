@@ -1,0 +1,152 @@
+/// Cosine and pearson: exact products and sums, cosine_score of the pairs that may be near.
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "cpu/aligned.h"
+#include "cpu/pack.h"
+#include "cpu/scorer.h"
+
+namespace knn::cpu {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on bits are no finite float
+
+/// More than what rounding takes from 1 - floor / norm: some 10⁻¹⁵.
+constexpr double slack = 1e-12;
+
+/// The integers that cosine_score takes, from products and sums of pixels (data/metric.h).
+struct Correlation {
+    bool centered = false;  ///< pearson: means taken off, times dim
+    std::int64_t dim = 0;
+
+    std::int64_t norm(PixelSums a) const {
+        return centered ? dim * a.squares - std::int64_t{a.plain} * a.plain : a.squares;
+    }
+    std::int64_t dot(std::uint32_t product, PixelSums a, PixelSums b) const {
+        return centered ? dim * product - std::int64_t{a.plain} * b.plain : product;
+    }
+    std::uint32_t score(std::uint32_t product, PixelSums a, PixelSums b) const {
+        return cosine_score(dot(product, a, b), norm(a), norm(b));
+    }
+};
+
+class ProductScoring : public Scoring {
+  public:
+    ProductScoring(bool centered, const Kernel& kernel, ImageRows train, bool panels)
+        : Scoring(kernel, train),
+          correlation_{centered, train.dim},
+          images_(panels ? rounded_up(train.count, kernel.images) : 0),
+          sums_(static_cast<std::size_t>(images_)),
+          plain_(static_cast<std::size_t>(images_)),
+          weights_(static_cast<std::size_t>(images_)) {}
+
+    void fill(std::int64_t panel) override {
+        for (std::int64_t i = panel * kernel_.images; i < (panel + 1) * kernel_.images; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            sums_[at] = i < train_.count ? sums_of(train_.row(i), train_.dim) : PixelSums{};
+            const auto norm = static_cast<double>(correlation_.norm(sums_[at]));
+            plain_[at] = correlation_.centered ? sums_[at].plain : 0.0;
+            weights_[at] = norm > 0 ? 1.0 / std::sqrt(norm) : 0.0;
+        }
+    }
+
+    std::unique_ptr<Scorer> scorer(std::int64_t largest_block) const override;
+
+    const Correlation& correlation() const { return correlation_; }
+    const PixelSums& sums(std::int64_t image) const { return sums_[static_cast<std::size_t>(image)]; }
+    const double* plain(std::int64_t image) const { return plain_.data() + image; }
+    const double* weights(std::int64_t image) const { return weights_.data() + image; }
+
+  private:
+    Correlation correlation_;
+    std::int64_t images_;
+    Aligned<PixelSums> sums_;
+    Aligned<double> plain_;    ///< Σp for pearson, 0 for cosine
+    Aligned<double> weights_;  ///< 1 / norm; 0 for images that have none
+};
+
+class ProductScorer : public Scorer {
+  public:
+    ProductScorer(const ProductScoring& shared, const Kernel& kernel, ImageRows train,
+                  std::int64_t largest_block)
+        : Scorer(kernel, train),
+          shared_(shared),
+          correlation_(shared.correlation()),
+          query_sums_(static_cast<std::size_t>(rounded_up(largest_block, kernel.queries))),
+          plain_(query_sums_.size()),
+          norms_(query_sums_.size()),
+          floors_(query_sums_.size()) {}
+
+    void begin(ImageRows queries) override {
+        Scorer::begin(queries);
+        for (std::size_t q = 0; q < static_cast<std::size_t>(queries.count); ++q) {
+            const PixelSums sums = sums_of(queries.row(static_cast<std::int64_t>(q)), queries.dim);
+            query_sums_[q] = sums;
+            plain_[q] = sums.plain;
+            norms_[q] = std::sqrt(static_cast<double>(correlation_.norm(sums)));
+        }
+    }
+
+    void aim(Pass& pass, std::int64_t panel) override {
+        const std::int64_t first = panel * kernel_.images;
+        for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
+            floors_[q] = floor_of(pass.limits[q], norms_[q]);
+        pass.floors = {correlation_.centered ? static_cast<double>(correlation_.dim) : 1.0,
+                       shared_.plain(first), shared_.weights(first), plain_.data(), floors_.data()};
+    }
+
+    void score(std::span<Hit> hits, std::int64_t panel, const std::uint32_t*) override {
+        for (Hit& hit : hits)
+            for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
+                const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+                const PixelSums& image = shared_.sums(panel * kernel_.images + hit.first + lane);
+                hit.distance[lane] = correlation_.score(hit.distance[lane], query_sums_[hit.query], image);
+            }
+    }
+
+    void begin_rows(std::int64_t first, std::int64_t n) override {
+        row_sums_.resize(static_cast<std::size_t>(n));
+        for (std::int64_t i = 0; i < n; ++i)
+            row_sums_[static_cast<std::size_t>(i)] = sums_of(train_.row(first + i), train_.dim);
+    }
+
+    void score_rows(std::int64_t query, std::int64_t first, std::span<std::uint32_t> scores) override {
+        Scorer::score_rows(query, first, scores);  // the products
+        for (std::size_t i = 0; i < scores.size(); ++i)
+            scores[i] =
+                correlation_.score(scores[i], query_sums_[static_cast<std::size_t>(query)], row_sums_[i]);
+    }
+
+  private:
+    /// What norm_a · norm_b · (1 - score) / norm_b must reach for a score below the limit.
+    static double floor_of(std::uint32_t limit, double norm) {
+        if (limit == 0) return never;
+        if (limit >= first_no_number) return -never;
+        if (norm == 0) return never;  // all images are at distance 1: none is nearer than those in the list
+        return (1 - std::bit_cast<float>(limit) - slack) * norm;
+    }
+
+    const ProductScoring& shared_;
+    Correlation correlation_;
+    std::vector<PixelSums> query_sums_;
+    std::vector<double> plain_, norms_, floors_;
+    std::vector<PixelSums> row_sums_;
+};
+
+std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t largest_block) const {
+    return std::make_unique<ProductScorer>(*this, kernel_, train_, largest_block);
+}
+
+}  // namespace
+
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, ImageRows train,
+                                              bool panels) {
+    return std::make_unique<ProductScoring>(metric == Metric::pearson, kernel, train, panels);
+}
+
+}  // namespace knn::cpu
