@@ -155,7 +155,7 @@ constinit const Kernel kernel_amx = {.name = "amx",
                                      .lanes = side,
                                      .form = QueryForm::rows,
                                      .scan = scan_tiles,
-                                     .direct = direct,
+                                     .direct = direct<Arithmetic::squares>,
                                      .block_bytes = 800 * 1024};
 
 }  // namespace knn::cpu
