@@ -71,12 +71,22 @@ std::vector<std::string> engine_names() {
     return names;
 }
 
-/// The name of one of the GPU pipeline's strategies.
+std::vector<std::string> names_of(const std::vector<Strategy>& table) {
+    std::vector<std::string> names;
+    for (const Strategy& known : table)
+        names.push_back(known.name);
+    return names;
+}
+
+/// "WHAT: a, b or c".
+std::string strategy_help(const std::string& what, const std::vector<Strategy>& table) {
+    return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
+}
+
+/// The name of a distance kernel or a selector.
 auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*table)()) {
     return value("NAME", [=, &target](const std::string& given) {
-        std::vector<std::string> names;
-        for (const Strategy& known : table())
-            names.push_back(known.name);
+        const std::vector<std::string> names = names_of(table());
         if (names.empty())
             throw UsageError(std::string(option) + " " + given +
                              ": this build has no GPU kernels; expected a build with CUDA");
@@ -129,12 +139,14 @@ OptionGroup search_group(Options& options) {
         search.engine = names[parse_name("--engine", given, names)];
         search.engine_named = true;
     };
+    const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
+    const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + search.engine + ")";
     group.list.add_options()                                                          //
         (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
         ("engine", value("NAME", engine), engine_help.c_str())(
-            "distance", strategy("--distance", search.distance, distance_kernels), "another distance kernel")(
-            "select", strategy("--select", search.select, selectors), "another selector")(
+            "distance", strategy("--distance", search.distance, distance_kernels), distance_help.c_str())(
+            "select", strategy("--select", search.select, selectors), select_help.c_str())(
             "metric", choice("--metric", "NAME", search.metric, metric_names), "l2 (default)")(
             "weights", choice("--weights", "NAME", search.weights, weights_names),
             "uniform (default), or distance: a vote counts 1/d\u00b2")(
@@ -238,10 +250,8 @@ OptionGroup bench_group(Options& options) {
 
 OptionGroup bench_search_group(Options& options) {
     OptionGroup all = search_group(options), group{"Search", {}};
-    group.list.add_options()("k,k", number("-k", options.search.k, 1, max_k),
-                             "neighbors, 1 to 1024 (default 5)");
     for (const auto& option : all.list.options())
-        for (const char* name : {"engine", "distance", "select", "device", "threads"})
+        for (const char* name : {"", "engine", "distance", "select", "device", "threads"})  // "": -k
             if (option->long_name() == name) group.list.add(option);
     return group;
 }

@@ -131,17 +131,13 @@ class GpuStand : public Stand {
 
     std::vector<std::uint32_t> matrix_row(std::int64_t query) override {
         std::vector<std::uint32_t> row(static_cast<std::size_t>(problem_.n_train));
-        check(cudaMemcpy(row.data(), matrix_.rows().row(query), row.size() * sizeof(row[0]),
-                         cudaMemcpyDeviceToHost),
-              "downloading distances");
+        download(row.data(), matrix_.rows().row(query), row.size() * sizeof(row[0]));
         return row;
     }
 
     Neighbors neighbors(std::int64_t n) override {
         Neighbors found(n, problem_.k);
-        check(cudaMemcpy(found.rows.data(), neighbors_.d_data(), found.rows.size() * sizeof(Neighbor),
-                         cudaMemcpyDeviceToHost),
-              "downloading neighbors");
+        download(found.rows.data(), neighbors_.d_data(), found.rows.size() * sizeof(Neighbor));
         return found;
     }
 
@@ -165,6 +161,11 @@ class GpuStand : public Stand {
         return trial;
     }
 
+    void download(void* to, const void* d_from, std::size_t bytes) {
+        check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream_), "downloading answers");
+        stream_.synchronize();
+    }
+
     Problem sized(std::int64_t n) const {
         Problem problem = problem_;
         problem.n_query = n;
@@ -175,8 +176,10 @@ class GpuStand : public Stand {
         PitchedBuffer<std::uint8_t> bytes(images.count, images.dim);
         PitchedBuffer<float> floats(images.count, round_up(images.dim, 4));
         const auto dim = static_cast<std::size_t>(images.dim);
-        check(cudaMemcpy2D(bytes.rows().d_data, bytes.rows().pitch_bytes, images.pixels, dim, dim,
-                           static_cast<std::size_t>(images.count), cudaMemcpyHostToDevice),
+        // Not cudaMemcpy2D: from ordinary memory it may return while the last piece is still on its way, and
+        // this stream does not wait for the default stream.
+        check(cudaMemcpy2DAsync(bytes.rows().d_data, bytes.rows().pitch_bytes, images.pixels, dim, dim,
+                                static_cast<std::size_t>(images.count), cudaMemcpyHostToDevice, stream_),
               "uploading images");
         enqueue_expand(bytes.rows(), view(floats, images.count), stream_);
         stream_.synchronize();
@@ -204,8 +207,8 @@ class GpuStand : public Stand {
         const FloatRows from = train_.rows();
         const auto row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
         linear_ = DeviceBuffer<float>(static_cast<std::size_t>(from.n * from.cols));
-        check(cudaMemcpy2D(linear_.d_data(), row_bytes, from.d_data, from.pitch_bytes, row_bytes,
-                           static_cast<std::size_t>(from.n), cudaMemcpyDeviceToDevice),
+        check(cudaMemcpy2DAsync(linear_.d_data(), row_bytes, from.d_data, from.pitch_bytes, row_bytes,
+                                static_cast<std::size_t>(from.n), cudaMemcpyDeviceToDevice, stream_),
               "laying out rows");
     }
 

@@ -79,10 +79,17 @@ std::string both(const Measurement& a, const Measurement& b) {
     return a.good() && b.good() ? short_number(a.us_a_query() + b.us_a_query()) : "";
 }
 
+/// What a machine without GPU does without, by name.
+void leave_out_gpu(BenchRun& run) {
+    for (const std::vector<Strategy>& table : {distance_kernels(), selectors()})
+        for (const std::string& name : wanted(run, table))
+            run.leave_out(name, "it runs on a GPU");
+}
+
 void compare_on_gpu(BenchRun& run, const Workload& work, const std::string& distance,
                     const std::string& select, int k) {
     const std::unique_ptr<Stand> stand = run.stand(work);
-    if (stand == nullptr) return;
+    if (stand == nullptr) return leave_out_gpu(run);
     if (stand->n_query() < work.query().count)
         run.leave_out(
             "queries " + std::to_string(stand->n_query()) + " to " + std::to_string(work.query().count - 1),

@@ -66,10 +66,10 @@ void check_bench_options(const Options& options) {
         return;
     }
     const bool on_data = bench.which == "garrett";  // the one that is about a data set
-    for (const char* name : {"k", "n-train", "n-query", "dim", "distance", "select", "engine"}) {
-        const bool allowed = on_data && (std::string(name).starts_with("n-") || std::string(name) == "k");
+    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"}) {
+        const bool allowed = on_data && (std::string(name).starts_with("n-") || std::string(name) == "-k");
         if (given(name) && !allowed)
-            throw UsageError(std::string(name[1] == '\0' ? "-" : "--") + name + ": the case " + bench.which +
+            throw UsageError(std::string(*name == '-' ? "" : "--") + name + ": the case " + bench.which +
                              " has its own; expected one of the two");
     }
 }

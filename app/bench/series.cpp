@@ -28,13 +28,18 @@ void Diagram::row(double x, const std::string& label) {
 
 void Diagram::value(const std::string& way, const Measurement& measured, double value) {
     Cell cell;
-    if (measured.good() && value > 0) {
+    const bool whole = measured.n_query == measured.problem.n_query;
+    if (measured.good() && !whole) {
+        cell.text = short_number(value) + " [" + std::to_string(measured.n_query) + "]";
+        some_partial_ = true;
+    } else if (measured.good()) {
         const Spread spread = measured.spread();
         const double scale = spread.median > 0 ? value / spread.median : 1;
         cell = {short_number(value), value, std::min(value, spread.low * scale), spread.high * scale};
     } else {
         cell.text = !measured.wrong.empty() ? "WRONG" : "not run";
     }
+    if (measured.good()) cell.us_a_query = measured.us_a_query();
     rows_.back().cells.emplace_back(way, cell);
 }
 
@@ -46,8 +51,8 @@ void Diagram::words(const std::string& column, const std::string& text) {
 
 void Diagram::ratio(const std::string& column, const std::string& of, const std::string& to) {
     const Cell *a = rows_.back().find(of), *b = rows_.back().find(to);
-    const bool known = a != nullptr && b != nullptr && a->value > 0 && b->value > 0;
-    words(column, known ? short_number(a->value / b->value) + " x" : "");
+    const bool known = a != nullptr && b != nullptr && a->us_a_query > 0 && b->us_a_query > 0;
+    words(column, known ? short_number(a->us_a_query / b->us_a_query) + " x" : "");
 }
 
 void Diagram::add_to(BenchReport& report) const {
@@ -57,6 +62,9 @@ void Diagram::add_to(BenchReport& report) const {
     table.columns.insert(table.columns.end(), ways_.begin(), ways_.end());
     table.columns.insert(table.columns.end(), extra_columns_.begin(), extra_columns_.end());
     table.notes = notes_;
+    if (some_partial_)
+        table.notes.emplace_back(
+            "[n]: the time of n queries alone; there was no time for all (--seconds gives more).");
     Panel panel;
     panel.title = title_;
     panel.x_label = x_;

@@ -20,11 +20,12 @@ class Diagram {
 
     /// Begins a row at this place of the x axis; `label` is what the table calls it.
     void row(double x, const std::string& label);
-    /// The value of one way in the row; a measurement that is not good leaves a reason instead.
+    /// The value of one way in the row, in the unit for all queries; a measurement that is not good leaves a
+    /// word instead. Where it is of some queries only, the cell says of how many and the plot leaves it out.
     void value(const std::string& way, const Measurement& measured, double value);
     /// A cell that says something else.
     void words(const std::string& column, const std::string& text);
-    /// The ratio of two ways in the row as one more column.
+    /// The ratio of two ways' times of a query in the row as one more column.
     void ratio(const std::string& column, const std::string& of, const std::string& to);
     void note(const std::string& text) { notes_.push_back(text); }
 
@@ -35,6 +36,7 @@ class Diagram {
         std::string text;
         double value = 0;  ///< 0: none
         double low = 0, high = 0;
+        double us_a_query = 0;
     };
     struct Row {
         double x;
@@ -44,6 +46,7 @@ class Diagram {
     };
     std::string title_, x_, unit_;
     std::vector<std::string> ways_, extra_columns_, notes_;
+    bool some_partial_ = false;
     std::vector<Row> rows_;
 };
 

@@ -13,8 +13,8 @@ namespace {
 constexpr int k = 5;  // appendix B.3
 constexpr const char *system1 = "seed 002, A.1", *system2 = "seed 002, A.2";
 
-std::string seconds(double us_a_query, std::int64_t n_query) {
-    return us_a_query > 0 ? short_number(us_a_query * 1e-6 * static_cast<double>(n_query)) : "not run";
+std::string milliseconds(double us_a_query, std::int64_t n_query) {
+    return us_a_query > 0 ? short_number(us_a_query * 1e-3 * static_cast<double>(n_query)) : "not run";
 }
 
 PlotPoint point(double x, double y) {
@@ -53,7 +53,7 @@ Times measure(BenchRun& run, const SinghCase& sizes, const std::string& distance
 }
 
 void add_row(BenchTable& table, const SinghCase& sizes, const Times& times) {
-    const auto of_all = [&](double us) { return seconds(us, sizes.n_query); };
+    const auto of_all = [&](double us) { return milliseconds(us, sizes.n_query); };
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
          of_all(times.cpu_distance), of_all(times.cpu_sort), of_all(times.gpu_distance),
@@ -81,10 +81,10 @@ void run_singh(BenchRun& run) {
 
     BenchTable table;
     table.title = "one CPU thread (distances, std::sort) against the GPU (" +
-                  (run.has_gpu() ? distance + ", " + sort : std::string("none")) + "), seconds";
+                  (run.has_gpu() ? distance + ", " + sort : std::string("none")) + "), ms";
     table.columns = {"case",     "test",      "train",    "dim",      "CPU dist.",
                      "CPU sort", "GPU dist.", "GPU sort", "speed-up", "paper 1",
-                     "paper 2",  "1: CPU",    "1: GPU",   "2: CPU",   "2: GPU"};
+                     "paper 2",  "1: CPU s",  "1: GPU s", "2: CPU s", "2: GPU s"};
     Panel panel{"CPU time / GPU time", "case", "times faster", false, true, {}, {}};
     panel.lines = {{"here", {}}, {"paper, system 1", {}}, {"paper, system 2", {}}};
     double number = 1;

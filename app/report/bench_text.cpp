@@ -59,8 +59,12 @@ std::string bench_text(const BenchReport& report) {
     if (any_wrong) text += '\n';
     if (!report.left_out.empty()) {
         text += "left out\n";
-        for (const LeftOut& one : report.left_out)
-            text += "  " + one.name + ": " + harmless(one.reason) + '\n';
+        for (std::size_t i = 0; i < report.left_out.size(); ++i) {
+            const LeftOut& one = report.left_out[i];
+            const bool first = i == 0 || report.left_out[i - 1].reason != one.reason;
+            const bool last = i + 1 == report.left_out.size() || report.left_out[i + 1].reason != one.reason;
+            text += (first ? "  " : ", ") + one.name + (last ? ": " + harmless(one.reason) + '\n' : "");
+        }
         text += '\n';
     }
     text.pop_back();

@@ -1,15 +1,24 @@
 #include "gpu/select/select.h"
 
+// One line a selector, in the order of --help; the first is what `classic` uses.
+#define SELECTORS(ROW) \
+    ROW(bitonic)       \
+    ROW(bitonic_topk)  \
+    ROW(insertion)     \
+    ROW(rank)          \
+    ROW(k_pass)        \
+    ROW(replace_max)
+
 namespace knn::gpu {
 
-extern const Selector bitonic_selector, bitonic_topk_selector, insertion_selector, rank_selector,
-    k_pass_selector, replace_max_selector;
+#define ROW(name) extern const Selector name##_selector;
+SELECTORS(ROW)
+#undef ROW
 
 namespace {
-const Selector* const table[] = {
-    &bitonic_selector, &bitonic_topk_selector, &insertion_selector,
-    &rank_selector,    &k_pass_selector,       &replace_max_selector,
-};
+#define ROW(name) &name##_selector,
+const Selector* const table[] = {SELECTORS(ROW)};
+#undef ROW
 }  // namespace
 
 std::span<const Selector* const> selector_table() {
