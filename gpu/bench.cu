@@ -1,22 +1,16 @@
 // The arrays on which `bench` times kernels: the images as floats, the matrix, the neighbors.
-//
-// Every run is timed with events. Before each, a piece of memory twice as large as the L2 cache is filled:
-// that empties the cache of what the run before left, and gives the host time to queue all launches of the
-// run, so that short kernels are not timed by the speed of the host.
 
 #include "gpu/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
 
 #include "gpu/bench/rungs.h"
+#include "gpu/bench/runs.h"
 #include "gpu/expand.h"
 #include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/event.h"
 #include "gpu/runtime/pinned_buffer.h"
 #include "gpu/runtime/pitched_buffer.h"
-#include "gpu/runtime/stream.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -24,7 +18,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int poison = 0xa5;
-constexpr std::int64_t first_queries = 16;  // of the first run, which tells how long more would take
 
 std::int64_t round_up(std::int64_t n, std::int64_t to) {
     return (n + to - 1) / to * to;
@@ -61,10 +54,7 @@ __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
 
 class GpuStand : public Stand {
   public:
-    GpuStand(int device, const Problem& problem, const Watch& watch) : problem_(problem), watch_(watch) {
-        check(cudaSetDevice(device), "choosing the device");
-        flush_ = DeviceBuffer<char>(2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize)));
-    }
+    GpuStand(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
     ~GpuStand() override { cudaDeviceSynchronize(); }  // before anything that queued work uses goes away
 
     void take_images(const ImageRows& train, const ImageRows& query) {
@@ -110,7 +100,7 @@ class GpuStand : public Stand {
                               stream_),
               "poisoning the matrix");
         const std::int64_t most = fitting(n_query(), kernel->workspace_bytes);
-        return timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        return runs_.timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
@@ -123,7 +113,7 @@ class GpuStand : public Stand {
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
               "poisoning the neighbors");
         const std::int64_t most = fitting(n_query(), selector->workspace_bytes);
-        return timed(most, options, [&](std::int64_t n) {
+        return runs_.timed(most, options, [&](std::int64_t n) {
             selector->enqueue(sized(n), matrix_.first(n), {neighbors_.d_data(), n, k}, workspace_.d_data(),
                               stream_);
         });
@@ -147,11 +137,11 @@ class GpuStand : public Stand {
         DeviceBuffer<char> to(size);
         if (!pinned) {
             const std::vector<char> from(size, 1);
-            return uploads(to, from.data(), options);
+            return upload(to, from.data(), options);
         }
         PinnedBuffer<char> from(size);
         std::fill_n(from.data(), size, char{1});
-        return uploads(to, from.data(), options);
+        return upload(to, from.data(), options);
     }
 
   private:
@@ -159,6 +149,13 @@ class GpuStand : public Stand {
         Trial trial;
         trial.refusal = std::move(why);
         return trial;
+    }
+
+    Trial upload(const DeviceBuffer<char>& to, const char* from, const TrialOptions& options) {
+        return runs_.repeated(query_images_.count, options, [&] {
+            check(cudaMemcpyAsync(to.d_data(), from, to.size(), cudaMemcpyHostToDevice, stream_),
+                  "uploading");
+        });
     }
 
     void download(void* to, const void* d_from, std::size_t bytes) {
@@ -237,64 +234,15 @@ class GpuStand : public Stand {
         kernel.enqueue(sized(n), train, query, out, workspace_.d_data(), stream_);
     }
 
-    template <class Work>
-    double once(Work&& work) {
-        watch_.step(0, 0);
-        if (flush_.size() > 0)
-            check(cudaMemsetAsync(flush_.d_data(), 0, flush_.size(), stream_), "emptying the cache");
-        begin_.record(stream_);
-        work();
-        end_.record(stream_);
-        end_.synchronize();
-        return elapsed_ms(begin_, end_);
-    }
-
-    /// Four times as many queries as long as the runs to come keep within the time, then these runs.
-    template <class Work>
-    Trial timed(std::int64_t most, const TrialOptions& options, Work&& work) {
-        Trial trial;
-        trial.n_query = std::min(most, first_queries);
-        once([&] { work(trial.n_query); });  // loads the code
-        double ms = once([&] { work(trial.n_query); });
-        while (trial.n_query < most) {
-            const std::int64_t next = std::min(4 * trial.n_query, most);
-            const double expected = ms * static_cast<double>(next) / static_cast<double>(trial.n_query);
-            if (expected * TrialOptions::least_runs > options.budget_ms) break;
-            trial.n_query = next;
-            ms = once([&] { work(next); });
-        }
-        const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(ms, 1e-3)),
-                                    std::min(TrialOptions::least_runs, options.repeat), options.repeat);
-        for (int run = 0; run < runs; ++run)
-            trial.ms.push_back(once([&] { work(trial.n_query); }));
-        return trial;
-    }
-
-    Trial uploads(const DeviceBuffer<char>& to, const char* from, const TrialOptions& options) {
-        Trial trial;
-        trial.n_query = query_images_.count;
-        const auto upload = [&] {
-            check(cudaMemcpyAsync(to.d_data(), from, to.size(), cudaMemcpyHostToDevice, stream_),
-                  "uploading");
-        };
-        const double ms = once(upload);
-        const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(ms, 1e-3)),
-                                    std::min(TrialOptions::least_runs, options.repeat), options.repeat);
-        for (int run = 0; run < runs; ++run)
-            trial.ms.push_back(once(upload));
-        return trial;
-    }
-
     Problem problem_;
-    const Watch& watch_;
     ImageRows train_images_, query_images_;
-    DeviceBuffer<char> flush_, workspace_;
+    DeviceBuffer<char> workspace_;
     PitchedBuffer<float> train_, query_;
     DeviceBuffer<float> linear_;
     PitchedBuffer<std::uint32_t> matrix_;
     DeviceBuffer<Neighbor> neighbors_;
-    Event begin_, end_;
-    Stream stream_;  // destroyed first
+    Runs runs_;
+    const Stream& stream_ = runs_.stream();
 };
 
 }  // namespace
@@ -308,15 +256,17 @@ std::vector<std::string> rung_kernels() {
 
 std::unique_ptr<Stand> stand(int device, const ImageRows& train, const ImageRows& query, int max_k,
                              const Watch& watch) {
+    check(cudaSetDevice(device), "choosing the device");
     const Problem problem{train.count, query.count, train.dim, max_k};
-    auto made = std::make_unique<GpuStand>(device, problem, watch);
+    auto made = std::make_unique<GpuStand>(problem, watch);
     made->take_images(train, query);
     return made;
 }
 
 std::unique_ptr<Stand> random_stand(int device, const Problem& problem, std::uint64_t seed,
                                     const Watch& watch) {
-    auto made = std::make_unique<GpuStand>(device, problem, watch);
+    check(cudaSetDevice(device), "choosing the device");
+    auto made = std::make_unique<GpuStand>(problem, watch);
     made->take_random(seed);
     return made;
 }

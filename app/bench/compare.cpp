@@ -47,7 +47,7 @@ class Section {
         for (const std::string& name : measured_columns())
             table_.columns.push_back(name);
         if (!last.empty()) table_.columns.push_back(last);
-        panel_.title = table_.title;
+        panel_.title = table_.title.substr(0, table_.title.find(" ("));
         panel_.x_label = "microseconds a query, logarithmic; whiskers: fastest and slowest run";
     }
     void add(const Measurement& one, const std::string& last = "") {
@@ -146,6 +146,8 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
         if (!asked || !run.wants(engine.name)) continue;
         section.add(run.engine(work, experiment, engine, k, run.trial()));
     }
+    if (run.has_gpu() && run.bench().dim > 0)
+        section.note("random images lie in pageable memory: their upload is slower than a data set's.");
     section.finish();
 }
 
@@ -153,7 +155,7 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
 
 void run_compare(BenchRun& run) {
     const int k = run.options().search.k;
-    const BenchData data = bench_data(run.options(), k);
+    const BenchData data = bench_data(run, k);
     BenchReport& report = run.report();
     report.data = data.text;
     report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k);

@@ -1,5 +1,6 @@
 #include "app/bench/data.h"
 
+#include "app/bench/run.h"
 #include "app/report/format.h"
 #include "app/workbench.h"
 #include "data/errors.h"
@@ -22,7 +23,8 @@ std::string sizes_text(const Problem& problem) {
            " test images of " + with_commas(problem.dim) + " pixels";
 }
 
-BenchData bench_data(const Options& options, int largest_k) {
+BenchData bench_data(BenchRun& run, int largest_k) {
+    const Options& options = run.options();
     const BenchOptions& bench = options.bench;
     BenchData data;
     if (bench.dim > 0) {
@@ -30,7 +32,9 @@ BenchData bench_data(const Options& options, int largest_k) {
         data.text = "random bytes: ";
     } else {
         const DataLocation location = locate(options.data);
-        data.dataset = load(location);
+        data.memory = run.host_memory();
+        data.dataset = load(location, data.memory->resource());
+        data.memory->pin();
         note(data_notice(location));
         const Dataset& set = data.dataset;
         const std::int64_t n_train = limited("--n-train", bench.n_train, set.train.count);

@@ -13,7 +13,6 @@ namespace knn {
 namespace {
 
 constexpr std::int64_t sampled = 8;  // queries of which every distance is compared
-constexpr const char* one_thread = "cpu, 1 thread";
 
 Measurement started(const std::string& experiment, const std::string& part, const std::string& name,
                     const std::string& on, const Problem& problem) {
@@ -118,6 +117,12 @@ void BenchRun::prepare(Workload& work) {
     }
 }
 
+std::unique_ptr<HostMemory> BenchRun::host_memory() const {
+    const auto engine = std::find_if(engines().begin(), engines().end(),
+                                     [&](const Engine& one) { return one.on_gpu == has_gpu(); });
+    return knn::host_memory(*engine, device_);
+}
+
 std::unique_ptr<Stand> BenchRun::stand(const Workload& work) {
     if (!has_gpu()) return nullptr;
     return gpu_bench()->stand(device_, work.train(), work.query(), work.max_k(), watch_);
@@ -177,8 +182,8 @@ Measurement BenchRun::select_random(Stand& stand, const Problem& problem, const 
 
 BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& experiment,
                                   const std::string& selector, int k, const TrialOptions& options) {
-    Serial both{started(experiment, "distance", "serial", one_thread, work.problem(k)),
-                started(experiment, "select", selector, one_thread, work.problem(k))};
+    Serial both{started(experiment, "distance", "serial", one_cpu_thread, work.problem(k)),
+                started(experiment, "select", selector, one_cpu_thread, work.problem(k))};
     const cpu::SerialTrial trial = cpu::time_serial(work.train(), work.query(), k,
                                                     *cpu::find_serial_selector(selector), options, watch_);
     take(both.distance, trial.distance);
@@ -196,7 +201,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
 Measurement BenchRun::serial_random(const Problem& problem, const std::string& experiment,
                                     const TrialOptions& options) {
     const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
-    Measurement measured = started(experiment, "select", baseline.name, one_thread, problem);
+    Measurement measured = started(experiment, "select", baseline.name, one_cpu_thread, problem);
     const auto fill = [](std::int64_t q, std::span<std::uint32_t> row) {
         for (std::size_t t = 0; t < row.size(); ++t)
             row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);

@@ -35,6 +35,9 @@ class BenchRun {
     /// `nth_element`.
     void prepare(Workload& work);
 
+    /// For images: pinned where there is a GPU, as the engines expect.
+    std::unique_ptr<HostMemory> host_memory() const;
+
     /// The arrays on the GPU; null where there is none.
     std::unique_ptr<Stand> stand(const Workload& work);
     std::unique_ptr<Stand> random_stand(const Problem& problem, std::uint64_t seed);

@@ -39,7 +39,7 @@ void Diagram::value(const std::string& way, const Measurement& measured, double 
     } else {
         cell.text = !measured.wrong.empty() ? "WRONG" : "not run";
     }
-    if (measured.good()) cell.us_a_query = measured.us_a_query();
+    if (measured.good() && (whole || measured.on == one_cpu_thread)) cell.us_a_query = measured.us_a_query();
     rows_.back().cells.emplace_back(way, cell);
 }
 

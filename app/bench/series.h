@@ -25,7 +25,8 @@ class Diagram {
     void value(const std::string& way, const Measurement& measured, double value);
     /// A cell that says something else.
     void words(const std::string& column, const std::string& text);
-    /// The ratio of two ways' times of a query in the row as one more column.
+    /// The ratio of two ways' times of a query in the row as one more column; empty where one was measured on
+    /// some queries only, unless it is a CPU thread, whose queries are alike.
     void ratio(const std::string& column, const std::string& of, const std::string& to);
     void note(const std::string& text) { notes_.push_back(text); }
 
@@ -36,7 +37,7 @@ class Diagram {
         std::string text;
         double value = 0;  ///< 0: none
         double low = 0, high = 0;
-        double us_a_query = 0;
+        double us_a_query = 0;  ///< 0: not to be compared
     };
     struct Row {
         double x;

@@ -39,7 +39,7 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
     constexpr double direct_form = 0.75, noise = 1.05;
     if (!measured.good() || measured.part == "search") return {};
     const bool on_gpu = measured.on == gpu && !gpu.empty();
-    if (!on_gpu && measured.on != "cpu, 1 thread") return {};
+    if (!on_gpu && measured.on != one_cpu_thread) return {};
     if (measured.part == "upload")
         return on_gpu && limits.pinned_upload_gb_per_s > 0
                    ? LimitShare{measured.gb_per_s() / limits.pinned_upload_gb_per_s, "link"}

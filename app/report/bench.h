@@ -12,6 +12,9 @@
 
 namespace knn {
 
+/// Where the serial search runs.
+inline constexpr const char* one_cpu_thread = "cpu, 1 thread";
+
 /// One part of a search, timed. Where `left_out` says why, it was not; where `wrong` says what, its answers
 /// were not those of the reference, and its times count for nothing.
 struct Measurement {

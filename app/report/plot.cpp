@@ -32,6 +32,7 @@ class Scale {
         return from_ + (to_ - from_) * (place(std::clamp(value, low_, high_)) - low) / (high - low);
     }
     const std::vector<double>& marks() const { return marks_; }
+    bool logarithmic() const { return logarithmic_; }
 
   private:
     double place(double value) const { return logarithmic_ ? std::log10(value) : value; }
@@ -82,6 +83,11 @@ class Painter {
         for (const PlotBar& bar : panel.bars) {
             longest = std::max(longest, bar.name.size());
             values.insert(values.end(), {bar.low, bar.high});
+        }
+        // Whole decades: between marks that lie close, small differences would look large.
+        if (panel.log_x && !values.empty()) {
+            const double low = std::max(*std::min_element(values.begin(), values.end()), 1e-6);
+            values.insert(values.end(), {low, std::pow(10.0, std::floor(std::log10(low)))});
         }
         const double left = area.x + std::min(letter * 9.5 * double(longest) + 12, area.width / 2);
         const double right = area.x + area.width - 64, top = area.y + 28;
@@ -150,13 +156,20 @@ class Painter {
 
     void axis_below(const Scale& x, const std::string& label, const Area& inside) {
         const double bottom = inside.y + inside.height, right = inside.x + inside.width;
-        double last = -1e9;
-        for (const double mark : x.marks()) {
-            line(x(mark), inside.y, x(mark), bottom, 1, grid);
-            const double half = width_of(axis_text(mark), 8.5) / 2;
-            if (x(mark) - half < last + 6) continue;
-            last = x(mark) + half;
-            text(axis_text(mark), x(mark), bottom + 16, 8.5, faint, Anchor::center);
+        // Labels that would touch are left out: every second, third ... of marks at equal distances.
+        double last = -1e9, widest = 0;
+        for (const double mark : x.marks())
+            widest = std::max(widest, width_of(axis_text(mark), 8.5) + 8);
+        const std::vector<double>& marks = x.marks();
+        const double step = marks.size() > 1 ? x(marks[1]) - x(marks[0]) : widest;
+        const auto every =
+            x.logarithmic() ? 1 : static_cast<std::size_t>(std::max(1.0, std::ceil(widest / step)));
+        for (std::size_t i = 0; i < marks.size(); ++i) {
+            const double place = x(marks[i]), half = width_of(axis_text(marks[i]), 8.5) / 2;
+            line(place, inside.y, place, bottom, 1, grid);
+            if (i % every != 0 || place - half < last + 6) continue;
+            last = place + half;
+            text(axis_text(marks[i]), place, bottom + 16, 8.5, faint, Anchor::center);
         }
         line(inside.x, bottom, right, bottom, 1.2, faint);
         text(label, (inside.x + right) / 2, bottom + 36, 9, faint, Anchor::center);

@@ -18,6 +18,6 @@ if [[ $answers == *'[skipped]'* ]]; then
     check "bench says why it did not run" contains "$(cat "$work/bench.txt")" "scan: it runs on a GPU"
     skip "its battery and its measurement: there is no GPU; help, command line and bench have it"
 fi
-check "the battery runs it" contains "$answers" "selector.name := scan"
+check "the battery runs it" contains "$answers" "name := scan"
 check "the battery passes" contains "$answers" "SUCCESS!"
 check "bench measured it" contains "$(grep ,select,scan, "$work/bench.csv")" ",measured,"

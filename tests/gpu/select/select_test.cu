@@ -29,7 +29,8 @@ std::vector<Neighbor> smallest(const std::vector<std::uint32_t>& matrix, std::in
 
 void check_selector(const gpu::Selector& selector, std::int64_t n_query, std::int64_t n_train, int k,
                     const std::vector<std::uint32_t>& matrix) {
-    CAPTURE(selector.name);
+    const std::string name = selector.name;  // of a pointer, doctest would show the address
+    CAPTURE(name);
     CAPTURE(n_train);
     CAPTURE(n_query);
     CAPTURE(k);
