@@ -36,7 +36,7 @@ void write_plot(const BenchReport& report, const std::string& file) {
     std::string devices;
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
-    const Drawing drawing = draw_panels(report.title, report.data + "; " + devices, report.panels);
+    const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
     write_output(file, [&](std::ostream& out) {
         if (!file.ends_with(".png")) {
             out << svg_of(drawing);

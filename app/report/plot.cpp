@@ -10,7 +10,7 @@ namespace {
 constexpr int paper = 0xffffff, ink = 0x1d2733, faint = 0x5d6b7a, grid = 0xe3e8ee;
 // Hues that color-blind readers tell apart (Okabe and Ito), dark enough for thin lines.
 constexpr int hues[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x8c6d00, 0x56b4e9, 0x5b3fa0, 0x555555};
-constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 84;
+constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
 constexpr double letter = 0.92;  // an ordinary letter's width, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
 
@@ -183,10 +183,11 @@ double height_of(const Panel& panel) {
 
 }  // namespace
 
-Drawing draw_panels(const std::string& title, const std::string& subtitle, const std::vector<Panel>& panels) {
+Drawing draw_panels(const std::string& title, const std::vector<std::string>& lines,
+                    const std::vector<Panel>& panels) {
     Painter painter;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
-    double y = head;
+    double y = head + line_step * static_cast<double>(lines.size()) + 8;
     std::vector<Area> areas;
     for (std::size_t i = 0; i < panels.size(); i += columns) {
         double row = 0;
@@ -201,7 +202,8 @@ Drawing draw_panels(const std::string& title, const std::string& subtitle, const
     painter.drawing.height = y;
     painter.drawing.shapes.emplace_back(DrawnBox{0, 0, painter.drawing.width, y, paper});
     painter.text(title, margin, 38, 15, ink, Anchor::left);
-    painter.text(subtitle, margin, 60, 9, faint, Anchor::left);
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        painter.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
     for (std::size_t i = 0; i < panels.size(); ++i)
         painter.panel(panels[i], areas[i]);
     return std::move(painter.drawing);

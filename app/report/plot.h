@@ -29,8 +29,9 @@ struct Panel {
     std::vector<PlotBar> bars;
 };
 
-/// All of them below a title, two side by side where there are more than one.
-Drawing draw_panels(const std::string& title, const std::string& subtitle, const std::vector<Panel>& panels);
+/// All of them below a title and some lines, two side by side where there are more than one.
+Drawing draw_panels(const std::string& title, const std::vector<std::string>& lines,
+                    const std::vector<Panel>& panels);
 
 /// Where an axis has its marks: round numbers from at most `low` to at least `high`, of which `low` is
 /// positive where the scale is logarithmic.

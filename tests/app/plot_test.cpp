@@ -52,7 +52,7 @@ TEST_CASE("a drawing keeps within its borders") {
     Panel bars;
     bars.title = "bars";
     bars.bars = {{"naive", 200, 190, 240, "200"}, {"float4", 4, 4, 4, "4"}};
-    const Drawing drawing = draw_panels("title", "below it", {lines_panel(), bars, lines_panel()});
+    const Drawing drawing = draw_panels("title", {"below it", "and"}, {lines_panel(), bars, lines_panel()});
     for (const Shape& shape : drawing.shapes) {
         const auto inside = [&](double x, double y) {
             CHECK(x >= 0);
@@ -74,7 +74,7 @@ TEST_CASE("a drawing keeps within its borders") {
 }
 
 TEST_CASE("SVG has title, axes, legend and escaped text") {
-    const std::string svg = svg_of(draw_panels("two & more", "data", {lines_panel()}));
+    const std::string svg = svg_of(draw_panels("two & more", {"data"}, {lines_panel()}));
     CHECK(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
     CHECK(svg.ends_with("</svg>\n"));
     for (const char* part : {"two &amp; more", "time &amp; k", ">k</text>", ">ms</text>", ">bitonic</text>",
@@ -85,7 +85,7 @@ TEST_CASE("SVG has title, axes, legend and escaped text") {
 }
 
 TEST_CASE("PNG where the build can draw") {
-    const Drawing drawing = draw_panels("title", "data", {lines_panel()});
+    const Drawing drawing = draw_panels("title", {"data"}, {lines_panel()});
     if (!png_available()) {
         CHECK_THROWS(png_of(drawing));
         return;
