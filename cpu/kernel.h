@@ -22,9 +22,11 @@ namespace knn::cpu {
 enum class QueryForm {
     shifted_bytes,  ///< 4 bytes a group: the pixels less 128, signed, for multiplications of u8 by s8
     pairs,          ///< 8 bytes a group: pixels 0, 2, 1, 3 in 16 bits each
+    rows,           ///< 4 bytes a group: the pixels; 16 groups of a query lie together
 };
 
 inline constexpr std::int64_t group_pixels = 4;  ///< pixels that lie together in packed rows
+inline constexpr std::int64_t row_groups = 16;   ///< of a row of QueryForm::rows
 inline constexpr std::uint32_t most_lanes = 16;
 
 /// Some of the training images first .. first + 15 of a panel are nearer to a query than its limit.
@@ -39,10 +41,11 @@ struct Hit {
 struct Pass {
     const std::uint8_t* panel;         ///< groups × images × 4: four pixels of each image lie together
     const std::uint32_t* image_terms;  ///< images
-    const std::uint8_t* block;         ///< strips × groups × queries × 4 or 8 bytes
+    const std::uint8_t* block;         ///< strips × groups × queries × 4 or 8 bytes; QueryForm::rows:
+                                       ///< strips × (groups / 16) × queries × 64 bytes
     const std::uint32_t* query_terms;  ///< strips × queries
     const std::uint32_t* limits;       ///< strips × queries: what is below is a hit; 0: never
-    std::int64_t groups;               ///< ceil(dim / 4)
+    std::int64_t groups;               ///< ceil(dim / 4); QueryForm::rows: the next multiple of 16
     std::int64_t strips;               ///< queries of the block / queries of a strip
     std::uint32_t* partial;            ///< scratch, strips × queries × images
     Hit* hits;                         ///< room for strips × queries × images / lanes
@@ -61,8 +64,10 @@ struct Kernel {
     /// Squared distances between one query and n rows of dim pixels, both not packed.
     void (*direct)(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n, std::int64_t dim,
                    std::uint32_t* distances);
+    /// How much of a level-2 cache the pixels of a block of queries should take.
+    std::int64_t block_bytes = 400 * 1024;
 };
 
-extern const Kernel kernel_avx512vnni, kernel_avxvnni, kernel_avx2, kernel_plain;
+extern const Kernel kernel_amx, kernel_avx512vnni, kernel_avxvnni, kernel_avx2, kernel_plain;
 
 }  // namespace knn::cpu

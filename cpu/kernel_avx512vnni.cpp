@@ -6,20 +6,17 @@
 #include <cstring>
 
 #include "cpu/kernel_scan.h"
+#include "cpu/kernel_zmm.h"
 
 namespace knn::cpu {
 
 namespace {
 
-struct Avx512Vnni {
-    static constexpr int lanes = 16, vectors = 3, queries = 8, query_bytes = 4;
-    using Sum = __m512i;
+struct Avx512Vnni : Zmm {
+    static constexpr int vectors = 3, queries = 8, query_bytes = 4;
     using Images = __m512i;
     using Query = __m512i;
 
-    static Sum zero() { return _mm512_setzero_si512(); }
-    static Sum load_sums(const std::uint32_t* from) { return _mm512_load_si512(from); }
-    static void store_sums(std::uint32_t* to, Sum sums) { _mm512_storeu_si512(to, sums); }
     static Images load_images(const std::uint8_t* from) { return _mm512_load_si512(from); }
     static Query load_query(const std::uint8_t* from) {
         int four;
@@ -28,13 +25,6 @@ struct Avx512Vnni {
     }
     static Sum multiply_add(Sum sum, Images images, Query query) {
         return _mm512_dpbusd_epi32(sum, images, query);
-    }
-    static Sum distance(Sum sum, Sum image_terms, std::uint32_t query_term) {
-        const Sum terms = _mm512_add_epi32(image_terms, _mm512_set1_epi32(static_cast<int>(query_term)));
-        return _mm512_sub_epi32(terms, _mm512_add_epi32(sum, sum));
-    }
-    static std::uint32_t below(Sum distance, std::uint32_t limit) {
-        return _mm512_cmplt_epu32_mask(distance, _mm512_set1_epi32(static_cast<int>(limit)));
     }
 };
 

@@ -24,7 +24,8 @@ std::string listed(const std::vector<std::string>& names) {
 
 std::span<const Kernel* const> kernels() {
 #if defined(__x86_64__)
-    static constexpr std::array table{&kernel_avx512vnni, &kernel_avxvnni, &kernel_avx2, &kernel_plain};
+    static constexpr std::array table{&kernel_amx, &kernel_avx512vnni, &kernel_avxvnni, &kernel_avx2,
+                                      &kernel_plain};
 #else
     static constexpr std::array table{&kernel_plain};
 #endif

@@ -8,7 +8,7 @@ namespace knn::cpu {
 namespace {
 
 std::int64_t group_bytes(const Kernel& kernel) {
-    return kernel.form == QueryForm::shifted_bytes ? group_pixels : 2 * group_pixels;
+    return kernel.form == QueryForm::pairs ? 2 * group_pixels : group_pixels;
 }
 
 /// Modulo 2³², as all terms are.
@@ -24,19 +24,21 @@ Sums sums_of(const std::uint8_t* row, std::int64_t dim) {
     return sums;
 }
 
-/// Calls put(group, its four bytes) for each group of a row; pixels after the end are 0.
+/// Calls put(group, its four bytes) for each of `groups` groups of a row; pixels after the end are 0.
 template <class Put>
-void for_groups(const std::uint8_t* row, std::int64_t dim, const Put& put) {
+void for_groups(const std::uint8_t* row, std::int64_t dim, std::int64_t groups, const Put& put) {
     const std::int64_t whole = dim / group_pixels;
     std::uint32_t four = 0;
     for (std::int64_t g = 0; g < whole; ++g) {
         std::memcpy(&four, row + g * group_pixels, group_pixels);
         put(g, four);
     }
-    if (dim % group_pixels == 0) return;
-    four = 0;
-    std::memcpy(&four, row + whole * group_pixels, static_cast<std::size_t>(dim % group_pixels));
-    put(whole, four);
+    for (std::int64_t g = whole; g < groups; ++g) {
+        four = 0;
+        if (g == whole)
+            std::memcpy(&four, row + g * group_pixels, static_cast<std::size_t>(dim % group_pixels));
+        put(g, four);
+    }
 }
 
 }  // namespace
@@ -44,14 +46,14 @@ void for_groups(const std::uint8_t* row, std::int64_t dim, const Put& put) {
 Panels::Panels(const Kernel& kernel, ImageRows rows)
     : kernel_(kernel),
       rows_(rows),
-      groups_(groups_of(rows.dim)),
+      groups_(groups_of(kernel, rows.dim)),
       count_((rows.count + kernel.images - 1) / kernel.images),
       pixels_(static_cast<std::size_t>(count_ * panel_bytes())),
       terms_(static_cast<std::size_t>(count_ * kernel.images)) {}
 
 std::int64_t Panels::bytes(const Kernel& kernel, std::int64_t n_train, std::int64_t dim) {
     const std::int64_t images = rounded_up(n_train, kernel.images);
-    return images * (groups_of(dim) * group_pixels + std::int64_t{sizeof(std::uint32_t)});
+    return images * (groups_of(kernel, dim) * group_pixels + std::int64_t{sizeof(std::uint32_t)});
 }
 
 void Panels::fill(std::int64_t panel) {
@@ -70,7 +72,7 @@ void Panels::fill(std::int64_t panel) {
 std::uint32_t Panels::fill_image(std::int64_t image, std::uint8_t* to) {
     const std::uint8_t* const row = rows_.row(image);
     const std::int64_t stride = kernel_.images * group_pixels;
-    for_groups(row, rows_.dim, [&](std::int64_t group, std::uint32_t four) {
+    for_groups(row, rows_.dim, groups_, [&](std::int64_t group, std::uint32_t four) {
         std::memcpy(to + group * stride, &four, sizeof four);
     });
     const Sums sums = sums_of(row, rows_.dim);
@@ -80,13 +82,13 @@ std::uint32_t Panels::fill_image(std::int64_t image, std::uint8_t* to) {
 QueryBlock::QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t largest)
     : kernel_(kernel),
       dim_(dim),
-      groups_(groups_of(dim)),
+      groups_(groups_of(kernel, dim)),
       pixels_(static_cast<std::size_t>(rounded_up(largest, kernel.queries) * groups_ * group_bytes(kernel))),
       terms_(static_cast<std::size_t>(rounded_up(largest, kernel.queries))) {}
 
 std::int64_t QueryBlock::bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest) {
     return rounded_up(largest, kernel.queries) *
-           (groups_of(dim) * group_bytes(kernel) + std::int64_t{sizeof(std::uint32_t)});
+           (groups_of(kernel, dim) * group_bytes(kernel) + std::int64_t{sizeof(std::uint32_t)});
 }
 
 void QueryBlock::fill(ImageRows rows) {
@@ -96,21 +98,25 @@ void QueryBlock::fill(ImageRows rows) {
     std::memset(pixels_.data() + (strips_ - 1) * strip, 0, static_cast<std::size_t>(strip));
     std::fill_n(terms_.data(), room, 0U);
     for (std::int64_t q = 0; q < rows.count; ++q)
-        terms_[static_cast<std::size_t>(q)] = fill_query(
-            rows.row(q), pixels_.data() + q / kernel_.queries * strip + q % kernel_.queries * group);
+        terms_[static_cast<std::size_t>(q)] =
+            fill_query(rows.row(q), q % kernel_.queries, pixels_.data() + q / kernel_.queries * strip);
 }
 
-std::uint32_t QueryBlock::fill_query(const std::uint8_t* row, std::uint8_t* to) const {
-    const std::int64_t group = group_bytes(kernel_), stride = kernel_.queries * group;
-    for_groups(row, dim_, [&](std::int64_t g, std::uint32_t four) {
-        if (kernel_.form == QueryForm::shifted_bytes) {
-            four ^= 0x80808080U;  // p - 128 in two's complement: the top bit turned over
-            std::memcpy(to + g * stride, &four, sizeof four);
+std::uint32_t QueryBlock::fill_query(const std::uint8_t* row, std::int64_t query, std::uint8_t* strip) const {
+    const bool in_rows = kernel_.form == QueryForm::rows;
+    const std::int64_t queries = kernel_.queries, group = group_bytes(kernel_);
+    for_groups(row, dim_, groups_, [&](std::int64_t g, std::uint32_t four) {
+        const std::int64_t place =
+            in_rows ? (g / row_groups * queries + query) * row_groups + g % row_groups : g * queries + query;
+        std::uint8_t* const to = strip + place * group;
+        if (kernel_.form == QueryForm::shifted_bytes) four ^= 0x80808080U;  // p - 128 in two's complement
+        if (kernel_.form != QueryForm::pairs) {
+            std::memcpy(to, &four, sizeof four);
         } else {
             std::uint8_t pixels[group_pixels];
             std::memcpy(pixels, &four, sizeof four);
             const std::uint16_t pairs[group_pixels] = {pixels[0], pixels[2], pixels[1], pixels[3]};
-            std::memcpy(to + g * stride, pairs, sizeof pairs);
+            std::memcpy(to, pairs, sizeof pairs);
         }
     });
     return sums_of(row, dim_).squares;

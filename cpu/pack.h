@@ -13,9 +13,10 @@ constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t to) {
     return (n + to - 1) / to * to;
 }
 
-/// The groups of pixels of an image.
-constexpr std::int64_t groups_of(std::int64_t dim) {
-    return (dim + group_pixels - 1) / group_pixels;
+/// The groups of pixels of an image; what fills up the last group and the last row is 0.
+constexpr std::int64_t groups_of(const Kernel& kernel, std::int64_t dim) {
+    const std::int64_t groups = (dim + group_pixels - 1) / group_pixels;
+    return kernel.form == QueryForm::rows ? rounded_up(groups, row_groups) : groups;
 }
 
 /// Training images in panels. Images and pixels that fill up the last panel and group are 0.
@@ -62,11 +63,11 @@ class QueryBlock {
     const std::uint32_t* terms() const { return terms_.data(); }
 
   private:
-    std::uint32_t fill_query(const std::uint8_t* row, std::uint8_t* to) const;
+    std::uint32_t fill_query(const std::uint8_t* row, std::int64_t query, std::uint8_t* strip) const;
 
     const Kernel& kernel_;
     std::int64_t dim_, groups_, strips_ = 0;
-    Aligned<std::uint8_t> pixels_;  ///< strips × groups × queries × 4 or 8
+    Aligned<std::uint8_t> pixels_;  ///< see Pass::block
     Aligned<std::uint32_t> terms_;  ///< strips × queries
 };
 

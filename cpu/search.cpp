@@ -24,6 +24,9 @@ constexpr int most_threads = 1024;
 /// threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16 queries.
 constexpr std::int64_t few_queries = 12;
 
+/// The neighbors of all slices, before they are merged, may take this much.
+constexpr std::int64_t slices_bytes = 64 << 20;
+
 using Clock = std::chrono::steady_clock;
 
 double ms_since(Clock::time_point start) {
@@ -33,8 +36,8 @@ double ms_since(Clock::time_point start) {
 /// The most queries in a block: the block stays in a level-2 cache while the panels pass by, and each panel
 /// is used often before the next one is read.
 std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
-    constexpr std::int64_t most = 512, least = 96, cache_bytes = 400 * 1024;
-    const std::int64_t wanted = std::clamp(cache_bytes / dim, least, most);
+    constexpr std::int64_t most = 1024, least = 96;
+    const std::int64_t wanted = std::clamp(kernel.block_bytes / dim, least, most);
     return rounded_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
 }
 
@@ -66,6 +69,12 @@ class Search {
     SearchResult result_;
 };
 
+/// The slices of the training set whose neighbors fit the room, at least 1.
+std::int64_t most_slices(const SearchRequest& request) {
+    const std::int64_t rows = std::max<std::int64_t>(request.query.count, 1);
+    return std::max<std::int64_t>(slices_bytes / (rows * request.k * std::int64_t{sizeof(Neighbor)}), 1);
+}
+
 std::int64_t units_of(const SearchRequest& request, const Kernel& kernel) {
     const std::int64_t rows = request.query.count > few_queries ? kernel.images : RowScanner::unit_rows;
     return (request.train.count + rows - 1) / rows;
@@ -76,7 +85,7 @@ Search::Search(const SearchRequest& request, const Watch& watch, const Kernel& k
       kernel_(kernel),
       units_(units_of(request, kernel)),
       work_(request.query.count, units_, threads, packs() ? kernel.queries : 1,
-            largest_block(kernel, request.train.dim, request.batch)),
+            largest_block(kernel, request.train.dim, request.batch), most_slices(request)),
       team_(threads, watch, request.query.count, units_) {}
 
 /// Throws DataError before anything is allocated that cannot be had.

@@ -15,7 +15,8 @@ Device device();
 /// The threads that this process may use (affinity and cgroup quota respected), at least 1.
 int available_threads();
 
-/// The instruction sets that this processor can run, best first: of avx512vnni, avxvnni, avx2, plain.
+/// The instruction sets that this processor can run, best first: of amx, avx512vnni, avxvnni, avx2,
+/// plain.
 std::vector<std::string> instruction_sets();
 
 /// The one that a search uses: the best, or the one named by the environment variable MNIST_KNN_ISA.

@@ -7,31 +7,46 @@
 namespace knn::cpu {
 
 namespace {
-constexpr std::int64_t few_queries = 64;  ///< a smaller block reads panels too often for what it computes
+/// Smaller blocks read panels too often for what they compute: 8 strips, and no fewer than 64 queries. The
+/// last ones may be smaller than 8 strips.
+constexpr std::int64_t few_strips = 8, few_queries = 64;
 constexpr std::int64_t tasks_of_a_thread = 4;  ///< at least, so that a slow thread can leave some to others
+
+constexpr std::int64_t quotient_up(std::int64_t n, std::int64_t by) {
+    return (n + by - 1) / by;
+}
 }  // namespace
 
-Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest)
+Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest,
+           std::int64_t most_slices)
     : n_query_(n_query),
       units_(units),
       threads_(threads),
       strip_(strip),
-      smallest_(std::min(largest, rounded_up(few_queries, strip))),
-      largest_(largest) {
-    const std::int64_t blocks = std::max<std::int64_t>((n_query + smallest_ - 1) / smallest_, 1);
-    if (threads > 1 && blocks < threads * tasks_of_a_thread) {
-        largest_ = std::min(smallest_, rounded_up(n_query, strip));
-        slices_ = std::min(units, (threads * tasks_of_a_thread + blocks - 1) / blocks);
+      last_(rounded_up(few_queries, strip)),
+      largest_(std::min(largest, rounded_up(std::max<std::int64_t>(n_query, 1), strip))) {
+    if (threads == 1 || n_query == 0) return;
+    const std::int64_t good = std::max(last_, few_strips * strip), blocks = quotient_up(n_query, good);
+    if (blocks < threads * tasks_of_a_thread) {
+        slices_ = std::min({units, most_slices, quotient_up(threads * tasks_of_a_thread, blocks)});
+        // As many tasks for each thread as for the others.
+        const std::int64_t rounds = std::max(quotient_up(blocks * slices_, threads), tasks_of_a_thread);
+        const std::int64_t even = rounded_up(quotient_up(n_query * slices_, rounds * threads), strip);
+        largest_ = std::min({good, even, largest_});
+    } else {
+        largest_ = std::min(share(), largest_);
     }
-    largest_ = std::min(largest_, rounded_up(n_query, strip));
+}
+
+std::int64_t Work::share() const {
+    return rounded_up((n_query_ - query_) / (2 * threads_), strip_);
 }
 
 std::optional<Task> Work::next() {
     const std::lock_guard lock(mutex_);
     if (query_ >= n_query_) return std::nullopt;
-    const std::int64_t share = rounded_up((n_query_ - query_) / (2 * threads_), strip_);
     const std::int64_t block =
-        slices_ > 1 ? largest_ : std::clamp(share, std::min(smallest_, largest_), largest_);
+        slices_ > 1 ? largest_ : std::clamp(share(), std::min(last_, largest_), largest_);
     const Task task{query_, std::min(block, n_query_ - query_), units_ * slice_ / slices_,
                     units_ * (slice_ + 1) / slices_, slice_};
     if (++slice_ == slices_) {

@@ -20,8 +20,10 @@ struct Task {
 /// training set in slices, enough for every thread to have some; the slices' answers are merged afterwards.
 class Work {
   public:
-    /// Blocks hold a multiple of `strip` queries and at most `largest` of them, itself a multiple.
-    Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest);
+    /// Blocks hold a multiple of `strip` queries and at most `largest` of them, itself a multiple. Where
+    /// `most_slices` are too few for all threads, blocks are smaller than they should be.
+    Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest,
+         std::int64_t most_slices);
 
     std::int64_t slices() const { return slices_; }
     std::int64_t largest() const { return largest_; }  ///< queries in a task, at most
@@ -30,8 +32,11 @@ class Work {
     std::optional<Task> next();
 
   private:
+    std::int64_t share() const;  ///< half of what is left for a thread
+
     const std::int64_t n_query_, units_, threads_, strip_;
-    std::int64_t smallest_, largest_, slices_ = 1;
+    std::int64_t last_;  ///< queries in the last blocks
+    std::int64_t largest_, slices_ = 1;
     std::mutex mutex_;
     std::int64_t query_ = 0, slice_ = 0;
 };

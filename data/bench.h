@@ -26,6 +26,7 @@ struct TrialOptions {
 struct Trial {
     std::vector<double> ms;    ///< of each run; runs to warm up are not among them
     std::int64_t n_query = 0;  ///< how many queries each run answered
+    double operations = 3;     ///< of a distance kernel, for each pair and pixel: subtract, multiply, add
     Refusal refusal;           ///< why there was no run
 };
 

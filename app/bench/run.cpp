@@ -31,11 +31,11 @@ void take(Measurement& measured, const Trial& trial) {
     if (trial.refusal) measured.left_out = *trial.refusal;
 }
 
-void count_distances(Measurement& measured) {
+void count_distances(Measurement& measured, const Trial& trial) {
     const double n = static_cast<double>(measured.n_query), dim = static_cast<double>(measured.problem.dim);
     const double n_train = static_cast<double>(measured.problem.n_train);
     measured.bytes = 4 * (n_train * dim + n * dim + n * n_train);
-    measured.operations = 3 * n * n_train * dim;
+    measured.operations = trial.operations * n * n_train * dim;
 }
 
 void count_selection(Measurement& measured) {
@@ -136,11 +136,12 @@ std::unique_ptr<Stand> BenchRun::random_stand(const Problem& problem, std::uint6
 Measurement BenchRun::distance(const Workload& work, Stand& stand, const std::string& experiment,
                                const std::string& name, const TrialOptions& options) {
     Measurement measured = started(experiment, "distance", name, report_.gpu, work.problem(work.max_k()));
-    take(measured, stand.time_distance(name, options));
+    const Trial trial = stand.time_distance(name, options);
+    take(measured, trial);
     if (measured.ms.empty()) return keep(std::move(measured));
     for (const std::int64_t q : sample(measured.n_query, sampled))
         if (measured.wrong.empty()) measured.wrong = work.mismatch(q, stand.matrix_row(q));
-    count_distances(measured);
+    count_distances(measured, trial);
     return keep(std::move(measured));
 }
 
@@ -190,7 +191,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
     take(both.select, trial.select);
     if (both.select.ms.empty()) return {keep(both.distance), keep(both.select)};
     both.select.wrong = work.mismatch(trial.neighbors);
-    count_distances(both.distance);
+    count_distances(both.distance, trial.distance);
     // One query after another reads all training bytes each time.
     const double pairs = static_cast<double>(both.distance.n_query) * static_cast<double>(work.train().count);
     both.distance.bytes = pairs * static_cast<double>(work.train().dim + 4);

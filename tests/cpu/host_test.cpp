@@ -1,6 +1,7 @@
 #include "cpu/host.h"
 
 #include <doctest/doctest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -75,6 +76,20 @@ TEST_CASE("cpu: the memory that control groups allow") {
     CHECK(cpu::cgroup_free_bytes(old, groups.root()) == 4'096);
     groups.write("memory/c/memory.usage_in_bytes", "10000");
     CHECK(cpu::cgroup_free_bytes(old, groups.root()) == 0);
+}
+
+TEST_CASE("cpu: no more threads than this process may run on") {
+    cpu_set_t before, one;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    CPU_ZERO(&one);
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &before))
+        ++cpu;
+    CPU_SET(cpu, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(cpu::available_threads() == 1);
+    sched_setaffinity(0, sizeof before, &before);
+    CHECK(cpu::available_threads() <= CPU_COUNT(&before));
 }
 
 TEST_CASE("cpu: there is a processor and some memory") {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cpu/pack.h"
+
 namespace knn {
 namespace {
 
@@ -12,28 +14,30 @@ TEST_CASE("cpu::Work: every pair of a query and a unit is dealt out once") {
     for (const std::int64_t n_query : {1, 3, 8, 63, 64, 65, 100, 500, 512, 513, 5'000})
         for (const std::int64_t units : {1, 2, 5, 77})
             for (const int threads : {1, 2, 3, 64})
-                for (const std::int64_t largest : {8, 64, 512}) {
-                    CAPTURE(n_query);
-                    CAPTURE(units);
-                    CAPTURE(threads);
-                    cpu::Work work(n_query, units, threads, 8, largest);
-                    std::vector<int> seen(static_cast<std::size_t>(n_query * units));
-                    while (const auto task = work.next()) {
-                        REQUIRE(task->n_query >= 1);
-                        REQUIRE(task->n_query <= work.largest());
-                        REQUIRE(task->slice < work.slices());
-                        for (std::int64_t q = 0; q < task->n_query; ++q)
-                            for (std::int64_t u = task->first_unit; u < task->last_unit; ++u)
-                                ++seen[static_cast<std::size_t>((task->first_query + q) * units + u)];
+                for (const std::int64_t largest : {8, 64, 512})
+                    for (const std::int64_t most_slices : {1, 3, 1'000}) {
+                        CAPTURE(n_query);
+                        CAPTURE(units);
+                        CAPTURE(threads);
+                        cpu::Work work(n_query, units, threads, 8, largest, most_slices);
+                        std::vector<int> seen(static_cast<std::size_t>(n_query * units));
+                        while (const auto task = work.next()) {
+                            REQUIRE(task->n_query >= 1);
+                            REQUIRE(task->n_query <= work.largest());
+                            REQUIRE(task->slice < work.slices());
+                            for (std::int64_t q = 0; q < task->n_query; ++q)
+                                for (std::int64_t u = task->first_unit; u < task->last_unit; ++u)
+                                    ++seen[static_cast<std::size_t>((task->first_query + q) * units + u)];
+                        }
+                        CHECK(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+                        CHECK(work.largest() <= largest);
+                        CHECK(work.slices() <= most_slices);
                     }
-                    CHECK(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
-                    CHECK(work.largest() <= largest);
-                }
 }
 
 TEST_CASE("cpu::Work: few queries still give every thread something to do") {
     for (const int threads : {2, 16, 64}) {
-        cpu::Work work(1, 1'000, threads, 8, 512);
+        cpu::Work work(1, 1'000, threads, 8, 512, 1'000);
         int tasks = 0;
         while (work.next())
             ++tasks;
@@ -42,7 +46,7 @@ TEST_CASE("cpu::Work: few queries still give every thread something to do") {
 }
 
 TEST_CASE("cpu::Work: the last blocks are small") {
-    cpu::Work work(10'000, 100, 2, 8, 512);
+    cpu::Work work(10'000, 100, 2, 8, 512, 1'000);
     CHECK(work.slices() == 1);
     std::int64_t first = 0, last = 0;
     while (const auto task = work.next()) {
@@ -51,6 +55,30 @@ TEST_CASE("cpu::Work: the last blocks are small") {
     }
     CHECK(first == 512);
     CHECK(last <= 64);
+}
+
+/// The work of the busiest thread over that of the average one, where every thread takes the next task as
+/// soon as it is done with its last one. A strip costs the same however many queries are in it.
+double imbalance(std::int64_t n_query, int threads, std::int64_t strip, std::int64_t most_slices) {
+    constexpr std::int64_t units = 1'875;
+    cpu::Work work(n_query, units, threads, strip, 1'024, most_slices);
+    std::vector<std::int64_t> busy(static_cast<std::size_t>(threads));
+    while (const auto task = work.next())
+        *std::min_element(busy.begin(), busy.end()) +=
+            cpu::rounded_up(task->n_query, strip) * (task->last_unit - task->first_unit);
+    const double average = static_cast<double>(n_query * units) / threads;
+    return static_cast<double>(*std::max_element(busy.begin(), busy.end())) / average;
+}
+
+TEST_CASE("cpu::Work: no thread waits long for the others, be they 2 or 64") {
+    for (const std::int64_t strip : {4, 6, 8, 32})
+        for (const int threads : {1, 2, 3, 16, 64}) {
+            CAPTURE(strip);
+            CAPTURE(threads);
+            for (const std::int64_t n_query : {1'000, 10'000, 60'000})
+                CHECK(imbalance(n_query, threads, strip, 1'000) < (n_query < 10'000 ? 1.3 : 1.1));
+            CHECK(imbalance(10'000, threads, strip, 1) < 1.3);
+        }
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# What shellcheck thinks of every script here.
+# What shellcheck and Python's compiler think of every script here.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
+if command -v python3 >/dev/null; then
+    check "python" env PYTHONPYCACHEPREFIX="$work" python3 -m py_compile "$repository"/tools/*.py "$repository"/tests/tools/*.py
+fi
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
 check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
