@@ -187,6 +187,7 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
                     const std::vector<Panel>& panels) {
     Painter painter;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
+    const std::string nothing = "Nothing was measured that could be drawn.";
     double y = head + line_step * static_cast<double>(lines.size()) + 8;
     std::vector<Area> areas;
     for (std::size_t i = 0; i < panels.size(); i += columns) {
@@ -197,6 +198,7 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
             areas.push_back({margin + static_cast<double>(c) * (panel_width + gap), y, panel_width, row});
         y += row + gap;
     }
+    if (panels.empty()) y += 2 * gap;
     painter.drawing.width =
         2 * margin + static_cast<double>(columns) * panel_width + static_cast<double>(columns - 1) * gap;
     painter.drawing.height = y;
@@ -206,6 +208,7 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
         painter.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
     for (std::size_t i = 0; i < panels.size(); ++i)
         painter.panel(panels[i], areas[i]);
+    if (panels.empty()) painter.text(nothing, margin, y - gap, 10.5, ink, Anchor::left);
     return std::move(painter.drawing);
 }
 

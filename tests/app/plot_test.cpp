@@ -84,6 +84,10 @@ TEST_CASE("SVG has title, axes, legend and escaped text") {
     CHECK(svg.find("inf") == std::string::npos);
 }
 
+TEST_CASE("a picture of nothing says so") {
+    CHECK(svg_of(draw_panels("title", {"data"}, {})).find("Nothing was measured") != std::string::npos);
+}
+
 TEST_CASE("PNG where the build can draw") {
     const Drawing drawing = draw_panels("title", {"data"}, {lines_panel()});
     if (!png_available()) {
