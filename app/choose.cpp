@@ -10,6 +10,13 @@ namespace {
 
 constexpr std::string_view automatic = "auto";
 
+/// Whether the selector is one of the CPU's own.
+bool selects_on_cpu(const SearchOptions& options) {
+    const std::vector<Strategy> all = selectors();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Strategy& one) { return one.name == options.select && !one.on_gpu; });
+}
+
 void check_combination(const SearchOptions& options) {
     const Engine* engine = find_engine(options.engine);
     const bool gpu_engine = options.engine_named && engine != nullptr && engine->on_gpu;
@@ -21,9 +28,15 @@ void check_combination(const SearchOptions& options) {
     if (cpu_engine && gpu_device)
         throw UsageError("--engine " + options.engine +
                          " runs on the CPU; expected --device cpu, or another engine");
-    const std::string strategy = !options.distance.empty() ? "--distance"
-                                 : !options.select.empty() ? "--select"
-                                                           : "";
+    const bool serial = selects_on_cpu(options);
+    if (serial && (gpu_device || gpu_engine))
+        throw UsageError("--select " + options.select + " runs on the CPU; expected no GPU with it");
+    if (serial && !options.distance.empty())
+        throw UsageError("--select " + options.select +
+                         " runs on the CPU; expected no --distance, which names a GPU kernel, with it");
+    const std::string strategy = !options.distance.empty()            ? "--distance"
+                                 : !options.select.empty() && !serial ? "--select"
+                                                                      : "";
     if (!strategy.empty() && (options.device == "cpu" || cpu_engine))
         throw UsageError(strategy +
                          " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
@@ -68,7 +81,8 @@ Choice choose_on_gpu(const SearchOptions& options, int gpu, const SearchRequest&
 Chooser::Chooser(const SearchOptions& options) : options_(options) {
     check_combination(options);
     const Engine* named = find_engine(options.engine);
-    const bool on_gpu = options.device != "cpu" && (named == nullptr || named->on_gpu);
+    const bool on_gpu =
+        options.device != "cpu" && (named == nullptr || named->on_gpu) && !selects_on_cpu(options);
     likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
     if (!on_gpu) return;
     // The default policy looks in this thread, later, where the system gives no more threads.

@@ -1,5 +1,6 @@
 #include "app/command_line.h"
 
+#include <algorithm>
 #include <boost/program_options.hpp>
 
 #include "app/help.h"
@@ -153,6 +154,11 @@ void read_options(const std::vector<std::string>& words, const Command& command,
 }  // namespace
 
 void CommandLine::parse(std::vector<std::string> words) {
+    for (std::string& word : words) {  // -k has no long name: Boost would find the two ambiguous
+        if (word == "--") break;
+        if (word == "--k" || word.starts_with("--k="))
+            word = "-k" + word.substr(std::min<std::size_t>(4, word.size()));
+    }
     Words sorted = sort_words(words);
     std::vector<std::string>& plain = sorted.plain;
     if (!plain.empty() && plain[0] == "help") {

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "cpu/search.h"
+#include "cpu/serial.h"
 #ifdef MNIST_KNN_HAS_CUDA
+#include "gpu/bench.h"
 #include "gpu/pipeline.h"
 #endif
 
@@ -28,7 +30,11 @@ constexpr auto refuse_tensor = refuse_classic;
 #endif
 
 Refusal refuse_cpu(const SearchRequest& request) {
-    return cpu::refuse(request.problem());
+    return request.select.empty() ? cpu::refuse(request.problem()) : cpu::refuse_serial(request.problem());
+}
+/// A selector of the CPU's own is one of its serial search.
+SearchResult search_cpu(const SearchRequest& request, const Watch& watch) {
+    return request.select.empty() ? cpu::search(request, watch) : cpu::search_serial(request, watch);
 }
 
 // The fastest first: `auto` takes the first one that the device has and that accepts the problem.
@@ -37,8 +43,13 @@ constexpr Engine table[] = {
      refuse_tensor, tensor_search},
     {"classic", "float4 distance kernel and a bitonic sort of each row, on the GPU", true, refuse_classic,
      classic_search},
-    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, refuse_cpu, cpu::search},
+    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, refuse_cpu, search_cpu},
 };
+
+Strategy serial_strategy() {
+    const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
+    return {baseline.name, baseline.summary, false};
+}
 
 class PlainMemory : public HostMemory {
   public:
@@ -89,7 +100,13 @@ std::vector<Strategy> distance_kernels() {
     return as_strategies(gpu::distance_kernels());
 }
 std::vector<Strategy> selectors() {
-    return as_strategies(gpu::selectors());
+    std::vector<Strategy> all = as_strategies(gpu::selectors());
+    all.push_back(serial_strategy());
+    return all;
+}
+const GpuBench* gpu_bench() {
+    static constexpr GpuBench bench{gpu::measure_limits, gpu::stand, gpu::random_stand};
+    return &bench;
 }
 std::vector<Device> gpus(std::string* why_none) {
     return gpu::devices(why_none);
@@ -105,7 +122,10 @@ std::vector<Strategy> distance_kernels() {
     return {};
 }
 std::vector<Strategy> selectors() {
-    return {};
+    return {serial_strategy()};
+}
+const GpuBench* gpu_bench() {
+    return nullptr;
 }
 std::vector<Device> gpus(std::string* why_none) {
     if (why_none != nullptr) *why_none = "this build has no CUDA";

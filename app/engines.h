@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/bench.h"
 #include "data/search.h"
 
 namespace knn {
@@ -24,9 +25,11 @@ struct Engine {
 std::span<const Engine> engines();
 const Engine* find_engine(std::string_view name);
 
-/// Names for --distance and --select of the GPU pipeline; empty in a build without CUDA.
+/// Names for --distance and --select: those of the GPU pipeline, none in a build without CUDA, and selectors
+/// of the CPU's.
 struct Strategy {
     std::string name, summary;
+    bool on_gpu = true;
 };
 std::vector<Strategy> distance_kernels();
 std::vector<Strategy> selectors();
@@ -35,6 +38,16 @@ std::vector<Strategy> selectors();
 /// no driver, no device.
 std::vector<Device> gpus(std::string* why_none = nullptr);
 Device cpu_device();
+
+/// What `bench` measures a GPU with (gpu/bench.h); null in a build without CUDA.
+struct GpuBench {
+    Limits (*limits)(int device);
+    std::unique_ptr<Stand> (*stand)(int device, const ImageRows& train, const ImageRows& query, int max_k,
+                                    const Watch& watch);
+    std::unique_ptr<Stand> (*random_stand)(int device, const Problem& problem, std::uint64_t seed,
+                                           const Watch& watch);
+};
+const GpuBench* gpu_bench();
 
 /// Host memory for the data set: pinned where a GPU will read it, plain otherwise.
 /// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.

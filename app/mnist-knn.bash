@@ -6,11 +6,11 @@ _mnist_knn_names() {  # PROGRAM COMMAND OPTION
         sed -E 's/, | or /\n/g' | grep -v N  # gpu:N is no name as it stands
 }
 
-# What stands for an option's value in the help: FILE, DIR, NAME, N, D, P, WHEN; nothing for a switch.
+# What stands for an option's value in the help: FILE, DIR, NAME, NAME,..., N, D, P, WHEN; nothing for a switch.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
     "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
-        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|N|D|P|WHEN'
+        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|NAME,\.\.\.|N|D|P|WHEN'
 }
 
 _mnist_knn() {
@@ -40,6 +40,12 @@ _mnist_knn() {
         ;;
     NAME | WHEN)
         mapfile -t COMPREPLY < <(compgen -W "$(_mnist_knn_names "$program" "$command" "$option")" -- "$current")
+        ;;
+    NAME,...)  # a list: what stands before the last comma stays
+        local begun=
+        [[ $current != *,* ]] || begun=${current%,*},
+        words=$(_mnist_knn_names "$program" "$command" "$option" | sed "s/^/$begun/")
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         ;;
     N | D | P) ;;
     *)

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <boost/program_options/value_semantic.hpp>
+#include <charconv>
 #include <functional>
 
+#include "app/bench/plan.h"
 #include "app/engines.h"
 #include "app/values.h"
 
@@ -69,17 +71,37 @@ std::vector<std::string> engine_names() {
     return names;
 }
 
-/// The name of one of the GPU pipeline's strategies.
+std::vector<std::string> names_of(const std::vector<Strategy>& table) {
+    std::vector<std::string> names;
+    for (const Strategy& known : table)
+        names.push_back(known.name);
+    return names;
+}
+
+/// "WHAT: a, b or c".
+std::string strategy_help(const std::string& what, const std::vector<Strategy>& table) {
+    return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
+}
+
+/// The name of a distance kernel or a selector.
 auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*table)()) {
     return value("NAME", [=, &target](const std::string& given) {
-        std::vector<std::string> names;
-        for (const Strategy& known : table())
-            names.push_back(known.name);
+        const std::vector<std::string> names = names_of(table());
         if (names.empty())
             throw UsageError(std::string(option) + " " + given +
                              ": this build has no GPU kernels; expected a build with CUDA");
         target = names[parse_name(option, given, names)];
     });
+}
+
+/// A time of at least a millisecond and at most a day.
+double parse_seconds(const std::string& option, const std::string& given) {
+    constexpr double least = 0.001, most = 86'400;
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), seconds);
+    if (error == std::errc{} && end == given.data() + given.size() && seconds >= least && seconds <= most)
+        return seconds;
+    throw UsageError(option + " " + given + ": no time in this range; expected 0.001 to 86400 seconds");
 }
 
 void read_device(const std::string& given, SearchOptions& search) {
@@ -117,12 +139,14 @@ OptionGroup search_group(Options& options) {
         search.engine = names[parse_name("--engine", given, names)];
         search.engine_named = true;
     };
+    const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
+    const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + search.engine + ")";
     group.list.add_options()                                                          //
         (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
         ("engine", value("NAME", engine), engine_help.c_str())(
-            "distance", strategy("--distance", search.distance, distance_kernels), "another distance kernel")(
-            "select", strategy("--select", search.select, selectors), "another selector")(
+            "distance", strategy("--distance", search.distance, distance_kernels), distance_help.c_str())(
+            "select", strategy("--select", search.select, selectors), select_help.c_str())(
             "metric", choice("--metric", "NAME", search.metric, metric_names),
             "l2 (default), l1, lp, cosine or pearson")(
             "p",
@@ -199,6 +223,60 @@ OptionGroup info_group(Options& options) {
         ("json", text("--json", "FILE", options.info.json), "the same for machines; - is standard output")(
             "write-synthetic", text("--write-synthetic", "DIR", options.info.write_synthetic),
             "writes the built-in synthetic digits as IDX files and does nothing else");
+    return group;
+}
+
+OptionGroup bench_group(Options& options) {
+    OptionGroup group{"What is measured", {}};
+    BenchOptions& bench = options.bench;
+    std::vector<std::string> names;
+    for (const BenchCase& one : bench_cases())
+        names.emplace_back(one.name);
+    const auto which = [&bench, names](const std::string& given) {
+        bench.which = names[parse_name("--case", given, names)];
+    };
+    const std::string which_help =
+        "repeats a paper's experiment and shows its figures beside ours: " + one_of(names);
+    constexpr std::int64_t most_runs = 100'000;
+    group.list.add_options()  //
+        ("case", value("NAME", which), which_help.c_str())(
+            "only", value("NAME,...", [&bench](const std::string& given) { bench.only = parse_only(given); }),
+            "only these engines, distance kernels and selectors")(
+            "repeat", number("--repeat", bench.repeat, 1, most_runs), "runs of each (default 10)")(
+            "seconds",
+            value("N",
+                  [&bench](const std::string& given) { bench.seconds = parse_seconds("--seconds", given); }),
+            "about what the runs of one row may take (default 5): where it is too little, there are fewer "
+            "runs, then fewer queries, and the table says how many")(
+            "n-train", number("--n-train", bench.n_train, 1, unlimited), "training images")(
+            "n-query", number("--n-query", bench.n_query, 1, unlimited), "test images")(
+            "dim", number("--dim", bench.dim, 1, max_dim), "pixels: random images instead of a data set");
+    return group;
+}
+
+OptionGroup bench_search_group(Options& options) {
+    OptionGroup all = search_group(options), group{"Search", {}};
+    for (const auto& option : all.list.options())
+        for (const char* name : {"", "engine", "distance", "select", "device", "threads"})  // "": -k
+            if (option->long_name() == name) group.list.add(option);
+    return group;
+}
+
+OptionGroup bench_output_group(Options& options) {
+    OptionGroup group{"Output", {}};
+    BenchOptions& bench = options.bench;
+    const auto plot = [&bench](const std::string& given) {
+        if (!given.ends_with(".png") && !given.ends_with(".svg"))
+            throw UsageError("--plot " + given + ": no kind of picture; expected a name in .png or .svg");
+        bench.plot = given;
+    };
+    group.list.add_options()  //
+        ("json", text("--json", "FILE", bench.json), "the report for machines; - is standard output")(
+            "csv", text("--csv", "FILE", bench.csv), "one line a measurement; - is standard output")(
+            "plot", value("FILE", plot), "a picture, PNG or SVG by its name")(
+            "quiet,q", po::bool_switch(&options.output.quiet), "no bar")(
+            "progress", choice("--progress", "WHEN", options.output.progress, when_names),
+            "auto (default: on a terminal), always or never");
     return group;
 }
 

@@ -67,6 +67,16 @@ struct ViewOptions {
     bool text = false;
 };
 
+/// What `bench` alone takes.
+struct BenchOptions {
+    std::string which;              ///< the case; empty: the data set
+    std::vector<std::string> only;  ///< names; empty: all
+    int repeat = 10;
+    double seconds = 5;                              ///< what one row may take
+    std::int64_t n_train = 0, n_query = 0, dim = 0;  ///< 0: those of the data set
+    std::string json, csv, plot;
+};
+
 struct Options {
     DataOptions data;
     SearchOptions search;
@@ -74,6 +84,7 @@ struct Options {
     InfoOptions info;
     ClassifyOptions classify;
     ViewOptions view;
+    BenchOptions bench;
     std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
 
@@ -92,6 +103,9 @@ OptionGroup classify_group(Options& options);
 OptionGroup info_group(Options& options);
 OptionGroup selection_group(Options& options);
 OptionGroup form_group(Options& options);
+OptionGroup bench_group(Options& options);
+OptionGroup bench_search_group(Options& options);
+OptionGroup bench_output_group(Options& options);
 
 /// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
 void check_options(const Options& options);

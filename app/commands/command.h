@@ -28,6 +28,7 @@ const Command* find_command(std::string_view name);
 int evaluate(const Options& options, Clock::time_point start);
 int classify(const Options& options, Clock::time_point start);
 int view(const Options& options, Clock::time_point start);
+int bench(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 
 }  // namespace knn

@@ -33,6 +33,14 @@ constexpr Command table[] = {
          return {data_group(options), search_group(options), selection_group(options), form_group(options)};
      },
      view},
+    {"bench", "times distance kernels, selectors and engines; repeats the papers' experiments",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {bench_group(options), bench_search_group(options), data_group(options),
+                 bench_output_group(options)};
+     },
+     bench, nullptr, nullptr,
+     "\nEvery answer is compared with a reference before its time counts; a wrong one is\n"
+     "reported, and the exit code is 1.\n"},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};

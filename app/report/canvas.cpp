@@ -65,6 +65,16 @@ void Canvas::arrow(double x, double y, double length, double height, const Color
     line(x + length, middle, x + length - barb, middle + barb);
 }
 
+void Canvas::line(double x1, double y1, double x2, double y2, double width, const Color& color) {
+    cv::line(mat_, cv::Point2d(x1 * fine_, y1 * fine_), cv::Point2d(x2 * fine_, y2 * fine_), color,
+             std::max(1, int(std::lround(width * fine_))), cv::LINE_AA);
+}
+
+void Canvas::disc(double x, double y, double radius, const Color& color) {
+    cv::circle(mat_, cv::Point2d(x * fine_, y * fine_), int(std::lround(radius * fine_)), color, cv::FILLED,
+               cv::LINE_AA);
+}
+
 void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side) {
     box(x, y, side, side, rgb(0));
     const double zoom = side * fine_ / std::max(rows, cols);

@@ -32,6 +32,9 @@ class Canvas {
     void text_upward(const std::string& words, double x, double y, double height, const Color& color);
     /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.
     void arrow(double x, double y, double length, double height, const Color& color);
+    void line(double x1, double y1, double x2, double y2, double width, const Color& color);
+    /// A filled circle around (x, y).
+    void disc(double x, double y, double radius, const Color& color);
     /// rows × cols of 8-bit gray as a square of `side` pixels, aspect kept, on black: enlarged in blocks, so
     /// that every pixel can be seen, or shrunk by averaging.
     void image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side);

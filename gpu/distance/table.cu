@@ -1,18 +1,27 @@
 #include "gpu/distance/distance.h"
 
+// One line a distance kernel, in the order in which `classic` takes the first that supports a problem.
+#define DISTANCES(ROW) \
+    ROW(float4)       \
+    ROW(gemm)         \
+    ROW(auto_texture) \
+    ROW(texture)      \
+    ROW(tiled16)      \
+    ROW(tiled32)      \
+    ROW(tiled8)       \
+    ROW(row_shared)   \
+    ROW(naive)
+
 namespace knn::gpu {
 
-extern const DistanceKernel float4_distance, gemm_distance, auto_texture_distance, texture_distance,
-    tiled16_distance, tiled32_distance, tiled8_distance, row_shared_distance, naive_distance;
+#define ROW(name) extern const DistanceKernel name##_distance;
+DISTANCES(ROW)
+#undef ROW
 
 namespace {
-
-// In the order in which `classic` takes the first that supports a problem.
-const DistanceKernel* const table[] = {
-    &float4_distance,  &gemm_distance,   &auto_texture_distance, &texture_distance, &tiled16_distance,
-    &tiled32_distance, &tiled8_distance, &row_shared_distance,   &naive_distance,
-};
-
+#define ROW(name) &name##_distance,
+const DistanceKernel* const table[] = {DISTANCES(ROW)};
+#undef ROW
 }  // namespace
 
 std::span<const DistanceKernel* const> distance_table() {

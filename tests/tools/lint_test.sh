@@ -8,5 +8,5 @@ if command -v python3 >/dev/null; then
 fi
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
-check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/app/*/*.sh
+check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
 check "shellcheck" shellcheck -s bash app/mnist-knn.bash

@@ -42,7 +42,8 @@ bool takes_long(const gpu::Selector& selector, const Problem& problem) {
 
 void check_selector(const gpu::Selector& selector, const Problem& problem,
                     const gpu::PitchedBuffer<std::uint32_t>& in, const std::vector<Neighbor>& expected) {
-    CAPTURE(selector.name);
+    const std::string name = selector.name;  // of a pointer, doctest would show the address
+    CAPTURE(name);
     CAPTURE(problem.n_train);
     CAPTURE(problem.n_query);
     CAPTURE(problem.k);

@@ -1,0 +1,17 @@
+#pragma once
+/// The experiments, a file each.
+
+namespace knn {
+
+class BenchRun;
+
+/// All distance kernels, all selectors, all engines on one data set.
+void run_compare(BenchRun& run);
+
+void run_garrett(BenchRun& run);
+void run_nolan(BenchRun& run);
+void run_komarov(BenchRun& run);
+void run_singh(BenchRun& run);
+void run_zhu(BenchRun& run);
+
+}  // namespace knn

@@ -1,0 +1,29 @@
+#pragma once
+/// The images that a run measures on, when no case says which: a data set, or random bytes with --dim.
+
+#include <memory>
+#include <string>
+
+#include "app/bench/workload.h"
+#include "app/engines.h"
+#include "app/options.h"
+#include "data/dataset.h"
+
+namespace knn {
+
+class BenchRun;
+
+struct BenchData {
+    std::unique_ptr<HostMemory> memory;  ///< of the data set: pinned where there is a GPU
+    Dataset dataset;                     ///< empty where the images are random
+    std::unique_ptr<Workload> work;
+    std::string text;  ///< what they are
+};
+
+/// Throws DataError, UsageError (more images wanted than there are; k larger than their number).
+BenchData bench_data(BenchRun& run, int largest_k);
+
+/// "60,000 training and 10,000 test images of 784 pixels".
+std::string sizes_text(const Problem& problem);
+
+}  // namespace knn

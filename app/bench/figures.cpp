@@ -1,0 +1,278 @@
+// Seeds 002, 003 and 004 state figures; 000 and 001 show theirs in diagrams alone, of which the text has
+// neither values nor, but for a few, sizes. Texts are as printed, also where a paper rounds or contradicts
+// itself.
+
+#include "app/bench/figures.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace knn {
+
+const std::vector<Figure>& paper_figures() {
+    static const std::vector<Figure> figures = {
+        // clang-format off
+        {"seed 002, A.1", "case 1", "GPU distance", "0.00626325", "s"},
+        {"seed 002, A.1", "case 1", "GPU sorting", "0.00826670", "s"},
+        {"seed 002, A.1", "case 1", "GPU total", "0.014530", "s"},
+        {"seed 002, A.1", "case 1", "CPU distance", "0.091649", "s"},
+        {"seed 002, A.1", "case 1", "CPU sorting", "0.027617", "s"},
+        {"seed 002, A.1", "case 1", "CPU total", "0.119266", "s"},
+        {"seed 002, A.1", "case 1", "speed-up", "8.21", "x"},
+        {"seed 002, A.1", "case 2", "GPU distance", "0.0251742", "s"},
+        {"seed 002, A.1", "case 2", "GPU sorting", "0.0310359", "s"},
+        {"seed 002, A.1", "case 2", "GPU total", "0.0562101", "s"},
+        {"seed 002, A.1", "case 2", "CPU distance", "0.374632", "s"},
+        {"seed 002, A.1", "case 2", "CPU sorting", "0.117272", "s"},
+        {"seed 002, A.1", "case 2", "CPU total", "0.491904", "s"},
+        {"seed 002, A.1", "case 2", "speed-up", "8.75", "x"},
+        {"seed 002, A.1", "case 3", "GPU distance", "0.0502761", "s"},
+        {"seed 002, A.1", "case 3", "GPU sorting", "0.0603598", "s"},
+        {"seed 002, A.1", "case 3", "GPU total", "0.110636", "s"},
+        {"seed 002, A.1", "case 3", "CPU distance", "0.75787", "s"},
+        {"seed 002, A.1", "case 3", "CPU sorting", "0.23735", "s"},
+        {"seed 002, A.1", "case 3", "CPU total", "0.99521", "s"},
+        {"seed 002, A.1", "case 3", "speed-up", "9.00", "x"},
+        {"seed 002, A.1", "case 4", "GPU distance", "0.101126", "s"},
+        {"seed 002, A.1", "case 4", "GPU sorting", "0.129407", "s"},
+        {"seed 002, A.1", "case 4", "GPU total", "0.230533", "s"},
+        {"seed 002, A.1", "case 4", "CPU distance", "1.62800", "s"},
+        {"seed 002, A.1", "case 4", "CPU sorting", "0.562348", "s"},
+        {"seed 002, A.1", "case 4", "CPU total", "2.19036", "s"},
+        {"seed 002, A.1", "case 4", "speed-up", "9.50", "x"},
+        {"seed 002, A.1", "case 5", "GPU distance", "0.108940", "s"},
+        {"seed 002, A.1", "case 5", "GPU sorting", "0.0607460", "s"},
+        {"seed 002, A.1", "case 5", "GPU total", "0.169686", "s"},
+        {"seed 002, A.1", "case 5", "CPU distance", "2.11391", "s"},
+        {"seed 002, A.1", "case 5", "CPU sorting", "0.289379", "s"},
+        {"seed 002, A.1", "case 5", "CPU total", "2.40329", "s"},
+        {"seed 002, A.1", "case 5", "speed-up", "14.16", "x"},
+        {"seed 002, A.1", "case 6", "GPU distance", "0.212914", "s"},
+        {"seed 002, A.1", "case 6", "GPU sorting", "0.0607016", "s"},
+        {"seed 002, A.1", "case 6", "GPU total", "0.273616", "s"},
+        {"seed 002, A.1", "case 6", "CPU distance", "4.2630", "s"},
+        {"seed 002, A.1", "case 6", "CPU sorting", "0.297585", "s"},
+        {"seed 002, A.1", "case 6", "CPU total", "4.561", "s"},
+        {"seed 002, A.1", "case 6", "speed-up", "16.67", "x"},
+        {"seed 002, A.1", "case 7", "GPU distance", "0.821342", "s"},
+        {"seed 002, A.1", "case 7", "GPU sorting", "0.259085", "s"},
+        {"seed 002, A.1", "case 7", "GPU total", "1.08043", "s"},
+        {"seed 002, A.1", "case 7", "CPU distance", "18.9204", "s"},
+        {"seed 002, A.1", "case 7", "CPU sorting", "1.17976", "s"},
+        {"seed 002, A.1", "case 7", "CPU total", "20.1001", "s"},
+        {"seed 002, A.1", "case 7", "speed-up", "18.60", "x"},
+        {"seed 002, A.1", "case 8", "GPU distance", "1.67966", "s"},
+        {"seed 002, A.1", "case 8", "GPU sorting", "0.56779", "s"},
+        {"seed 002, A.1", "case 8", "GPU total", "2.24745", "s"},
+        {"seed 002, A.1", "case 8", "CPU distance", "95.4294", "s"},
+        {"seed 002, A.1", "case 8", "CPU sorting", "3.00419", "s"},
+        {"seed 002, A.1", "case 8", "CPU total", "98.4335", "s"},
+        {"seed 002, A.1", "case 8", "speed-up", "43.80", "x"},
+        {"seed 002, A.1", "case 9", "GPU distance", "8.31652", "s"},
+        {"seed 002, A.1", "case 9", "GPU sorting", "0.821067", "s"},
+        {"seed 002, A.1", "case 9", "GPU total", "9.13758", "s"},
+        {"seed 002, A.1", "case 9", "CPU distance", "128.346", "s"},
+        {"seed 002, A.1", "case 9", "CPU sorting", "4.73998", "s"},
+        {"seed 002, A.1", "case 9", "CPU total", "133.086", "s"},
+        {"seed 002, A.1", "case 9", "speed-up", "14.56", "x"},
+        {"seed 002, A.2", "case 1", "GPU distance", "0.00274149", "s"},
+        {"seed 002, A.2", "case 1", "GPU sorting", "0.00375978", "s"},
+        {"seed 002, A.2", "case 1", "GPU total", "0.00650127", "s"},
+        {"seed 002, A.2", "case 1", "CPU distance", "0.075", "s"},
+        {"seed 002, A.2", "case 1", "CPU sorting", "0.0187", "s"},
+        {"seed 002, A.2", "case 1", "CPU total", "0.0936", "s"},
+        {"seed 002, A.2", "case 1", "speed-up", "14.40", "x"},
+        {"seed 002, A.2", "case 2", "GPU distance", "0.0107240", "s"},
+        {"seed 002, A.2", "case 2", "GPU sorting", "0.0120241", "s"},
+        {"seed 002, A.2", "case 2", "GPU total", "0.022748", "s"},
+        {"seed 002, A.2", "case 2", "CPU distance", "0.309", "s"},
+        {"seed 002, A.2", "case 2", "CPU sorting", "0.0936", "s"},
+        {"seed 002, A.2", "case 2", "CPU total", "0.4025", "s"},
+        {"seed 002, A.2", "case 2", "speed-up", "17.69", "x"},
+        {"seed 002, A.2", "case 3", "GPU distance", "0.0213985", "s"},
+        {"seed 002, A.2", "case 3", "GPU sorting", "0.0219571", "s"},
+        {"seed 002, A.2", "case 3", "GPU total", "0.0433557", "s"},
+        {"seed 002, A.2", "case 3", "CPU distance", "0.617761", "s"},
+        {"seed 002, A.2", "case 3", "CPU sorting", "0.1903", "s"},
+        {"seed 002, A.2", "case 3", "CPU total", "0.808081", "s"},
+        {"seed 002, A.2", "case 3", "speed-up", "18.64", "x"},
+        {"seed 002, A.2", "case 4", "GPU distance", "0.0426670", "s"},
+        {"seed 002, A.2", "case 4", "GPU sorting", "0.0472074", "s"},
+        {"seed 002, A.2", "case 4", "GPU total", "0.0898745", "s"},
+        {"seed 002, A.2", "case 4", "CPU distance", "1.1918", "s"},
+        {"seed 002, A.2", "case 4", "CPU sorting", "0.4243", "s"},
+        {"seed 002, A.2", "case 4", "CPU total", "1.6162", "s"},
+        {"seed 002, A.2", "case 4", "speed-up", "17.98", "x"},
+        {"seed 002, A.2", "case 5", "GPU distance", "0.04290", "s"},
+        {"seed 002, A.2", "case 5", "GPU sorting", "0.022329", "s"},
+        {"seed 002, A.2", "case 5", "GPU total", "0.0652295", "s"},
+        {"seed 002, A.2", "case 5", "CPU distance", "1.3697", "s"},
+        {"seed 002, A.2", "case 5", "CPU sorting", "0.1872", "s"},
+        {"seed 002, A.2", "case 5", "CPU total", "1.5569", "s"},
+        {"seed 002, A.2", "case 5", "speed-up", "23.87", "x"},
+        {"seed 002, A.2", "case 6", "GPU distance", "0.0799817", "s"},
+        {"seed 002, A.2", "case 6", "GPU sorting", "0.0209993", "s"},
+        {"seed 002, A.2", "case 6", "GPU total", "0.100981", "s"},
+        {"seed 002, A.2", "case 6", "CPU distance", "2.6926", "s"},
+        {"seed 002, A.2", "case 6", "CPU sorting", "0.1903", "s"},
+        {"seed 002, A.2", "case 6", "CPU total", "2.8829", "s"},
+        {"seed 002, A.2", "case 6", "speed-up", "28.55", "x"},
+        {"seed 002, A.2", "case 7", "GPU distance", "0.311587", "s"},
+        {"seed 002, A.2", "case 7", "GPU sorting", "0.0823634", "s"},
+        {"seed 002, A.2", "case 7", "GPU total", "0.393951", "s"},
+        {"seed 002, A.2", "case 7", "CPU distance", "10.6985", "s"},
+        {"seed 002, A.2", "case 7", "CPU sorting", "0.839281", "s"},
+        {"seed 002, A.2", "case 7", "CPU total", "11.5378", "s"},
+        {"seed 002, A.2", "case 7", "speed-up", "29.29", "x"},
+        {"seed 002, A.2", "case 8", "GPU distance", "0.630947", "s"},
+        {"seed 002, A.2", "case 8", "GPU sorting", "0.177632", "s"},
+        {"seed 002, A.2", "case 8", "GPU total", "0.808579", "s"},
+        {"seed 002, A.2", "case 8", "CPU distance", "58.3691", "s"},
+        {"seed 002, A.2", "case 8", "CPU sorting", "1.8533", "s"},
+        {"seed 002, A.2", "case 8", "CPU total", "60.2223", "s"},
+        {"seed 002, A.2", "case 8", "speed-up", "74.48", "x"},
+        {"seed 002, A.2", "case 9", "GPU distance", "1.85430", "s"},
+        {"seed 002, A.2", "case 9", "GPU sorting", "0.256909", "s"},
+        {"seed 002, A.2", "case 9", "GPU total", "2.11121", "s"},
+        {"seed 002, A.2", "case 9", "CPU distance", "83.6567", "s"},
+        {"seed 002, A.2", "case 9", "CPU sorting", "2.6832", "s"},
+        {"seed 002, A.2", "case 9", "CPU total", "86.340", "s"},
+        {"seed 002, A.2", "case 9", "speed-up", "40.90", "x"},
+        {"seed 003, 4.1, previous version", "whole", "correct", "9665", ""},
+        {"seed 003, 4.1, previous version", "whole", "execution time", "37.21", "s"},
+        {"seed 003, 4.1, final version", "whole", "correct", "9688", ""},
+        {"seed 003, 4.1, final version", "whole", "execution time", "24.316", "s"},
+        {"seed 003, 4.1, final version", "data transfer", "average", "0.0105649", "ms"},
+        {"seed 003, 4.1, final version", "distance calculation", "average", "1.95", "ms"},
+        {"seed 003, 4.1, final version", "sorting", "average", "0.383331", "ms"},
+        {"seed 003, 4.1, final version", "data transfer", "total", "105.649", "ms"},
+        {"seed 003, 4.1, final version", "distance calculation", "total", "19500", "ms"},
+        {"seed 003, 4.1, final version", "sorting", "total", "3833.31", "ms"},
+        {"seed 004, Table 1", "small", "sequential time", "70.0000", "ms"},
+        {"seed 004, Table 1", "small", "parallel time", "26.1445", "ms"},
+        {"seed 004, Table 1", "small", "speed up", "2.68", "x"},
+        {"seed 004, Table 1", "middle", "sequential time", "2870.0000", "ms"},
+        {"seed 004, Table 1", "middle", "parallel time", "1667.4698", "ms"},
+        {"seed 004, Table 1", "middle", "speed up", "1.72", "x"},
+        {"seed 004, Table 1", "large", "sequential time", "261060.0000", "ms"},
+        {"seed 004, Table 1", "large", "parallel time", "108000.8828", "ms"},
+        {"seed 004, Table 1", "large", "speed up", "2.42", "x"},
+        {"seed 004, Table 2", "small", "sequential time", "20.0000", "ms"},
+        {"seed 004, Table 2", "small", "parallel time", "3.6265", "ms"},
+        {"seed 004, Table 2", "small", "speed up", "5.51", "x"},
+        {"seed 004, Table 2", "middle", "sequential time", "380.0000", "ms"},
+        {"seed 004, Table 2", "middle", "parallel time", "96.7870", "ms"},
+        {"seed 004, Table 2", "middle", "speed up", "3.93", "x"},
+        {"seed 004, Table 2", "large", "sequential time", "12530.0000", "ms"},
+        {"seed 004, Table 2", "large", "parallel time", "3085.1785", "ms"},
+        {"seed 004, Table 2", "large", "speed up", "4.06", "x"},
+        {"seed 004, Table 3", "small", "sequential time", "90.0000", "ms"},
+        {"seed 004, Table 3", "small", "parallel time", "29.7710", "ms"},
+        {"seed 004, Table 3", "small", "speed up", "3.02", "x"},
+        {"seed 004, Table 3", "middle", "sequential time", "3250.0000", "ms"},
+        {"seed 004, Table 3", "middle", "parallel time", "1764.2568", "ms"},
+        {"seed 004, Table 3", "middle", "speed up", "1.84", "x"},
+        {"seed 004, Table 3", "large", "sequential time", "273590.0000", "ms"},
+        {"seed 004, Table 3", "large", "parallel time", "111086.0613", "ms"},
+        {"seed 004, Table 3", "large", "speed up", "2.46", "x"},
+        {"seed 004, Table 4", "small", "original time", "26.1445", "ms"},
+        {"seed 004, Table 4", "small", "optimised time", "6.0994", "ms"},
+        {"seed 004, Table 4", "small", "original speed up", "2.68", "x"},
+        {"seed 004, Table 4", "small", "optimised speed up", "11.48", "x"},
+        {"seed 004, Table 4", "middle", "original time", "1667.4698", "ms"},
+        {"seed 004, Table 4", "middle", "optimised time", "386.6234", "ms"},
+        {"seed 004, Table 4", "middle", "original speed up", "1.72", "x"},
+        {"seed 004, Table 4", "middle", "optimised speed up", "7.42", "x"},
+        {"seed 004, Table 4", "large", "original time", "108000.8828", "ms"},
+        {"seed 004, Table 4", "large", "optimised time", "24760.4727", "ms"},
+        {"seed 004, Table 4", "large", "original speed up", "2.42", "x"},
+        {"seed 004, Table 4", "large", "optimised speed up", "10.54", "x"},
+        {"seed 004, Table 5", "block size 4", "time of distances computing", "109694.3672", "ms"},
+        {"seed 004, Table 5", "block size 8", "time of distances computing", "27687.4863", "ms"},
+        {"seed 004, Table 5", "block size 16", "time of distances computing", "27449.7461", "ms"},
+        {"seed 004, Table 5", "block size 32", "time of distances computing", "34528.1953", "ms"},
+        {"seed 004, Table 6", "small", "original time", "6.0994", "ms"},
+        {"seed 004, Table 6", "small", "optimised time", "4.4384", "ms"},
+        {"seed 004, Table 6", "small", "original speed up", "11.48", "x"},
+        {"seed 004, Table 6", "small", "optimised speed up", "15.77", "x"},
+        {"seed 004, Table 6", "middle", "original time", "386.6234", "ms"},
+        {"seed 004, Table 6", "middle", "optimised time", "284.2299", "ms"},
+        {"seed 004, Table 6", "middle", "original speed up", "7.42", "x"},
+        {"seed 004, Table 6", "middle", "optimised speed up", "10.10", "x"},
+        {"seed 004, Table 6", "large", "original time", "24760.4727", "ms"},
+        {"seed 004, Table 6", "large", "optimised time", "18620.1328", "ms"},
+        {"seed 004, Table 6", "large", "original speed up", "10.54", "x"},
+        {"seed 004, Table 6", "large", "optimised speed up", "14.02", "x"},
+        {"seed 004, Table 7", "small", "original time", "3.6265", "ms"},
+        {"seed 004, Table 7", "small", "optimised time", "1.6138", "ms"},
+        {"seed 004, Table 7", "small", "original speed up", "5.51", "x"},
+        {"seed 004, Table 7", "small", "optimised speed up", "12.39", "x"},
+        {"seed 004, Table 7", "middle", "original time", "96.7870", "ms"},
+        {"seed 004, Table 7", "middle", "optimised time", "14.7265", "ms"},
+        {"seed 004, Table 7", "middle", "original speed up", "3.93", "x"},
+        {"seed 004, Table 7", "middle", "optimised speed up", "25.80", "x"},
+        {"seed 004, Table 7", "large", "original time", "3085.1785", "ms"},
+        {"seed 004, Table 7", "large", "optimised time", "226.2323", "ms"},
+        {"seed 004, Table 7", "large", "original speed up", "4.06", "x"},
+        {"seed 004, Table 7", "large", "optimised speed up", "55.39", "x"},
+        {"seed 004, Table 8", "small", "original time", "29.7710", "ms"},
+        {"seed 004, Table 8", "small", "optimised time", "6.0522", "ms"},
+        {"seed 004, Table 8", "small", "original speed up", "3.02", "x"},
+        {"seed 004, Table 8", "small", "optimised speed up", "14.87", "x"},
+        {"seed 004, Table 8", "middle", "original time", "1764.2568", "ms"},
+        {"seed 004, Table 8", "middle", "optimised time", "298.9564", "ms"},
+        {"seed 004, Table 8", "middle", "original speed up", "1.84", "x"},
+        {"seed 004, Table 8", "middle", "optimised speed up", "10.87", "x"},
+        {"seed 004, Table 8", "large", "original time", "111086.0613", "ms"},
+        {"seed 004, Table 8", "large", "optimised time", "18846.3651", "ms"},
+        {"seed 004, Table 8", "large", "original speed up", "2.46", "x"},
+        {"seed 004, Table 8", "large", "optimised speed up", "14.52", "x"},
+        {"seed 004, Table 9", "small", "general program", "6.0522", "ms"},
+        {"seed 004, Table 9", "small", "contest program", "5.8431", "ms"},
+        {"seed 004, Table 9", "middle", "general program", "298.9564", "ms"},
+        {"seed 004, Table 9", "middle", "contest program", "294.9636", "ms"},
+        {"seed 004, Table 9", "large", "general program", "18846.3651", "ms"},
+        {"seed 004, Table 9", "large", "contest program", "18400.6765", "ms"},
+        // clang-format on
+    };
+    return figures;
+}
+
+double Figure::value() const {
+    const std::string_view digits = text;
+    double number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
+}
+
+const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column) {
+    const std::vector<Figure>& all = paper_figures();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Figure& one) {
+        return one.source == source && one.row == row && one.column == column;
+    });
+    return found != all.end() ? &*found : nullptr;
+}
+
+std::string stated(std::string_view source, std::string_view row, std::string_view column) {
+    const Figure* found = find_figure(source, row, column);
+    return found != nullptr ? found->text : "not stated";
+}
+
+std::vector<Quote> quotes_of(std::string_view source) {
+    std::vector<Quote> quotes;
+    for (const Figure& one : paper_figures())
+        if (std::string_view(one.source).starts_with(source))
+            quotes.push_back({std::string(one.row) + ", " + one.column, one.text, one.unit, one.source});
+    return quotes;
+}
+
+const std::vector<SinghCase>& singh_cases() {
+    static const std::vector<SinghCase> cases = {
+        {"case 1", 1024, 512, 64},   {"case 2", 2048, 1024, 64},  {"case 3", 4096, 1024, 64},
+        {"case 4", 4096, 2048, 64},  {"case 5", 4096, 1024, 128}, {"case 6", 4096, 1024, 256},
+        {"case 7", 8192, 2048, 256}, {"case 8", 8192, 4096, 256}, {"case 9", 16384, 3072, 512},
+    };
+    return cases;
+}
+
+}  // namespace knn

@@ -1,0 +1,194 @@
+// Seed 003, §3 and §4: the optimizations of a thread per training image, one after another, and the final
+// table. As there, the images travel as floats, a launch answers one test image, and the sort is bitonic.
+
+#include <algorithm>
+#include <array>
+
+#include "app/bench/cases.h"
+#include "app/bench/data.h"
+#include "app/bench/figures.h"
+#include "app/bench/run.h"
+#include "app/report/format.h"
+
+namespace knn {
+
+namespace {
+
+constexpr const char* experiment = "garrett";
+constexpr std::string_view previous = "seed 003, 4.1, previous version",
+                           final_version = "seed 003, 4.1, final version";
+
+/// One rung: what it changes, and everything that it has then.
+struct Rung {
+    const char* change;
+    const char* kernel;
+    bool pinned, linear;
+};
+constexpr std::array<Rung, 6> rungs = {{
+    {"before", "ladder_scalar", false, true},
+    {"3.1 pageable -> pinned", "ladder_scalar", true, true},
+    {"3.2 scalar -> float4", "ladder_float4", true, true},
+    {"3.3 linear -> pitched", "ladder_float4", true, false},
+    {"3.4 global -> shared memory", "ladder_shared", true, false},
+    {"3.5 rolled -> fully unrolled", "ladder_unrolled", true, false},
+}};
+
+std::string time_cell(const Measurement& one, double value) {
+    return one.good() ? short_number(value) : !one.wrong.empty() ? "WRONG" : "not run";
+}
+
+/// The distance of all queries as the rung that was measured on some of them would take: the launches are
+/// alike, one a query.
+double ms_of_all(const Measurement& one) {
+    return one.us_a_query() * 1e-3 * static_cast<double>(one.problem.n_query);
+}
+
+void ladder(BenchRun& run, const Workload& work, Stand& stand, Measurement& last) {
+    const Measurement uploads[] = {run.upload(work, stand, experiment, false),
+                                   run.upload(work, stand, experiment, true)};
+    BenchTable table;
+    table.title = "the ladder: each row changes one thing of the row above";
+    table.columns = {"change",     "upload ms",        "upload / above", "queries", "distance ms/image",
+                     "min to max", "distance / above", "paper"};
+    Panel panel;
+    panel.title = "the ladder: distance of one test image";
+    panel.x_label = "milliseconds a test image";
+    panel.log_x = false;
+    const Measurement* upload_above = nullptr;
+    Measurement above;
+    for (const Rung& rung : rungs) {
+        TrialOptions options = run.trial();
+        options.linear = rung.linear;
+        Measurement one = run.distance(work, stand, experiment, rung.kernel, options);
+        const Measurement& upload = uploads[rung.pinned ? 1 : 0];
+        const Spread spread = one.spread();
+        const double n = std::max(1.0, static_cast<double>(one.n_query));
+        const bool first = upload_above == nullptr;
+        table.rows.push_back(
+            {rung.change, short_number(upload.ms_median()),
+             first ? "" : percent(upload.ms_median() / upload_above->ms_median(), 0),
+             one.good() ? with_commas(one.n_query) : "", time_cell(one, spread.median / n),
+             one.good() ? short_number(spread.low / n) + " to " + short_number(spread.high / n) : "",
+             first || !one.good() || !above.good() ? "" : percent(one.us_a_query() / above.us_a_query(), 0),
+             first ? "all: " + stated(previous, "whole", "execution time") + " s" : "not stated"});
+        if (one.good())
+            panel.bars.push_back({rung.change, spread.median / n, spread.low / n, spread.high / n,
+                                  short_number(spread.median / n) + " ms"});
+        upload_above = &upload;
+        above = one;
+        if (one.good()) last = std::move(one);
+    }
+    table.notes = {
+        "before: pageable host memory, scalar loads, linear rows, the test image in global memory, a loop.",
+        "upload: all images as floats, in one copy. The paper states no step's own time, only the",
+        "execution time of the whole program before the first."};
+    run.report().tables.push_back(std::move(table));
+    run.report().panels.push_back(std::move(panel));
+}
+
+struct FinalRow {
+    const char* what;
+    std::string_view row;
+    double paper_style_ms, classic_ms;
+};
+
+double stage_ms(const SearchResult& result, const char* name) {
+    for (const Stage& stage : result.timeline.stages())
+        if (stage.name == name) return stage.total_ms;
+    return 0;
+}
+
+std::int64_t count_correct(const SearchResult& result, const Dataset& data) {
+    std::int64_t correct = 0;
+    for (std::size_t i = 0; i < result.votes.size(); ++i)
+        correct += result.votes[i].label == data.test.labels.data()[i] ? 1 : 0;
+    return correct;
+}
+
+std::string cell(double ms) {
+    return ms > 0 ? short_number(ms) : "not run";
+}
+
+void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measurement& last, int k) {
+    const Workload& work = *data.work;
+    stand.fill("ladder_scalar");
+    const Measurement sort = run.select(work, stand, experiment, "bitonic", k, run.trial());
+    const Measurement upload = run.upload(work, stand, experiment, true);
+    SearchResult classic;
+    const Measurement whole = run.engine(work, experiment, *find_engine("classic"), k, run.trial(), &classic);
+    const FinalRow rows[] = {
+        {"data transfer", "data transfer", upload.good() ? upload.ms_median() : 0,
+         stage_ms(classic, "upload") + stage_ms(classic, "download")},
+        {"distance", "distance calculation", last.good() ? ms_of_all(last) : 0,
+         stage_ms(classic, "distance")},
+        {"sorting", "sorting", sort.good() ? ms_of_all(sort) : 0, stage_ms(classic, "sort")},
+    };
+    BenchTable table;
+    table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
+                  with_commas(work.query().count) + " test images";
+    table.columns = {"stage",     "paper, total",   "paper, average",
+                     "last rung", "engine classic", "paper / classic"};
+    for (const FinalRow& row : rows) {
+        const Figure* paper = find_figure(final_version, row.row, "total");
+        table.rows.push_back(
+            {row.what, stated(final_version, row.row, "total"), stated(final_version, row.row, "average"),
+             cell(row.paper_style_ms), cell(row.classic_ms),
+             paper != nullptr && row.classic_ms > 0 ? short_number(paper->value() / row.classic_ms) + " x"
+                                                    : ""});
+    }
+    const Figure* time = find_figure(final_version, "whole", "execution time");
+    table.rows.push_back({"execution, s", time->text, "", "",
+                          whole.good() ? fixed(whole.ms_median() / 1e3, 4) : "not run",
+                          whole.good() ? short_number(time->value() * 1e3 / whole.ms_median()) + " x" : ""});
+    table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
+                          whole.good() ? std::to_string(count_correct(classic, data.dataset)) : "not run",
+                          ""});
+    table.notes = {"execution: the paper's is its whole program, ours the search from upload to votes.",
+                   "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
+                       " right in " + stated(previous, "whole", "execution time") + " s."};
+    if (last.good() && last.n_query < work.query().count)
+        table.notes.push_back(
+            "last rung: " + with_commas(last.n_query) +
+            " launches were timed, one a test image; the total is theirs times " +
+            fixed(static_cast<double>(work.query().count) / static_cast<double>(last.n_query), 2));
+    run.report().tables.push_back(std::move(table));
+}
+
+}  // namespace
+
+void run_garrett(BenchRun& run) {
+    const int k = run.options().search.k;
+    const BenchData data = bench_data(run, k);
+    BenchReport& report = run.report();
+    report.data = data.text;
+    report.title = "bench garrett: seed 003, sections 3 and 4, k = " + std::to_string(k);
+    report.checked =
+        "every answer against the CPU engine, which agrees with nth_element on a sample of queries";
+    report.quotes = quotes_of("seed 003");
+    run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 3);
+    run.prepare(*data.work);
+    const std::unique_ptr<Stand> stand = run.stand(*data.work);
+    if (stand == nullptr) {
+        run.leave_out("the ladder", "its steps are steps of a GPU");
+        BenchTable table;
+        table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
+                      with_commas(data.work->query().count) + ")";
+        table.columns = {"stage", "paper, total ms", "engine cpu, ms"};
+        SearchResult found;
+        const Measurement whole =
+            run.engine(*data.work, experiment, *find_engine("cpu"), k, run.trial(), &found);
+        table.rows = {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
+                      {"distance", stated(final_version, "distance calculation", "total"),
+                       cell(stage_ms(found, "distance"))},
+                      {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
+                      {"execution, s", stated(final_version, "whole", "execution time"),
+                       fixed(whole.ms_median() / 1e3, 3)}};
+        report.tables.push_back(std::move(table));
+        return;
+    }
+    Measurement last;
+    ladder(run, *data.work, *stand, last);
+    final_table(run, data, *stand, last, k);
+}
+
+}  // namespace knn

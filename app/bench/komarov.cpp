@@ -1,0 +1,144 @@
+// Seed 001, Figs. 4 to 9: selection alone, from rows of uniformly random values. The formulas with the sizes
+// and the speed-ups are missing from its text, so the sizes here are ours and the paper's values "not
+// stated".
+
+#include "app/bench/cases.h"
+#include "app/bench/series.h"
+#include "app/report/format.h"
+
+namespace knn {
+
+namespace {
+
+struct Point {
+    std::int64_t n_query, n_train;
+    int k;
+};
+
+class Komarov {
+  public:
+    explicit Komarov(BenchRun& run)
+        : run_(run), ours_(first_of(selectors(), {"multiselect", "bitonic_topk"})) {
+        if (run.has_gpu() && ours_ != "multiselect")
+            run.leave_out("multiselect",
+                          "this build has no selector of this name: " + ours_ + " takes its place");
+    }
+
+    /// `rival`: what the paper compares with. `x`: which size varies; one line for each k.
+    void figure(const std::string& number, const std::string& title, const std::string& rival,
+                const std::string& x, const std::vector<Point>& points, bool a_query = false) {
+        if (rival == ours_) {
+            run_.leave_out("Fig. " + number,
+                           "its rival, " + rival + ", takes the place of multiselect already");
+            return;
+        }
+        std::vector<std::string> ways;
+        std::vector<std::string> names;
+        for (const std::string& name : {ours_, rival})
+            if (!name.empty() && (run_.has_gpu() || name == "nth_element")) names.push_back(name);
+        std::vector<int> ks;
+        for (const Point& point : points)
+            if (std::find(ks.begin(), ks.end(), point.k) == ks.end()) ks.push_back(point.k);
+        for (const std::string& name : names)
+            for (const int k : ks)
+                ways.push_back(way(name, k));
+        Diagram diagram("Fig. " + number + ": " + title, x, a_query ? "us a query" : "ms", ways);
+        std::unique_ptr<Stand> stand;
+        Point made{0, 0, 0};
+        for (const Point& point : points) {
+            const bool same = made.n_query == point.n_query && made.n_train == point.n_train;
+            const Problem problem{point.n_train, point.n_query, 1, point.k};
+            if (!same) {
+                stand.reset();
+                stand = run_.random_stand({point.n_train, point.n_query, 1, ks.back()}, 9);
+                const std::int64_t value = x == "queries" ? point.n_query : point.n_train;
+                diagram.row(static_cast<double>(value), with_commas(value));
+                made = point;
+            }
+            for (const std::string& name : names)
+                measure(diagram, "komarov " + number, name, problem, stand.get(), a_query);
+            if (names.size() > 1)
+                diagram.ratio("speed-up, k = " + std::to_string(point.k), way(rival, point.k),
+                              way(ours_, point.k));
+            if (point.k == ks.back()) diagram.words("paper", "not stated");
+        }
+        diagram.add_to(run_.report());
+    }
+
+  private:
+    static std::string way(const std::string& name, int k) { return name + ", k = " + std::to_string(k); }
+
+    void measure(Diagram& diagram, const std::string& experiment, const std::string& name,
+                 const Problem& problem, Stand* stand, bool a_query) {
+        const bool serial = name == "nth_element";
+        if (!run_.wants(name)) return;
+        if (!serial && stand == nullptr) return;
+        const Measurement one = serial
+                                    ? run_.serial_random(problem, experiment, run_.trial(0.1))
+                                    : run_.select_random(*stand, problem, experiment, name, run_.trial(0.1));
+        diagram.value(way(name, problem.k), one, a_query ? one.us_a_query() : one.ms_median());
+    }
+
+    BenchRun& run_;
+    std::string ours_;
+};
+
+/// Every k at every place; `sizes` is (queries, row length).
+std::vector<Point> points(const std::vector<std::pair<std::int64_t, std::int64_t>>& sizes,
+                          const std::vector<int>& ks) {
+    std::vector<Point> all;
+    for (const auto& [n_query, n_train] : sizes)
+        for (const int k : ks)
+            all.push_back({n_query, n_train, k});
+    return all;
+}
+
+}  // namespace
+
+void run_komarov(BenchRun& run) {
+    BenchReport& report = run.report();
+    report.title = "bench komarov: seed 001, Figs. 4 to 9, selection alone";
+    report.data = "rows of uniformly random 32-bit values with their indices";
+    report.checked = "a sample of the rows against nth_element";
+    report.quotes = {
+        {"sizes and speed-ups of Figs. 4 to 9", "not stated", "", "seed 001, Results: formulas missing"},
+        {"thread blocks from which the GPU is full", "128", "", "seed 001, Discussion"}};
+    Komarov komarov(run);
+    std::vector<std::pair<std::int64_t, std::int64_t>> by_row, by_query, constant, few, serial;
+    for (const std::int64_t n : {4096, 16'384, 65'536, 262'144}) {
+        by_row.emplace_back(1024, n);
+        serial.emplace_back(128, n);
+    }
+    for (const std::int64_t n : {128, 512, 2048, 8192})
+        by_query.emplace_back(n, 16'384);
+    for (const std::int64_t n : {1024, 8192, 65'536, 524'288})
+        constant.emplace_back((std::int64_t{1} << 26) / n, n);
+    for (const std::int64_t n : {8, 32, 64, 128, 256, 1024, 4096})
+        few.emplace_back(n, 65'536);
+    const std::vector<int> ks = {16, 128};
+    run.expect(run.has_gpu() ? 2 * static_cast<std::int64_t>(2 * (by_row.size() + by_query.size() +
+                                                                  constant.size() + serial.size()) +
+                                                             few.size())
+                             : 2 * static_cast<std::int64_t>(serial.size()));
+    if (run.has_gpu()) {
+        komarov.figure("4", "row length varied, 1,024 queries, against Garcia's insertion", "insertion",
+                       "row length", points(by_row, ks));
+        komarov.figure("5", "queries varied, rows of 16,384, against Garcia's insertion", "insertion",
+                       "queries", points(by_query, ks));
+        komarov.figure("6", "2^26 values in all, row length varied, against Sismanis' truncated bitonic sort",
+                       "bitonic_topk", "row length", points(constant, ks));
+        komarov.figure("8", "queries varied, rows of 65,536, time of one query", "", "queries",
+                       points(few, ks), true);
+        report.tables.back().notes.push_back(
+            "The paper: the time of a query flattens out at 128 queries, when every block has work.");
+    } else {
+        run.leave_out("Figs. 4, 5, 6 and 8", "they compare selectors of a GPU");
+    }
+    run.leave_out("Fig. 7",
+                  "its rival finds the k-th value alone, one row at a time; no selector here does only that");
+    komarov.figure("9", "row length varied, 128 queries, against nth_element on one CPU thread",
+                   "nth_element", "row length", points(serial, ks));
+    report.tables.back().notes.push_back("The sizes of all figures are ours.");
+}
+
+}  // namespace knn

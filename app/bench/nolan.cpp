@@ -1,0 +1,158 @@
+// Seed 000, §5: the whole search, distances and selection, with one size varied at a time around 128 queries,
+// 65,536 reference points, 64 dimensions and k = 128. The paper shows diagrams; their values, and how far
+// their axes reach, are not in its text.
+
+#include "app/bench/cases.h"
+#include "app/bench/series.h"
+#include "app/report/format.h"
+
+namespace knn {
+
+namespace {
+
+struct Sizes {
+    std::int64_t n_query = 128, n_train = 65'536, dim = 64;
+    int k = 128;
+};
+
+class Nolan {
+  public:
+    explicit Nolan(BenchRun& run)
+        : run_(run), distance_(first_of(distance_kernels(), {"auto-texture", "tiled16"})) {
+        // The paper's three, the one that it proposes, and the best of this program beside them.
+        for (const char* name :
+             {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect"})
+            if (!first_of(selectors(), {name}).empty() && run.wants(name)) selectors_.emplace_back(name);
+        for (const char* name : {"nth_element", "cpu"})
+            if (run.wants(name)) on_cpu_.emplace_back(name);
+    }
+
+    std::int64_t ways() const {
+        return static_cast<std::int64_t>((run_.has_gpu() ? selectors_.size() : 0) + on_cpu_.size()) +
+               (run_.has_gpu() ? 1 : 0);
+    }
+
+    /// One figure: these sizes one after another.
+    void figure(const std::string& number, const std::string& title, const std::string& x,
+                const std::vector<std::pair<std::int64_t, Sizes>>& points, const std::string& says) {
+        std::vector<std::string> columns = run_.has_gpu() ? selectors_ : std::vector<std::string>{};
+        columns.insert(columns.end(), on_cpu_.begin(), on_cpu_.end());
+        Diagram diagram((number.size() > 3 ? "Figures " : "Figure ") + number + ": " + title, x, "ms",
+                        columns);
+        std::unique_ptr<Workload> work;
+        std::unique_ptr<Stand> stand;
+        Measurement distance;
+        for (const auto& [value, sizes] : points) {
+            diagram.row(static_cast<double>(value), with_commas(value));
+            if (work == nullptr || !same_images(work->problem(1), sizes)) {
+                stand.reset();
+                work =
+                    std::make_unique<Workload>(sizes.n_train, sizes.n_query, sizes.dim, largest_k(points), 5);
+                run_.prepare(*work);
+                stand = run_.stand(*work);
+                if (stand != nullptr)
+                    distance = run_.distance(*work, *stand, "nolan " + number, distance_, run_.trial(0.2));
+            }
+            measure(diagram, number, *work, stand.get(), distance, sizes.k);
+            diagram.words("paper", "not stated");
+        }
+        if (run_.has_gpu())
+            diagram.note("Distances by " + distance_ + "; the paper's are by texture or tiles.");
+        diagram.note("The paper: " + says);
+        diagram.add_to(run_.report());
+    }
+
+  private:
+    static bool same_images(const Problem& problem, const Sizes& sizes) {
+        return problem.n_train == sizes.n_train && problem.n_query == sizes.n_query &&
+               problem.dim == sizes.dim;
+    }
+    static int largest_k(const std::vector<std::pair<std::int64_t, Sizes>>& points) {
+        int k = 1;
+        for (const auto& [value, sizes] : points)
+            k = std::max(k, sizes.k);
+        return k;
+    }
+
+    static double queries(const Measurement& one) { return static_cast<double>(one.n_query); }
+
+    void measure(Diagram& diagram, const std::string& number, const Workload& work, Stand* stand,
+                 const Measurement& distance, int k) {
+        const std::string experiment = "nolan " + number;
+        if (stand != nullptr) {
+            stand->fill(distance_);
+            for (const std::string& name : selectors_) {
+                const Measurement one = run_.select(work, *stand, experiment, name, k, run_.trial(0.2));
+                diagram.value(name, one, (one.us_a_query() + distance.us_a_query()) * 1e-3 * queries(one));
+            }
+        }
+        for (const std::string& name : on_cpu_)
+            if (name == "cpu") {
+                const Measurement one =
+                    run_.engine(work, experiment, *find_engine("cpu"), k, run_.trial(0.1));
+                diagram.value(name, one, one.ms_median());
+            } else {
+                const BenchRun::Serial one = run_.serial(work, experiment, name, k, run_.trial(0.2));
+                diagram.value(
+                    name, one.select,
+                    (one.select.us_a_query() + one.distance.us_a_query()) * 1e-3 * queries(one.select));
+            }
+    }
+
+    BenchRun& run_;
+    std::string distance_;
+    std::vector<std::string> selectors_, on_cpu_;
+};
+
+std::vector<std::pair<std::int64_t, Sizes>> varied(const std::vector<std::int64_t>& values,
+                                                   void (*set)(Sizes&, std::int64_t)) {
+    std::vector<std::pair<std::int64_t, Sizes>> points;
+    for (const std::int64_t value : values) {
+        Sizes sizes;
+        set(sizes, value);
+        points.emplace_back(value, sizes);
+    }
+    return points;
+}
+
+}  // namespace
+
+void run_nolan(BenchRun& run) {
+    BenchReport& report = run.report();
+    report.title = "bench nolan: seed 000, section 5";
+    report.data = "random bytes; unless varied 128 queries, 65,536 reference points, 64 dimensions, k = 128";
+    report.checked =
+        "every answer against the CPU engine, which agrees with nth_element on a sample of queries";
+    report.quotes = {{"number of queries", "128", "", "seed 000, 5"},
+                     {"number of reference points", "65536", "", "seed 000, 5"},
+                     {"dimension", "64", "", "seed 000, 5"},
+                     {"value of k", "128", "", "seed 000, 5"},
+                     {"times of Figures 5.1 to 5.5", "not stated", "ms", "seed 000, 5: in diagrams alone"}};
+    Nolan nolan(run);
+    const auto by_k = varied({1, 4, 16, 64, 128, 256, 512, 1024},
+                             [](Sizes& sizes, std::int64_t k) { sizes.k = static_cast<int>(k); });
+    const auto by_points =
+        varied({1024, 4096, 16'384, 65'536, 131'072, 262'144}, [](Sizes& sizes, std::int64_t n) {
+            sizes.n_query = 1;
+            sizes.n_train = n;
+        });
+    const auto by_queries =
+        varied({1, 8, 32, 128, 512, 2048}, [](Sizes& sizes, std::int64_t n) { sizes.n_query = n; });
+    const auto by_dim =
+        varied({8, 16, 32, 64, 128, 256, 512}, [](Sizes& sizes, std::int64_t dim) { sizes.dim = dim; });
+    run.expect(nolan.ways() *
+               static_cast<std::int64_t>(by_k.size() + by_points.size() + by_queries.size() + by_dim.size()));
+    nolan.figure("5.1 and 5.4", "k varied", "k", by_k,
+                 "insertion degrades rapidly as k grows, bitonic is unaffected.");
+    nolan.figure("5.2", "one query, reference points varied", "reference points", by_points,
+                 "rank (its cuBubbleSort) is comparable to bitonic for small sets, then rises suddenly.");
+    nolan.figure("5.3", "queries varied", "queries", by_queries,
+                 "both slow down linearly, bitonic at a greater rate: its queries go one at a time; here all "
+                 "at once.");
+    nolan.figure("5.5", "dim varied", "dimensions", by_dim,
+                 "the sorting does not depend on the dimension; the whole grows with it.");
+    report.tables.back().notes.push_back(
+        "The ranges of the axes are ours: the text does not state the paper's.");
+}
+
+}  // namespace knn

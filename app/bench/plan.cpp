@@ -1,0 +1,77 @@
+#include "app/bench/plan.h"
+
+#include <algorithm>
+
+#include "app/bench/cases.h"
+#include "app/engines.h"
+#include "app/values.h"
+#include "data/errors.h"
+
+namespace knn {
+
+std::vector<std::string> bench_names() {
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& name) {
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    };
+    for (const Strategy& kernel : distance_kernels())
+        add(kernel.name);
+    for (const Strategy& selector : selectors())
+        add(selector.name);
+    for (const Engine& engine : engines())
+        add(engine.name);
+    return names;
+}
+
+std::vector<std::string> parse_only(const std::string& text) {
+    const std::vector<std::string> known = bench_names();
+    std::vector<std::string> wanted;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        wanted.push_back(known[parse_name("--only", text.substr(begin, end - begin), known)]);
+        begin = end + 1;
+    }
+    return wanted;
+}
+
+bool is_wanted(const BenchOptions& options, const std::string& name) {
+    return options.only.empty() ||
+           std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+}
+
+const std::vector<BenchCase>& bench_cases() {
+    static const std::vector<BenchCase> cases = {
+        {"garrett", "seed 003, section 4: one optimization after another, then the final table", run_garrett},
+        {"nolan", "seed 000, section 5: k, points, queries and dim varied", run_nolan},
+        {"komarov", "seed 001, figures 4 to 9: selection alone from random rows", run_komarov},
+        {"singh", "seed 002, appendix A: nine sizes, one CPU thread against the GPU", run_singh},
+        {"zhu", "seed 004: tile sides and the three tricks", run_zhu},
+    };
+    return cases;
+}
+
+void check_bench_options(const Options& options) {
+    const BenchOptions& bench = options.bench;
+    const auto given = [&](const char* name) { return options.given.count(name) > 0; };
+    if (bench.which.empty()) {
+        for (const char* size : {"n-train", "n-query"})
+            if (bench.dim > 0 && !given(size))
+                throw UsageError(std::string("--dim: random images need their number too; expected --") +
+                                 size);
+        for (const char* file : {"data", "train-images", "train-labels", "test-images", "test-labels"})
+            if (bench.dim > 0 && given(file))
+                throw UsageError(std::string("--dim and --") + file +
+                                 ": random images come from no file; expected one of the two");
+        return;
+    }
+    const bool on_data = bench.which == "garrett";  // the one that is about a data set
+    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"}) {
+        const bool allowed = on_data && (std::string(name).starts_with("n-") || std::string(name) == "-k");
+        if (given(name) && !allowed)
+            throw UsageError(std::string(*name == '-' ? "" : "--") + name + ": the case " + bench.which +
+                             " has its own; expected one of the two");
+    }
+}
+
+}  // namespace knn

@@ -1,0 +1,31 @@
+#pragma once
+/// What `bench` can run, by name. Every list here is read from the tables of engines, kernels and selectors.
+
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+
+namespace knn {
+
+/// Everything that --only takes.
+std::vector<std::string> bench_names();
+
+/// The names in "a,b,c". Throws UsageError, with the nearest name, where one is unknown.
+std::vector<std::string> parse_only(const std::string& text);
+
+/// Whether --only lets this name run.
+bool is_wanted(const BenchOptions& options, const std::string& name);
+
+/// An experiment of a paper.
+struct BenchCase {
+    const char* name;
+    const char* summary;
+    void (*run)(class BenchRun& run);
+};
+const std::vector<BenchCase>& bench_cases();
+
+/// Throws UsageError where options contradict each other: a case has its own sizes.
+void check_bench_options(const Options& options);
+
+}  // namespace knn

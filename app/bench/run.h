@@ -1,0 +1,81 @@
+#pragma once
+/// One run of `bench`: its devices, the report that grows, and the ways to measure. Every measurement is
+/// checked before it is kept.
+
+#include <memory>
+#include <string>
+
+#include "app/bench/workload.h"
+#include "app/engines.h"
+#include "app/options.h"
+#include "app/progress.h"
+#include "app/report/bench.h"
+#include "cpu/serial.h"
+
+namespace knn {
+
+class BenchRun {
+  public:
+    /// Looks for the GPU and measures the limits. Throws DeviceError where a GPU was asked for that is not
+    /// there.
+    explicit BenchRun(const Options& options);
+
+    const Options& options() const { return options_; }
+    const BenchOptions& bench() const { return options_.bench; }
+    BenchReport& report() { return report_; }
+    bool has_gpu() const { return !report_.gpu.empty(); }
+    bool wants(const std::string& name) const;
+    /// How long a row may take, and how often it runs; `share` of the time that the user allows for one.
+    TrialOptions trial(double share = 1) const;
+
+    /// So many measurements are still to come, for the bar.
+    void expect(std::int64_t steps);
+
+    /// Finds the answers that others are held to, by the CPU engine, and compares a sample of them with
+    /// `nth_element`.
+    void prepare(Workload& work);
+
+    /// For images: pinned where there is a GPU, as the engines expect.
+    std::unique_ptr<HostMemory> host_memory() const;
+
+    /// The arrays on the GPU; null where there is none.
+    std::unique_ptr<Stand> stand(const Workload& work);
+    std::unique_ptr<Stand> random_stand(const Problem& problem, std::uint64_t seed);
+
+    Measurement distance(const Workload& work, Stand& stand, const std::string& experiment,
+                         const std::string& name, const TrialOptions& options);
+    Measurement select(const Workload& work, Stand& stand, const std::string& experiment,
+                       const std::string& name, int k, const TrialOptions& options);
+    Measurement upload(const Workload& work, Stand& stand, const std::string& experiment, bool pinned);
+    /// Selection from random rows; `n_checked` of them are compared with `nth_element`.
+    Measurement select_random(Stand& stand, const Problem& problem, const std::string& experiment,
+                              const std::string& name, const TrialOptions& options);
+
+    struct Serial {
+        Measurement distance, select;
+    };
+    Serial serial(const Workload& work, const std::string& experiment, const std::string& selector, int k,
+                  const TrialOptions& options);
+    Measurement serial_random(const Problem& problem, const std::string& experiment,
+                              const TrialOptions& options);
+
+    /// The whole search by an engine; `result` (may be null) gets what it found.
+    Measurement engine(const Workload& work, const std::string& experiment, const Engine& engine, int k,
+                       const TrialOptions& options, SearchResult* result = nullptr);
+
+    /// Says once what is not run and why.
+    void leave_out(const std::string& name, const std::string& reason);
+
+  private:
+    Measurement keep(Measurement measured);
+    void find_gpu();
+
+    const Options& options_;
+    BenchReport report_;
+    int device_ = 0;
+    std::int64_t steps_ = 0, done_ = 0;
+    Progress progress_;
+    Watch watch_;
+};
+
+}  // namespace knn

@@ -1,0 +1,89 @@
+#include "app/bench/series.h"
+
+#include <algorithm>
+
+#include "app/report/format.h"
+
+namespace knn {
+
+std::string first_of(const std::vector<Strategy>& table, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+        for (const Strategy& one : table)
+            if (one.name == name) return name;
+    return "";
+}
+
+Diagram::Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways)
+    : title_(std::move(title)), x_(std::move(x)), unit_(std::move(unit)), ways_(std::move(ways)) {}
+
+const Diagram::Cell* Diagram::Row::find(const std::string& name) const {
+    for (const auto& [key, cell] : cells)
+        if (key == name) return &cell;
+    return nullptr;
+}
+
+void Diagram::row(double x, const std::string& label) {
+    rows_.push_back({x, label, {}});
+}
+
+void Diagram::value(const std::string& way, const Measurement& measured, double value) {
+    Cell cell;
+    const bool whole = measured.n_query == measured.problem.n_query;
+    if (measured.good() && !whole) {
+        cell.text = short_number(value) + " [" + std::to_string(measured.n_query) + "]";
+        some_partial_ = true;
+    } else if (measured.good()) {
+        const Spread spread = measured.spread();
+        const double scale = spread.median > 0 ? value / spread.median : 1;
+        cell = {short_number(value), value, std::min(value, spread.low * scale), spread.high * scale};
+    } else {
+        cell.text = !measured.wrong.empty() ? "WRONG" : "not run";
+    }
+    if (measured.good() && (whole || measured.on == one_cpu_thread)) cell.us_a_query = measured.us_a_query();
+    rows_.back().cells.emplace_back(way, cell);
+}
+
+void Diagram::words(const std::string& column, const std::string& text) {
+    if (std::find(extra_columns_.begin(), extra_columns_.end(), column) == extra_columns_.end())
+        extra_columns_.push_back(column);
+    rows_.back().cells.emplace_back(column, Cell{text});
+}
+
+void Diagram::ratio(const std::string& column, const std::string& of, const std::string& to) {
+    const Cell *a = rows_.back().find(of), *b = rows_.back().find(to);
+    const bool known = a != nullptr && b != nullptr && a->us_a_query > 0 && b->us_a_query > 0;
+    words(column, known ? short_number(a->us_a_query / b->us_a_query) + " x" : "");
+}
+
+void Diagram::add_to(BenchReport& report) const {
+    BenchTable table;
+    table.title = title_ + " (" + unit_ + ")";
+    table.columns = {x_};
+    table.columns.insert(table.columns.end(), ways_.begin(), ways_.end());
+    table.columns.insert(table.columns.end(), extra_columns_.begin(), extra_columns_.end());
+    table.notes = notes_;
+    if (some_partial_)
+        table.notes.emplace_back(
+            "[n]: the time of n queries alone; there was no time for all (--seconds gives more).");
+    Panel panel;
+    panel.title = title_;
+    panel.x_label = x_;
+    panel.y_label = unit_;
+    for (const std::string& way : ways_)
+        panel.lines.push_back({way, {}});
+    for (const Row& row : rows_) {
+        std::vector<std::string> cells = {row.label};
+        for (std::size_t i = 1; i < table.columns.size(); ++i) {
+            const Cell* cell = row.find(table.columns[i]);
+            cells.push_back(cell != nullptr ? cell->text : "");
+            if (cell != nullptr && cell->value > 0 && i <= ways_.size())
+                panel.lines[i - 1].points.push_back({row.x, cell->value, cell->low, cell->high});
+        }
+        table.rows.push_back(std::move(cells));
+    }
+    std::erase_if(panel.lines, [](const PlotLine& line) { return line.points.empty(); });
+    report.tables.push_back(std::move(table));
+    if (!panel.lines.empty()) report.panels.push_back(std::move(panel));
+}
+
+}  // namespace knn

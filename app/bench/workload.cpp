@@ -1,0 +1,84 @@
+#include "app/bench/workload.h"
+
+#include <algorithm>
+
+#include "cpu/serial.h"
+
+namespace knn {
+
+namespace {
+
+std::string place(std::int64_t query, std::int64_t rank, const Neighbor& found, const Neighbor& right) {
+    const auto text = [](const Neighbor& one) {
+        return "image " + std::to_string(one.index) + " at " + std::to_string(one.distance);
+    };
+    return "query " + std::to_string(query) + ", rank " + std::to_string(rank + 1) + ": " + text(found) +
+           "; expected " + text(right);
+}
+
+}  // namespace
+
+Workload::Workload(const ImageRows& train, const ImageRows& query, std::span<const std::uint8_t> labels,
+                   int max_k)
+    : train_(train), query_(query), labels_(labels), max_k_(max_k) {}
+
+Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k,
+                   std::uint64_t seed)
+    : pixels_(static_cast<std::size_t>((n_train + n_query) * dim)),
+      own_labels_(static_cast<std::size_t>(n_train)),
+      max_k_(max_k) {
+    constexpr std::size_t bytes = 8;  // of one random number
+    for (std::size_t i = 0; i < pixels_.size(); i += bytes) {
+        const std::uint64_t value = random_value(seed, i);
+        for (std::size_t b = 0; b < bytes && i + b < pixels_.size(); ++b)
+            pixels_[i + b] = static_cast<std::uint8_t>(value >> (8 * b));
+    }
+    train_ = {pixels_.data(), n_train, dim};
+    query_ = {pixels_.data() + n_train * dim, n_query, dim};
+    labels_ = own_labels_;
+}
+
+SearchRequest Workload::request(int k, std::int64_t n) const {
+    SearchRequest request;
+    request.train = train_;
+    request.query = query_.first(n);
+    request.train_labels = labels_;
+    request.k = k;
+    return request;
+}
+
+std::string Workload::mismatch(const Neighbors& found) const {
+    for (std::int64_t q = 0; q < std::min(found.n_query, expected.n_query); ++q) {
+        const auto mine = found.row(q), right = expected.row(q);
+        for (std::size_t i = 0; i < std::min(mine.size(), right.size()); ++i)
+            if (mine[i] != right[i]) return place(q, static_cast<std::int64_t>(i), mine[i], right[i]);
+    }
+    return "";
+}
+
+std::string Workload::mismatch(std::int64_t query, std::span<const std::uint32_t> row) const {
+    std::vector<std::uint32_t> right(static_cast<std::size_t>(train_.count));
+    cpu::serial_distances(train_, query_.row(query), right);
+    for (std::size_t t = 0; t < right.size(); ++t)
+        if (row[t] != right[t])
+            return "query " + std::to_string(query) + ", training image " + std::to_string(t) + ": " +
+                   std::to_string(row[t]) + "; expected " + std::to_string(right[t]);
+    return "";
+}
+
+std::uint64_t random_value(std::uint64_t seed, std::uint64_t place) {
+    std::uint64_t x = (seed << 48) + (place + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+std::vector<std::int64_t> sample(std::int64_t n, std::int64_t most) {
+    std::vector<std::int64_t> places;
+    const std::int64_t count = std::min(n, most);
+    for (std::int64_t i = 0; i < count; ++i)
+        places.push_back(count > 1 ? i * (n - 1) / (count - 1) : 0);
+    return places;
+}
+
+}  // namespace knn

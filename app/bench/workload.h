@@ -1,0 +1,54 @@
+#pragma once
+/// One problem that is measured: its images and, once they are known, its answers.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/search.h"
+
+namespace knn {
+
+class Workload {
+  public:
+    /// Images of somebody else's, who outlives this.
+    Workload(const ImageRows& train, const ImageRows& query, std::span<const std::uint8_t> labels, int max_k);
+
+    /// Uniformly random bytes; the same seed gives the same.
+    Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k, std::uint64_t seed);
+
+    Workload(const Workload&) = delete;
+    Workload& operator=(const Workload&) = delete;
+
+    const ImageRows& train() const { return train_; }
+    const ImageRows& query() const { return query_; }
+    Problem problem(int k) const { return {train_.count, query_.count, train_.dim, k}; }
+    /// The largest k that will be asked for.
+    int max_k() const { return max_k_; }
+    /// The search for the first n queries.
+    SearchRequest request(int k, std::int64_t n) const;
+
+    /// What is right: the `max_k` nearest of each query. Whoever knows sets it.
+    Neighbors expected;
+
+    /// Empty where these are the k nearest of the first queries; else the first place that differs.
+    std::string mismatch(const Neighbors& found) const;
+    /// The same of one row of distances.
+    std::string mismatch(std::int64_t query, std::span<const std::uint32_t> row) const;
+
+  private:
+    std::vector<std::uint8_t> pixels_, own_labels_;
+    ImageRows train_, query_;
+    std::span<const std::uint8_t> labels_;
+    int max_k_;
+};
+
+/// A number that looks random and depends on its place alone (splitmix64).
+std::uint64_t random_value(std::uint64_t seed, std::uint64_t place);
+
+/// At most `most` of 0 .. n - 1, evenly spread, the first and the last among them.
+std::vector<std::int64_t> sample(std::int64_t n, std::int64_t most);
+
+}  // namespace knn

@@ -1,0 +1,84 @@
+#include <ctime>
+#include <ostream>
+
+#include "app/bench/cases.h"
+#include "app/bench/plan.h"
+#include "app/bench/run.h"
+#include "app/commands/command.h"
+#include "app/destinations.h"
+#include "app/output.h"
+#include "app/report/bench.h"
+
+namespace knn {
+
+namespace {
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    char text[sizeof "2000-01-01T00:00:00Z" + 8];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+Destinations checked_destinations(const Options& options) {
+    const BenchOptions& bench = options.bench;
+    Destinations outputs;
+    outputs.add("--json", bench.json);
+    outputs.add("--csv", bench.csv);
+    outputs.add("--plot", bench.plot);
+    if (bench.plot.ends_with(".png") && !png_available())
+        throw UsageError("--plot " + bench.plot + ": this build cannot draw PNG; expected a name in .svg");
+    return outputs;
+}
+
+void write_plot(const BenchReport& report, const std::string& file) {
+    std::string devices;
+    for (const Device& device : report.devices)
+        devices += (devices.empty() ? "" : ", ") + device.name;
+    const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
+    write_output(file, [&](std::ostream& out) {
+        if (!file.ends_with(".png")) {
+            out << svg_of(drawing);
+            return;
+        }
+        const std::vector<std::uint8_t> png = png_of(drawing);
+        out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
+    });
+}
+
+void write_all(const BenchReport& report, const BenchOptions& bench) {
+    if (!bench.json.empty()) write_output(bench.json, [&](std::ostream& out) { out << bench_json(report); });
+    if (!bench.csv.empty()) write_output(bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); });
+    if (!bench.plot.empty()) write_plot(report, bench.plot);
+    for (const std::string& file : {bench.json, bench.csv, bench.plot})
+        if (!file.empty() && is_standard_output(file)) return;  // which then holds nothing else
+    print(bench_text(report));
+}
+
+}  // namespace
+
+int bench(const Options& options, Clock::time_point) {
+    check_bench_options(options);
+    const Destinations outputs = checked_destinations(options);
+    outputs.check(options.bench.which.empty() && options.bench.dim == 0
+                      ? locate(options.data).files()
+                      : std::vector<std::filesystem::path>());
+    BenchReport report;
+    {
+        BenchRun run(options);  // its bar is gone before anything is printed
+        run.report().created = utc_now();
+        if (options.bench.which.empty()) run_compare(run);
+        for (const BenchCase& one : bench_cases())
+            if (one.name == options.bench.which) {
+                run.report().experiment = one.name;
+                one.run(run);
+            }
+        report = std::move(run.report());
+    }
+    write_all(report, options.bench);
+    if (report.wrong()) throw DataError("bench: wrong answers: see above; expected those of the reference");
+    return 0;
+}
+
+}  // namespace knn

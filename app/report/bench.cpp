@@ -1,0 +1,75 @@
+#include "app/report/bench.h"
+
+#include <algorithm>
+
+#include "app/report/format.h"
+
+namespace knn {
+
+namespace {
+
+double rate(double amount, double ms) {
+    return amount > 0 && ms > 0 ? amount / ms * 1e-6 : 0;
+}
+
+std::string rounded(double value) {
+    return value > 0 ? short_number(value) : "";
+}
+
+}  // namespace
+
+double Measurement::us_a_query() const {
+    return n_query > 0 ? ms_median() * 1e3 / static_cast<double>(n_query) : 0;
+}
+double Measurement::gb_per_s() const {
+    return rate(bytes, ms_median());
+}
+double Measurement::gflop_per_s() const {
+    return rate(operations, ms_median());
+}
+
+bool BenchReport::wrong() const {
+    return std::any_of(measurements.begin(), measurements.end(),
+                       [](const Measurement& one) { return !one.wrong.empty(); });
+}
+
+/// The direct form spends two instructions on three operations of a pair and pixel, a subtraction and a
+/// multiply-add, so it can reach three quarters of the rate that multiply-adds alone have.
+LimitShare BenchReport::share_of(const Measurement& measured) const {
+    constexpr double direct_form = 0.75, noise = 1.05;
+    if (!measured.good() || measured.part == "search") return {};
+    const bool on_gpu = measured.on == gpu && !gpu.empty();
+    if (!on_gpu && measured.on != one_cpu_thread) return {};
+    if (measured.part == "upload")
+        return on_gpu && limits.pinned_upload_gb_per_s > 0
+                   ? LimitShare{measured.gb_per_s() / limits.pinned_upload_gb_per_s, "link"}
+                   : LimitShare{};
+    const double copy = on_gpu ? limits.copy_gb_per_s : cpu_copy_gb_per_s;
+    const double memory = copy > 0 ? measured.gb_per_s() / copy : 0;
+    const double most = on_gpu ? direct_form * limits.multiply_add_gflop_per_s : 0;
+    const double arithmetic = most > 0 ? measured.gflop_per_s() / most : 0;
+    if (arithmetic > noise) return {0, "not the direct form"};
+    if (memory > noise) return {0, "reads from a cache"};
+    if (arithmetic > memory) return {arithmetic, "arithmetic"};
+    return {memory, memory > 0 ? "memory" : ""};
+}
+
+std::vector<std::string> measured_columns() {
+    return {"queries", "ms", "min to max", "us/query", "GB/s", "GFLOP/s", "of the limit"};
+}
+
+std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured) {
+    if (!measured.wrong.empty()) return {"", "WRONG"};
+    if (!measured.good()) return {"", "not run"};
+    const Spread spread = measured.spread();
+    const LimitShare share = report.share_of(measured);
+    return {with_commas(measured.n_query),
+            short_number(spread.median),
+            short_number(spread.low) + " to " + short_number(spread.high),
+            short_number(measured.us_a_query()),
+            rounded(measured.gb_per_s()),
+            rounded(measured.gflop_per_s()),
+            share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};
+}
+
+}  // namespace knn

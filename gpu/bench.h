@@ -1,0 +1,29 @@
+#pragma once
+/// What app/ calls of the GPU to measure it. Plain C++: no CUDA type crosses this line.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/bench.h"
+
+namespace knn::gpu {
+
+/// Distance kernels that stand in no table because they repeat a step of a paper, not to be used: the rungs
+/// of seed 003, §3, and the tiles of seed 004, §5.
+std::vector<std::string> rung_kernels();
+
+/// What this device reaches now. Throws DeviceError.
+Limits measure_limits(int device);
+
+/// The images on the device, and room for a matrix of as many queries as fit. `max_k`: the largest k that
+/// will be selected. The watch outlives the stand; the images do too.
+std::unique_ptr<Stand> stand(int device, const ImageRows& train, const ImageRows& query, int max_k,
+                             const Watch& watch);
+
+/// A matrix of uniformly random values and nothing else: only selection can be timed. The same seed gives the
+/// same values.
+std::unique_ptr<Stand> random_stand(int device, const Problem& problem, std::uint64_t seed,
+                                    const Watch& watch);
+
+}  // namespace knn::gpu

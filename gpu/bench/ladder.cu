@@ -1,0 +1,140 @@
+// Squared Euclidean distances in the steps of seed 003, §3: every rung changes one thing of the rung before.
+//
+// train   n_train × dim floats holding integers 0..255, rows of any pitch that is a multiple of 16 bytes,
+// zeros
+//         up to a multiple of 4, device memory
+// query   n_query × dim floats, the same
+// out     n_query × n_train unsigned 32-bit integers, pitched rows
+// launch  as in the seed: a launch a test image, a thread a training image, 256 a block
+// rungs   ladder_scalar    §3.2 "original": floats one by one from global memory
+//         ladder_float4    §3.2 "optimized": four at a time
+//         ladder_shared    §3.4: the test image comes from shared memory, which all threads of a block read
+//         ladder_unrolled  §3.5: the loop over the pixels is unrolled whole; compiled for 784 pixels
+//         (§3.1 and §3.3, pinned memory and pitched rows, change the arrays and not the kernel.)
+// exact   a float sum takes at most 256 squares of up to 255² before it is carried into an integer:
+//         256 · 65,025 < 2²⁴; of float4, each lane has a sum of its own
+// limits  dim <= 66,051 (the distance fits 32 bits); with shared memory dim <= 12,288 (48 KiB)
+// work    n_query · n_train · dim subtractions and multiply-adds; every launch reads the training set once
+
+#include "gpu/bench/rungs.h"
+#include "gpu/runtime/check.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+constexpr int steps_a_carry = 256;
+constexpr int unrolled_dim = 784;
+constexpr std::int64_t most_shared_dim = 48 * 1024 / sizeof(float);
+
+__device__ void add_squares(float4& sum, const float4& a, const float4& b) {
+    const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
+    sum.x = fmaf(d.x, d.x, sum.x);
+    sum.y = fmaf(d.y, d.y, sum.y);
+    sum.z = fmaf(d.z, d.z, sum.z);
+    sum.w = fmaf(d.w, d.w, sum.w);
+}
+
+__device__ unsigned integer_sum(const float4& v) {
+    return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
+           static_cast<unsigned>(v.w);
+}
+
+__global__ void __launch_bounds__(threads)
+    scalar_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
+    const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (t >= train.n) return;
+    const float* image = train.row(t);
+    const int dim = static_cast<int>(train.cols);
+    unsigned total = 0;
+    for (int begin = 0; begin < dim; begin += steps_a_carry) {
+        const int end = min(begin + steps_a_carry, dim);
+        float sum = 0;
+#pragma unroll 1
+        for (int i = begin; i < end; ++i) {
+            const float d = image[i] - d_query[i];
+            sum = fmaf(d, d, sum);
+        }
+        total += static_cast<unsigned>(sum);
+    }
+    d_out[t] = total;
+}
+
+/// all_steps: float4 steps where they are known when this is compiled, and the loop then unrolled; else 0.
+template <bool shared, int all_steps>
+__global__ void __launch_bounds__(threads)
+    vector_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
+    extern __shared__ float4 shared_query[];
+    const int steps = all_steps > 0 ? all_steps : static_cast<int>((train.cols + 3) / 4);
+    const auto* query = reinterpret_cast<const float4*>(d_query);
+    if constexpr (shared) {
+        for (int i = static_cast<int>(threadIdx.x); i < steps; i += threads)
+            shared_query[i] = query[i];
+        __syncthreads();
+        query = shared_query;
+    }
+    const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    if (t >= train.n) return;
+    const auto* image = reinterpret_cast<const float4*>(train.row(t));
+    float4 sum = make_float4(0, 0, 0, 0);
+    unsigned total = 0;
+    if constexpr (all_steps > 0) {
+        static_assert(all_steps <= steps_a_carry);
+#pragma unroll
+        for (int i = 0; i < all_steps; ++i)
+            add_squares(sum, image[i], query[i]);
+    } else {
+        for (int begin = 0; begin < steps; begin += steps_a_carry) {
+            const int end = min(begin + steps_a_carry, steps);
+#pragma unroll 1
+            for (int i = begin; i < end; ++i)
+                add_squares(sum, image[i], query[i]);
+            total += integer_sum(sum);
+            sum = make_float4(0, 0, 0, 0);
+        }
+    }
+    d_out[t] = total + integer_sum(sum);
+}
+
+template <bool shared, int dim>
+Refusal supports(const Problem& problem) {
+    if (Refusal refusal = refuse_all_but_l2("the ladder", problem)) return refusal;
+    if (dim > 0 && problem.dim != dim)
+        return "the unrolled rung is compiled for images of " + std::to_string(dim) + " pixels";
+    if (shared && problem.dim > most_shared_dim)
+        return "the rung keeps the test image in 48 KiB of shared memory: expected at most 12,288 pixels";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem&) {
+    return 0;
+}
+
+template <auto kernel, bool shared>
+void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
+             void*, cudaStream_t stream) {
+    const auto blocks = static_cast<unsigned>((problem.n_train + threads - 1) / threads);
+    const std::size_t shared_bytes =
+        shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
+    for (std::int64_t q = 0; q < problem.n_query; ++q)
+        kernel<<<blocks, threads, shared_bytes, stream>>>(train, query.row(q), out.row(q));
+    check_launch("launching a rung of the ladder");
+}
+
+constexpr auto unrolled_kernel = vector_kernel<true, unrolled_dim / 4>;
+
+}  // namespace
+
+extern const DistanceKernel ladder_scalar{"ladder_scalar", "seed 003, original: scalar loads",
+                                          supports<false, 0>, workspace_bytes, enqueue<scalar_kernel, false>};
+extern const DistanceKernel ladder_float4{"ladder_float4", "seed 003, §3.2: float4 loads", supports<false, 0>,
+                                          workspace_bytes, enqueue<vector_kernel<false, 0>, false>};
+extern const DistanceKernel ladder_shared{"ladder_shared", "seed 003, §3.4: the test image in shared memory",
+                                          supports<true, 0>, workspace_bytes,
+                                          enqueue<vector_kernel<true, 0>, true>};
+extern const DistanceKernel ladder_unrolled{"ladder_unrolled", "seed 003, §3.5: the loop unrolled",
+                                            supports<true, unrolled_dim>, workspace_bytes,
+                                            enqueue<unrolled_kernel, true>};
+
+}  // namespace knn::gpu

@@ -1,0 +1,98 @@
+// What the device reaches: bytes a second of a copy in its memory, multiply-adds a second, and both kinds of
+// upload. The medians of a few runs, timed with events.
+
+#include <algorithm>
+#include <vector>
+
+#include "gpu/bench.h"
+#include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/event.h"
+#include "gpu/runtime/pinned_buffer.h"
+#include "gpu/runtime/stream.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int runs = 7;
+constexpr int chains = 8;        // independent sums a thread, which hide the latency of each other
+constexpr int rounds = 1 << 14;  // multiply-adds of each
+constexpr int threads = 256, blocks_a_processor = 8;
+
+__global__ void __launch_bounds__(threads) multiply_add_kernel(float a, float b, float* d_out) {
+    float sum[chains];
+#pragma unroll
+    for (int i = 0; i < chains; ++i)
+        sum[i] = static_cast<float>(threadIdx.x + i);
+#pragma unroll 16
+    for (int round = 0; round < rounds; ++round)
+#pragma unroll
+        for (int i = 0; i < chains; ++i)
+            sum[i] = fmaf(sum[i], a, b);
+    float all = 0;
+#pragma unroll
+    for (int i = 0; i < chains; ++i)
+        all += sum[i];
+    if (all == -1) *d_out = all;  // never: but the compiler does not know
+}
+
+template <class Work>
+double median_ms(cudaStream_t stream, Work&& work) {
+    Event begin, end;
+    std::vector<double> ms;
+    for (int run = -1; run < runs; ++run) {  // the first warms up
+        begin.record(stream);
+        work();
+        end.record(stream);
+        end.synchronize();
+        if (run >= 0) ms.push_back(elapsed_ms(begin, end));
+    }
+    std::nth_element(ms.begin(), ms.begin() + runs / 2, ms.end());
+    return ms[runs / 2];
+}
+
+double rate(double amount, double ms) {
+    return ms > 0 ? amount / ms * 1e-6 : 0;
+}
+
+}  // namespace
+
+Limits measure_limits(int device) {
+    check(cudaSetDevice(device), "choosing the device");
+    Stream stream;
+    Limits limits;
+    std::size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
+    const std::size_t size = std::min<std::size_t>(std::size_t{1} << 30, free_bytes / 4);
+    DeviceBuffer<char> from(size), to(size);
+    check(cudaMemsetAsync(from.d_data(), 1, size, stream), "filling");
+    limits.copy_gb_per_s =
+        rate(2.0 * static_cast<double>(size), median_ms(stream, [&] {
+                 check(cudaMemcpyAsync(to.d_data(), from.d_data(), size, cudaMemcpyDeviceToDevice, stream),
+                       "copying in device memory");
+             }));
+
+    const int blocks = blocks_a_processor * device_attribute(cudaDevAttrMultiProcessorCount);
+    DeviceBuffer<float> out(1);
+    limits.multiply_add_gflop_per_s =
+        rate(2.0 * chains * rounds * threads * blocks, median_ms(stream, [&] {
+                 multiply_add_kernel<<<blocks, threads, 0, stream>>>(0.999f, 0.5f, out.d_data());
+                 check_launch("launching multiply-adds");
+             }));
+
+    const std::size_t upload = std::min<std::size_t>(size, std::size_t{1} << 28);
+    PinnedBuffer<char> pinned(upload);
+    std::fill_n(pinned.data(), upload, char{1});
+    std::vector<char> pageable(upload, 1);
+    const auto upload_rate = [&](const char* host) {
+        return rate(static_cast<double>(upload), median_ms(stream, [&] {
+                        check(cudaMemcpyAsync(to.d_data(), host, upload, cudaMemcpyHostToDevice, stream),
+                              "uploading");
+                    }));
+    };
+    limits.pinned_upload_gb_per_s = upload_rate(pinned.data());
+    limits.pageable_upload_gb_per_s = upload_rate(pageable.data());
+    return limits;
+}
+
+}  // namespace knn::gpu

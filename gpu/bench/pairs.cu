@@ -1,0 +1,130 @@
+// Squared Euclidean distances in the steps of seed 004: a thread a pair, and the first two of its three
+// tricks.
+//
+// train   n_train × dim floats holding integers 0..255, pitched rows, device memory
+// query   n_query × dim floats, the same
+// out     n_query × n_train unsigned 32-bit integers, pitched rows
+// launch  pair_plain       §4.1: blocks of 16 × 16 threads, each reads its two images from global memory
+//         pair_tileN       §5.1: blocks of N × N threads, tiles of N × N of both sets in shared memory
+//         pair_tile16_z    §5.2: the same, with the grid's z dimension for the four quarters of the matrix
+//         As in the seed, x counts in memory order, so neighboring threads write neighboring distances.
+// exact   (a − b)² is summed in a float that is carried into an integer every 256 pixels: 256 · 65,025 < 2²⁴
+// limits  dim <= 66,051 (the distance fits 32 bits); 65,535 blocks of queries
+// work    n_query · n_train · dim subtractions and multiply-adds. The seed, whose queries are its training
+//         points, computes one of each two equal distances; here all are computed, as for any other queries.
+
+#include "gpu/bench/rungs.h"
+#include "gpu/runtime/check.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int pixels_a_carry = 256;
+constexpr int plain_side = 16;
+constexpr std::int64_t most_blocks_y = 65'535;
+
+__global__ void __launch_bounds__(plain_side* plain_side)
+    plain_kernel(FloatRows train, FloatRows query, DistanceRows out) {
+    const std::int64_t t = std::int64_t{blockIdx.x} * plain_side + threadIdx.x;
+    const std::int64_t q = std::int64_t{blockIdx.y} * plain_side + threadIdx.y;
+    if (q >= out.n || t >= out.cols) return;
+    const float *a = query.row(q), *b = train.row(t);
+    const int dim = static_cast<int>(train.cols);
+    unsigned total = 0;
+    for (int begin = 0; begin < dim; begin += pixels_a_carry) {
+        float sum = 0;
+        for (int i = begin; i < min(begin + pixels_a_carry, dim); ++i) {
+            const float d = a[i] - b[i];
+            sum = fmaf(d, d, sum);
+        }
+        total += static_cast<unsigned>(sum);
+    }
+    out.row(q)[t] = total;
+}
+
+/// blockIdx.z: which quarter of the matrix; a grid of one layer has the whole of it.
+template <int side>
+__global__ void __launch_bounds__(side* side)
+    tile_kernel(FloatRows train, FloatRows query, DistanceRows out) {
+    __shared__ float query_tile[side][side], train_tile[side][side + 1];
+    const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+    const std::int64_t train_begin = (std::int64_t{blockIdx.x} + blockIdx.z / 2 * gridDim.x) * side;
+    const std::int64_t query_begin = (std::int64_t{blockIdx.y} + blockIdx.z % 2 * gridDim.y) * side;
+    const std::int64_t q = query_begin + y, t = train_begin + x;
+    const float* query_row = query.row(min(q, query.n - 1));
+    const float* train_row = train.row(min(train_begin + y, train.n - 1));
+    const int dim = static_cast<int>(train.cols);
+    unsigned total = 0;
+    float sum = 0;
+    for (int begin = 0; begin < dim; begin += side) {
+        const bool inside = begin + x < dim;
+        query_tile[y][x] = inside ? query_row[begin + x] : 0;
+        train_tile[y][x] = inside ? train_row[begin + x] : 0;
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < side; ++i) {
+            const float d = query_tile[y][i] - train_tile[x][i];
+            sum = fmaf(d, d, sum);
+        }
+        if ((begin + side) % pixels_a_carry == 0) {
+            total += static_cast<unsigned>(sum);
+            sum = 0;
+        }
+        __syncthreads();  // nobody overwrites what others still read
+    }
+    if (q < out.n && t < out.cols) out.row(q)[t] = total + static_cast<unsigned>(sum);
+}
+
+template <int side>
+Refusal supports(const Problem& problem) {
+    if (Refusal refusal = refuse_all_but_l2("the tiles of seed 004", problem)) return refusal;
+    if (problem.n_query > most_blocks_y * side)
+        return "the grid has 65,535 rows of blocks: expected at most " +
+               std::to_string(most_blocks_y * side) + " queries";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem&) {
+    return 0;
+}
+
+unsigned blocks(std::int64_t n, int of) {
+    return static_cast<unsigned>((n + of - 1) / of);
+}
+
+void enqueue_plain(const Problem& problem, const FloatRows& train, const FloatRows& query,
+                   const DistanceRows& out, void*, cudaStream_t stream) {
+    const dim3 grid(blocks(problem.n_train, plain_side), blocks(problem.n_query, plain_side));
+    plain_kernel<<<grid, dim3(plain_side, plain_side), 0, stream>>>(train, query, out);
+    check_launch("launching a thread a pair");
+}
+
+/// layers: 1, or 4 of half the width and height each.
+template <int side, int layers>
+void enqueue_tiles(const Problem& problem, const FloatRows& train, const FloatRows& query,
+                   const DistanceRows& out, void*, cudaStream_t stream) {
+    constexpr int halves = layers == 4 ? 2 : 1;
+    const dim3 grid(blocks(problem.n_train, side * halves), blocks(problem.n_query, side * halves), layers);
+    tile_kernel<side><<<grid, dim3(side, side), 0, stream>>>(train, query, out);
+    check_launch("launching tiles of seed 004");
+}
+
+}  // namespace
+
+#define TILES(name, side, layers, summary)                                               \
+    extern const DistanceKernel name {                                                   \
+#name, summary, supports < side>, workspace_bytes, enqueue_tiles < side, layers> \
+    }
+
+extern const DistanceKernel pair_plain{"pair_plain", "seed 004, §4.1: a thread a pair", supports<plain_side>,
+                                       workspace_bytes, enqueue_plain};
+TILES(pair_tile4, 4, 1, "seed 004, §5.1: tiles of 4 x 4");
+TILES(pair_tile8, 8, 1, "seed 004, §5.1: tiles of 8 x 8");
+TILES(pair_tile16, 16, 1, "seed 004, §5.1: tiles of 16 x 16");
+TILES(pair_tile32, 32, 1, "seed 004, §5.1: tiles of 32 x 32");
+TILES(pair_tile16_z, 16, 4, "seed 004, §5.2: tiles of 16 x 16, a layer for each quarter of the matrix");
+
+#undef TILES
+
+}  // namespace knn::gpu

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <span>
+
+#include "gpu/distance/distance.h"
+
+namespace knn::gpu {
+
+/// The kernels that only `bench` runs (gpu/bench.h). They are held to the same answers as the others.
+std::span<const DistanceKernel* const> rung_table();
+
+}  // namespace knn::gpu

@@ -1,0 +1,77 @@
+#pragma once
+/// Runs something again and again and times it with events.
+///
+/// Before each run a piece of memory twice as large as the L2 cache is filled: that empties the cache of what
+/// the run before left, and gives the host time to queue all launches of the run, so that short kernels are
+/// not timed by the speed of the host.
+
+#include <algorithm>
+
+#include "data/bench.h"
+#include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/event.h"
+#include "gpu/runtime/stream.h"
+
+namespace knn::gpu {
+
+class Runs {
+  public:
+    /// On the current device. The watch outlives this.
+    explicit Runs(const Watch& watch)
+        : watch_(watch), flush_(2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize))) {}
+
+    /// What is timed is queued on this stream.
+    const Stream& stream() const { return stream_; }
+
+    /// Finds out how many queries n, up to `most`, can be run `least_runs` times within the time, by trying
+    /// `work(n)` for four times as many each time; then times it for so many. A try may take the time of all
+    /// runs: kernels with a thread a query are no slower for more of them.
+    template <class Work>
+    Trial timed(std::int64_t most, const TrialOptions& options, Work&& work) {
+        constexpr std::int64_t first = 16, growth = 4;
+        std::int64_t n = std::min(most, first);
+        once([&] { work(n); });  // loads the code
+        double ms = once([&] { work(n); });
+        while (n < most) {
+            const std::int64_t next = std::min(growth * n, most);
+            if (ms * static_cast<double>(next) / static_cast<double>(n) > options.budget_ms) break;
+            ms = once([&] { work(next); });
+            if (ms * TrialOptions::least_runs > options.budget_ms) break;
+            n = next;
+        }
+        return repeated(n, options, [&] { work(n); });
+    }
+
+    /// Runs for a trial of n queries, after one to warm up.
+    template <class Work>
+    Trial repeated(std::int64_t n, const TrialOptions& options, Work&& work) {
+        Trial trial;
+        trial.n_query = n;
+        const double ms = std::max(once(work), 1e-3);
+        const int runs = std::clamp(static_cast<int>(options.budget_ms / ms),
+                                    std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+        for (int run = 0; run < runs; ++run)
+            trial.ms.push_back(once(work));
+        return trial;
+    }
+
+  private:
+    template <class Work>
+    double once(Work&& work) {
+        if (watch_.stopped()) throw Interrupted();
+        if (flush_.size() > 0)
+            check(cudaMemsetAsync(flush_.d_data(), 0, flush_.size(), stream_), "emptying the cache");
+        begin_.record(stream_);
+        work();
+        end_.record(stream_);
+        end_.synchronize();
+        return elapsed_ms(begin_, end_);
+    }
+
+    const Watch& watch_;
+    DeviceBuffer<char> flush_;
+    Event begin_, end_;
+    Stream stream_;  // destroyed first
+};
+
+}  // namespace knn::gpu

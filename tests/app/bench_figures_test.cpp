@@ -1,0 +1,77 @@
+#include "app/bench/figures.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+TEST_CASE("every figure of a paper says where it stands, and is a number") {
+    std::set<std::string> places;
+    for (const Figure& one : paper_figures()) {
+        const std::string source = one.source;
+        CAPTURE(source);
+        CAPTURE(one.text);
+        CHECK(source.starts_with("seed 00"));
+        CHECK(source.find(", ") != std::string::npos);  // and the section or table
+        CHECK(one.value() > 0);
+        CHECK(places.insert(source + '|' + one.row + '|' + one.column).second);  // once
+        CHECK(find_figure(one.source, one.row, one.column) == &one);
+    }
+    CHECK(places.size() == 2 * 9 * 7 + 10 + 85);
+}
+
+TEST_CASE("what a paper does not state is not made up") {
+    CHECK(stated("seed 000, 5", "Figure 5.1", "time") == "not stated");
+    CHECK(quotes_of("seed 001").empty());
+}
+
+TEST_CASE("figures that a reader knows") {
+    CHECK(stated("seed 002, A.1", "case 1", "speed-up") == "8.21");
+    CHECK(stated("seed 002, A.2", "case 8", "speed-up") == "74.48");
+    CHECK(stated("seed 003, 4.1, final version", "distance calculation", "total") == "19500");
+    CHECK(stated("seed 004, Table 5", "block size 16", "time of distances computing") == "27449.7461");
+    CHECK(singh_cases().size() == 9);
+}
+
+TEST_CASE("each speed-up of seed 002 is its CPU time over its GPU time") {
+    for (const char* system : {"seed 002, A.1", "seed 002, A.2"})
+        for (const SinghCase& one : singh_cases()) {
+            const auto value = [&](const char* column) {
+                return find_figure(system, one.name, column)->value();
+            };
+            CAPTURE(one.name);
+            CHECK(value("CPU total") / value("GPU total") ==
+                  doctest::Approx(value("speed-up")).epsilon(0.005));
+        }
+}
+
+TEST_CASE("a figure of a paper stands in the table and nowhere else in the program") {
+    std::vector<std::string> telling;  // too long to turn up by chance
+    for (const Figure& one : paper_figures())
+        if (std::string_view(one.text).size() >= 6) telling.emplace_back(one.text);
+    CHECK(telling.size() > 100);
+    int in_table = 0;
+    for (const char* folder : {"app", "cpu", "data", "gpu"})
+        for (const auto& entry : fs::recursive_directory_iterator(fs::path(MNIST_KNN_SOURCE) / folder)) {
+            const std::string extension = entry.path().extension();
+            if (extension != ".cpp" && extension != ".h" && extension != ".cu" && extension != ".cuh")
+                continue;
+            std::ifstream file(entry.path());
+            const std::string text{std::istreambuf_iterator<char>(file), {}};
+            for (const std::string& figure : telling)
+                if (text.find(figure) != std::string::npos) {
+                    CAPTURE(figure);
+                    CHECK(entry.path().filename() == "figures.cpp");
+                    ++in_table;
+                }
+        }
+    CHECK(in_table == static_cast<int>(telling.size()));
+}
+
+}  // namespace knn

@@ -1,0 +1,109 @@
+#include "app/bench/plan.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/bench/workload.h"
+#include "app/engines.h"
+#include "cpu/search.h"
+#include "cpu/serial.h"
+#include "data/errors.h"
+
+namespace knn {
+
+namespace {
+
+std::string message_of(const Options& options) {
+    try {
+        check_bench_options(options);
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("bench knows every name of the tables, each once") {
+    std::vector<std::string> names = bench_names();
+    for (const Strategy& one : distance_kernels())
+        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
+    for (const Strategy& one : selectors())
+        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
+    for (const Engine& one : engines())
+        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
+    CHECK(std::count(names.begin(), names.end(), "nth_element") == 1);
+}
+
+TEST_CASE("--only takes names and says what was probably meant") {
+    CHECK(parse_only("cpu,nth_element") == std::vector<std::string>{"cpu", "nth_element"});
+    CHECK_THROWS_WITH_AS(parse_only("cpu,nth_elemnt"), doctest::Contains("did you mean nth_element?"),
+                         UsageError);
+    CHECK_THROWS_AS(parse_only(""), UsageError);
+    CHECK_THROWS_AS(parse_only("cpu,"), UsageError);
+    BenchOptions options;
+    CHECK(is_wanted(options, "cpu"));
+    options.only = {"classic"};
+    CHECK(!is_wanted(options, "cpu"));
+}
+
+TEST_CASE("a case has its own sizes; garrett's are the data set's") {
+    Options options;
+    options.bench.which = "zhu";
+    CHECK(message_of(options).empty());
+    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"}) {
+        options.given = {name};
+        CHECK(message_of(options).find("the case zhu has its own") != std::string::npos);
+    }
+    options.bench.which = "garrett";
+    options.given = {"-k", "n-train", "n-query"};
+    CHECK(message_of(options).empty());
+    options.given = {"dim"};
+    CHECK(!message_of(options).empty());
+}
+
+TEST_CASE("random images need their number and no files") {
+    Options options;
+    options.bench.dim = 9;
+    CHECK(message_of(options).find("expected --n-train") != std::string::npos);
+    options.given = {"dim", "n-train", "n-query"};
+    CHECK(message_of(options).empty());
+    options.given.insert("data");
+    CHECK(message_of(options).find("come from no file") != std::string::npos);
+}
+
+TEST_CASE("a sample has its first and its last") {
+    CHECK(sample(0, 8).empty());
+    CHECK(sample(1, 8) == std::vector<std::int64_t>{0});
+    CHECK(sample(3, 8) == std::vector<std::int64_t>{0, 1, 2});
+    CHECK(sample(101, 3) == std::vector<std::int64_t>{0, 50, 100});
+}
+
+TEST_CASE("a workload finds what differs from the reference") {
+    Workload work(50, 7, 12, 4, 3);
+    work.expected = cpu::search(work.request(4, 7), {}).neighbors;
+    Neighbors found = work.expected;
+    CHECK(work.mismatch(found).empty());
+    found.n_query = 5;  // of the first alone
+    CHECK(work.mismatch(found).empty());
+    found.row(2)[1].index ^= 1;
+    CHECK(work.mismatch(found).starts_with("query 2, rank 2: "));
+
+    std::vector<std::uint32_t> row(50);
+    cpu::serial_distances(work.train(), work.query().row(6), row);
+    CHECK(work.mismatch(6, row).empty());
+    ++row[49];
+    CHECK(work.mismatch(6, row).starts_with("query 6, training image 49: "));
+}
+
+TEST_CASE("random images are the same every time and fill the range") {
+    const Workload a(40, 3, 17, 1, 5), b(40, 3, 17, 1, 5), c(40, 3, 17, 1, 6);
+    const std::vector<std::uint8_t> bytes(a.train().pixels, a.train().pixels + 40 * 17);
+    CHECK(std::equal(bytes.begin(), bytes.end(), b.train().pixels));
+    CHECK(!std::equal(bytes.begin(), bytes.end(), c.train().pixels));
+    CHECK(*std::max_element(bytes.begin(), bytes.end()) > 240);
+    CHECK(*std::min_element(bytes.begin(), bytes.end()) < 15);
+}
+
+}  // namespace knn

@@ -1,0 +1,70 @@
+#include "app/bench/series.h"
+
+#include <doctest/doctest.h>
+
+namespace knn {
+
+namespace {
+
+Measurement measured(const std::string& on, std::int64_t n_query, double ms) {
+    Measurement one;
+    one.on = on;
+    one.problem.n_query = 100;
+    one.n_query = n_query;
+    one.ms = {ms};
+    return one;
+}
+
+}  // namespace
+
+TEST_CASE("a diagram becomes a table and lines") {
+    Diagram diagram("title", "k", "ms", {"a", "b", "c"});
+    diagram.row(1, "one");
+    diagram.value("a", measured("gpu:0", 100, 2), 2);
+    diagram.value("b", measured("gpu:0", 100, 6), 6);
+    diagram.ratio("b / a", "b", "a");
+    diagram.row(2, "two");
+    diagram.value("a", measured("gpu:0", 100, 4), 4);
+    Measurement wrong = measured("gpu:0", 100, 4), refused;
+    wrong.wrong = "query 0";
+    refused.left_out = "too large";
+    diagram.value("b", wrong, 4);
+    diagram.value("c", refused, 0);
+    diagram.ratio("b / a", "b", "a");
+    BenchReport report;
+    diagram.add_to(report);
+
+    const BenchTable& table = report.tables.at(0);
+    CHECK(table.columns == std::vector<std::string>{"k", "a", "b", "c", "b / a"});
+    CHECK(table.rows.at(0) == std::vector<std::string>{"one", "2.00", "6.00", "", "3.00 x"});
+    CHECK(table.rows.at(1) == std::vector<std::string>{"two", "4.00", "WRONG", "not run", ""});
+    CHECK(table.notes.empty());
+    const Panel& panel = report.panels.at(0);
+    REQUIRE(panel.lines.size() == 2);  // c has no point
+    CHECK(panel.lines[0].points.size() == 2);
+    CHECK(panel.lines[1].points.size() == 1);
+}
+
+TEST_CASE("a time of some queries only says so, is not drawn, and is compared where queries are alike") {
+    Diagram diagram("title", "k", "ms", {"whole", "part", "serial"});
+    diagram.row(1, "one");
+    diagram.value("whole", measured("gpu:0", 100, 1), 1);
+    diagram.value("part", measured("gpu:0", 16, 8), 8);
+    diagram.value("serial", measured(one_cpu_thread, 10, 5), 5);
+    diagram.ratio("part / whole", "part", "whole");
+    diagram.ratio("serial / whole", "serial", "whole");
+    BenchReport report;
+    diagram.add_to(report);
+    CHECK(report.tables.at(0).rows.at(0) ==
+          std::vector<std::string>{"one", "1.00", "8.00 [16]", "5.00 [10]", "", "50.0 x"});
+    CHECK(report.tables.at(0).notes.size() == 1);
+    CHECK(report.panels.at(0).lines.size() == 1);
+}
+
+TEST_CASE("the first name that a table has") {
+    const std::vector<Strategy> table = {{"a", ""}, {"b", ""}};
+    CHECK(first_of(table, {"x", "b", "a"}) == "b");
+    CHECK(first_of(table, {"x"}).empty());
+}
+
+}  // namespace knn

@@ -1,0 +1,235 @@
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <set>
+
+#include "tests/cli/program.h"
+
+using namespace knn::test;
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A run on random images that takes a fraction of a second, on the CPU alone.
+std::vector<std::string> small_bench(const std::vector<std::string>& extra = {}) {
+    std::vector<std::string> words = {"bench",     "--dim",     "20",       "--n-train", "300",
+                                      "--n-query", "25",        "--device", "cpu",       "--repeat",
+                                      "3",         "--seconds", "0.5"};
+    words.insert(words.end(), extra.begin(), extra.end());
+    return words;
+}
+
+std::vector<std::string> small_case(const std::string& name, const std::vector<std::string>& extra = {}) {
+    std::vector<std::string> words = {"bench",    "--case", name,        "--device", "cpu",
+                                      "--repeat", "1",      "--seconds", "0.002"};
+    words.insert(words.end(), extra.begin(), extra.end());
+    return words;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("bench without a GPU measures the CPU and says what it left out") {
+    const RunResult result = program(small_bench());
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+    for (const char* part : {"nth_element", "  cpu ", "left out", "--device cpu was given", "us/query",
+                             "300 training and 25 test images of 20 pixels", "GB/s read and written"})
+        CHECK(contains(result.out, part));
+}
+
+TEST_CASE("bench on a data set, and on a part of it") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const std::vector<std::string> words = {"bench", "--data",    folder / "", "--device",
+                                            "cpu",   "--seconds", "0.1"};
+    std::vector<std::string> part = words;
+    part.insert(part.end(), {"--n-train", "30", "--n-query", "9", "-k", "30"});
+    const RunResult all = program(words), some = program(part);
+    CHECK(all.exit_code == 0);
+    CHECK(contains(all.out, "40 training and 17 test images of 15 pixels"));
+    CHECK(some.exit_code == 0);
+    CHECK(contains(some.out, "30 training and 9 test images of 15 pixels"));
+    part.back() = "31";
+    CHECK(program(part).exit_code == 2);  // k is larger than the training set
+    std::vector<std::string> too_many = words;
+    too_many.insert(too_many.end(), {"--n-train", "41"});
+    const RunResult refused = program(too_many);
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "the data set has 40"));
+}
+
+TEST_CASE("bench for machines") {
+    const RunResult result = program(small_bench({"--json", "-", "--k", "7"}));
+    CHECK(result.exit_code == 0);
+    const json report = json::parse(result.out);
+    CHECK(report["schema"] == "mnist-knn/bench/1");
+    CHECK(report["case"] == "compare");
+    CHECK(report["correct"] == true);
+    CHECK(report["limits"]["cpu_thread_copy_gb_per_s"] > 0);
+    std::set<std::string> measured;
+    for (const json& one : report["measurements"]) {
+        if (one["status"] != "measured") {
+            CHECK(!one["reason"].get<std::string>().empty());
+            continue;
+        }
+        measured.insert(one["name"]);
+        CHECK(one["k"] == 7);
+        CHECK(one["runs"] == 3);
+        CHECK(one["queries_measured"] == 25);
+        CHECK(one["min_ms"] <= one["median_ms"]);
+        CHECK(one["median_ms"] <= one["max_ms"]);
+    }
+    CHECK(measured == std::set<std::string>{"cpu", "nth_element", "serial"});
+}
+
+TEST_CASE("bench as CSV: every line has every column") {
+    const Folder folder;
+    const RunResult result = program(small_bench({"--csv", folder / "b.csv", "-q"}));
+    CHECK(result.exit_code == 0);
+    const std::vector<std::string> lines = lines_of(read_file(folder / "b.csv"));
+    CHECK(lines.size() >= 4);
+    CHECK(lines[0] ==
+          "experiment,part,name,device,n_train,n_query,dim,k,queries_measured,runs,median_ms,min_ms,max_ms,"
+          "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason");
+    for (const std::string& line : lines) {
+        bool quoted = false;
+        int commas = 0;
+        for (const char c : line) {
+            quoted = quoted != (c == '"');
+            commas += c == ',' && !quoted ? 1 : 0;
+        }
+        CHECK(commas == 19);
+    }
+}
+
+TEST_CASE("bench draws: SVG in every build, PNG where it can") {
+    const Folder folder;
+    const RunResult svg = program(small_bench({"--plot", folder / "b.svg"}));
+    CHECK(svg.exit_code == 0);
+    const std::string text = read_file(folder / "b.svg");
+    CHECK(text.starts_with("<svg "));
+    CHECK(contains(text, ">nth_element</text>"));
+    CHECK(contains(text, "microseconds a query"));
+    const RunResult png = program(small_bench({"--plot", folder / "b.png"}));
+    if (png.exit_code == 2) {  // a build without OpenCV
+        CHECK(contains(png.err, "expected a name in .svg"));
+        return;
+    }
+    CHECK(read_file(folder / "b.png").substr(1, 3) == "PNG");
+}
+
+TEST_CASE("--only takes some of them") {
+    const RunResult result = program(small_bench({"--only", "cpu"}));
+    CHECK(result.exit_code == 0);
+    CHECK(!contains(result.out, "one CPU thread,"));
+    CHECK(contains(result.out, "engines, upload to votes"));
+}
+
+TEST_CASE("every case runs without a GPU and shows what its paper states") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const struct {
+        const char *name, *part;
+    } cases[] = {{"garrett", "19500"},
+                 {"nolan", "not stated"},
+                 {"komarov", "not stated"},
+                 {"singh", "74.48x"},
+                 {"zhu", "27449.7461"}};
+    for (const auto& one : cases) {
+        std::vector<std::string> extra = {"--json", folder / "j", "--plot", folder / "p.svg"};
+        if (one.name == std::string("garrett")) extra.insert(extra.end(), {"--data", folder / ""});
+        const RunResult result = program(small_case(one.name, extra));
+        CAPTURE(one.name);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 0);
+        CHECK(contains(result.out, one.part));
+        CHECK(contains(result.out, "left out"));
+        const json report = json::parse(read_file(folder / "j"));
+        CHECK(report["case"] == one.name);
+        CHECK(report["correct"] == true);
+        CHECK(!report["paper"].empty());
+        CHECK(!report["measurements"].empty());
+    }
+}
+
+TEST_CASE("wrong options of bench") {
+    const struct {
+        std::vector<std::string> words;
+        const char* part;
+    } wrong[] = {
+        {{"--only", "cpuu"}, "did you mean cpu?"},
+        {{"--only", "nth_elemnt"}, "did you mean nth_element?"},
+        {{"--case", "garret"}, "did you mean garrett?"},
+        {{"--case", "zhu", "-k", "3"}, "the case zhu has its own"},
+        {{"--plot", "x.gif"}, "expected a name in .png or .svg"},
+        {{"--repeat", "0"}, "out of range"},
+        {{"--seconds", "soon"}, "expected 0.001 to 86400 seconds"},
+        {{"--dim", "3"}, "expected --n-train"},
+        {{"--dim", "70000", "--n-train", "5", "--n-query", "5"}, "out of range"},
+        {{"--json", "a", "--csv", "a"}, "the same place"},
+        {{"--weights", "uniform"}, "unknown option"},
+    };
+    for (const auto& one : wrong) {
+        std::vector<std::string> words = {"bench"};
+        words.insert(words.end(), one.words.begin(), one.words.end());
+        const RunResult result = program(words);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 2);
+        CHECK(is_usage_error(result.err));
+        CHECK(contains(result.err, one.part));
+        CHECK(result.out.empty());
+    }
+}
+
+TEST_CASE("bench finds out before it measures what cannot be written") {
+    const RunResult result = program(small_bench({"--json", "/nonexistent/j"}));
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(result.seconds < 60);
+}
+
+TEST_CASE("bench on a GPU that is not there") {
+    const RunResult result =
+        program({"bench", "--device", "gpu:99", "--dim", "4", "--n-train", "9", "--n-query", "2"});
+    CHECK(result.exit_code == 1);
+    CHECK(contains(result.err, "--device gpu:99: no such GPU"));
+}
+
+TEST_CASE("Ctrl-C ends bench and leaves no file") {
+    const Folder folder;
+    RunOptions options;
+    options.signal = SIGINT;
+    options.signal_after = 700ms;
+    const RunResult result =
+        program({"bench", "--case", "nolan", "--device", "cpu", "--seconds", "60", "--json", folder / "j",
+                 "--plot", folder / "p.svg", "--csv", folder / "c"},
+                options);
+    CHECK(result.exit_code == 130);
+    CHECK(result.out.empty());
+    CHECK(result.seconds_after_signal < 10);
+    CHECK(folder.names().empty());
+}
+
+TEST_CASE("nth_element is a selector of every command that searches") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const std::vector<std::string> words = {"evaluate", "--data",   folder / "", "--neighbors-csv",
+                                            "-",        "--device", "cpu"};
+    std::vector<std::string> serial = words;
+    serial.insert(serial.end(), {"--select", "nth_element"});
+    const RunResult a = program(words), b = program(serial);
+    CHECK(b.exit_code == 0);
+    CHECK(a.out == b.out);
+    CHECK(program({"evaluate", "--select", "nth_element", "--device", "gpu"}).exit_code == 2);
+}
+
+TEST_CASE("the bar of bench tells the time that is left") {
+    const RunResult result = program(small_bench({"--progress", "always"}));
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.err, "measuring"));
+}

@@ -1,0 +1,57 @@
+// The selector that tests/gpu/added_selector adds to the program: the k minima, one after another, by one
+// thread.
+//
+// in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
+// out    n_query × k neighbors
+// launch a thread a query: an example to read, not to use
+// order  each pass takes the least key (distance, index) above the one before
+// limits k · n_train <= 2²², so that it is over soon
+// work   k · n_train comparisons a query
+
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+
+namespace knn::gpu {
+
+namespace {
+
+__global__ void scan_kernel(DistanceRows in, NeighborRows out) {
+    const std::int64_t q = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (q >= out.n_query) return;
+    const std::uint32_t* row = in.row(q);
+    Neighbor* found = out.d_data + q * out.k;
+    for (int rank = 0; rank < out.k; ++rank) {
+        std::uint64_t best = ~std::uint64_t{0};
+        const std::uint64_t above =
+            rank > 0 ? (std::uint64_t{found[rank - 1].distance} << 32 | found[rank - 1].index) + 1 : 0;
+        for (std::int64_t t = 0; t < in.cols; ++t) {
+            const std::uint64_t key = std::uint64_t{row[t]} << 32 | static_cast<std::uint64_t>(t);
+            if (key >= above && key < best) best = key;
+        }
+        found[rank] = {static_cast<std::uint32_t>(best >> 32), static_cast<std::uint32_t>(best)};
+    }
+}
+
+Refusal supports(const Problem& problem) {
+    if (problem.k * problem.n_train > std::int64_t{1} << 22)
+        return "scan expects k times the training images to be at most 4,194,304";
+    return refuse_problem(problem);
+}
+
+std::size_t workspace_bytes(const Problem&) {
+    return 0;
+}
+
+void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
+    constexpr unsigned threads = 32;
+    scan_kernel<<<static_cast<unsigned>((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in,
+                                                                                                      out);
+    check_launch("launching scan");
+}
+
+}  // namespace
+
+extern const Selector scan_selector{"scan", "one thread a query, k minima one after another", supports,
+                                    workspace_bytes, enqueue};
+
+}  // namespace knn::gpu
