@@ -16,7 +16,8 @@
 ///
 ///   lp       each term is looked up in `power_table(p)`; terms are added in double precision in the order of
 ///            the pixels, and the sum is rounded to float once.
-///   cosine   a·b, ‖a‖², ‖b‖² are exact integers; `cosine_score` does the rest, one rounding at each operation
+///   cosine   a·b, ‖a‖², ‖b‖² are exact integers; `cosine_score` does the rest, one rounding at each
+///   operation
 ///            in double precision, and rounds to float once. An image without ink (‖a‖² = 0) is at distance
 ///            1 of every other. Rounding below 0 counts as 0.
 ///   pearson  cosine_score of the exact integers dim · Σab − Σa Σb and dim · Σa² − (Σa)². An image of one

@@ -9,12 +9,12 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/pictures.h"
-#include "app/progress.h"
 #include "app/rejection.h"
 #include "app/report/answers.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
 #include "app/terminal.h"
+#include "app/watched.h"
 #include "app/workbench.h"
 #include "cpu/search.h"
 #include "data/errors.h"
@@ -56,18 +56,6 @@ Training load_training(const DataLocation& location, const Options& options, int
     return training;
 }
 
-/// Runs `work` with a watch that draws a bar on the terminal.
-template <class Work>
-auto watched(const OutputOptions& output, const char* what, const Work& work) {
-    constexpr int delay_ms = 300;
-    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
-    Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms, what);
-    Watch watch;
-    watch.stop = &stop_flag();
-    watch.progress = [&](std::int64_t count, std::int64_t total) { progress.update(count, total); };
-    return work(watch);
-}
-
 /// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
 /// answer is wanted at any price.
 std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
@@ -78,21 +66,6 @@ std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
             if (digit.reason.empty()) digits.push_back(&digit);
         }
     return digits;
-}
-
-SearchRequest request_for(const Training& training, const SearchOptions& options) {
-    SearchRequest request;
-    request.train = training.images;
-    request.train_labels = training.set.labels.first(static_cast<std::size_t>(training.images.count));
-    request.k = options.k;
-    request.metric = options.metric;
-    request.weights = options.weights;
-    request.tie = options.tie;
-    request.batch = options.batch;
-    request.threads = options.threads;
-    request.distance = options.distance;
-    request.select = options.select;
-    return request;
 }
 
 /// What is searched on: for few digits the CPU unless the user has a wish.
@@ -122,7 +95,7 @@ void answer(std::vector<Answer*>& digits, const Training& training, const Option
     std::vector<std::uint8_t> pixels;
     for (const Answer* digit : digits)
         pixels.insert(pixels.end(), digit->image.pixels.begin(), digit->image.pixels.end());
-    SearchRequest request = request_for(training, options.search);
+    SearchRequest request = search_request(options.search, training.set.images, training.set.labels);
     request.query = {pixels.data(), static_cast<std::int64_t>(digits.size()), training.images.dim};
     const Choice choice = choose(request, options.search);
     note(choice.notice);
