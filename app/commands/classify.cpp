@@ -13,6 +13,7 @@
 #include "app/report/answers.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
+#include "app/sizes.h"
 #include "app/terminal.h"
 #include "app/watched.h"
 #include "app/workbench.h"
@@ -92,11 +93,12 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
 
 /// One search for all digits.
 void answer(std::vector<Answer*>& digits, const Training& training, const Options& options) {
-    std::vector<std::uint8_t> pixels;
-    for (const Answer* digit : digits)
-        pixels.insert(pixels.end(), digit->image.pixels.begin(), digit->image.pixels.end());
+    std::vector<DigitImage*> images;
+    for (Answer* digit : digits)
+        images.push_back(&digit->image);
+    const std::vector<std::uint8_t> rows = rows_to_search(images);
     SearchRequest request = search_request(options.search, training.set.images, training.set.labels);
-    request.query = {pixels.data(), static_cast<std::int64_t>(digits.size()), training.images.dim};
+    request.query = {rows.data(), std::ssize(rows) / training.images.dim, training.images.dim};
     const Choice choice = choose(request, options.search);
     note(choice.notice);
     request.device = choice.device;
@@ -104,15 +106,17 @@ void answer(std::vector<Answer*>& digits, const Training& training, const Option
     const SearchResult found = watched(options.output, "searching", [&](const Watch& watch) {
         return choice.engine->search(request, watch);
     });
+    const std::vector<std::int64_t> chosen = choose_sizes(images, request, found.neighbors);
     const Rejection rejection(training.sample, request.train_labels, request.k, request.weights, request.tie);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
-        const auto neighbors = found.neighbors.row(static_cast<std::int64_t>(i));
+        const auto neighbors = found.neighbors.row(chosen[i]);
+        const Vote& vote = found.votes[static_cast<std::size_t>(chosen[i])];
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
         digit.votes = votes_by_label(neighbors, request.train_labels);
-        digit.confidence = found.votes[i].confidence;
-        digit.reason = rejection.reason(neighbors, found.votes[i]);
-        if (digit.reason.empty()) digit.label = found.votes[i].label;
+        digit.confidence = vote.confidence;
+        digit.reason = rejection.reason(neighbors, vote);
+        if (digit.reason.empty()) digit.label = vote.label;
     }
 }
 

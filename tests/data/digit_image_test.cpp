@@ -3,14 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <opencv2/imgproc.hpp>
 
-#include "cpu/search.h"
 #include "data/dataset.h"
 #include "data/locate.h"
-#include "data/picture_file.h"
-#include "tests/support/photo.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -29,18 +25,6 @@ knn::Dataset mnist() {
     knn::DataOptions options;
     options.folder = mnist_folder();
     return knn::load(knn::locate(options));
-}
-
-std::vector<knn::Vote> votes(const knn::Dataset& data, const std::vector<std::uint8_t>& pixels) {
-    knn::SearchRequest request;
-    request.train = data.train.images();
-    request.train_labels = data.train.labels.span();
-    request.query = {pixels.data(), std::int64_t(pixels.size() / 784), 784};
-    return knn::cpu::search(request, {}).votes;
-}
-
-void append(std::vector<std::uint8_t>& all, const DigitImage& image) {
-    all.insert(all.end(), image.pixels.begin(), image.pixels.end());
 }
 
 /// A 4 of straight strokes, 60×100, its upper left corner at `at`.
@@ -64,7 +48,8 @@ TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it
     for (std::int64_t i = 0; i < data.test.count; ++i) {
         const std::uint8_t* pixels = data.test.images().row(i);
         Picture picture{28, 28, std::vector<std::uint8_t>(pixels, pixels + 784)};
-        same += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
+        const DigitImage image = knn::extract_digit(picture);
+        same += std::equal(pixels, pixels + 784, image.pixels.begin()) && !image.smaller;
         for (std::uint8_t& value : picture.gray)
             value = static_cast<std::uint8_t>(255 - value);
         negative += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
@@ -86,6 +71,9 @@ TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
         const cv::Moments moments = cv::moments(pixels);
         CHECK(std::abs(moments.m10 / moments.m00 - 14) <= 0.51);
         CHECK(std::abs(moments.m01 / moments.m00 - 14) <= 0.51);
+        REQUIRE(image.smaller.has_value());
+        const cv::Mat smaller(28, 28, CV_8U, const_cast<std::uint8_t*>(image.smaller->data()));
+        CHECK(cv::boundingRect(smaller).height == 19);
     }
 }
 
@@ -134,60 +122,4 @@ TEST_CASE("digit images: several digits in reading order") {
         CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 4));
     page.setTo(225);
     CHECK(knn::extract_digits(picture_of(page)).empty());
-}
-
-// Known to fall short (docs/classify.md): photo_4, an open 4 that lies among MNIST's nines.
-TEST_CASE("digit image: the sample photos" *
-          doctest::expected_failures(mnist_folder().empty() || photos_folder().empty() ? 0 : 1)) {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    std::vector<std::filesystem::path> files;
-    std::vector<std::uint8_t> pixels;
-    for (const auto& entry : std::filesystem::directory_iterator(photos_folder())) {
-        const DigitImage image = knn::extract_digit(knn::read_picture(entry.path().string()));
-        CHECK_MESSAGE(image.refused.empty(), entry.path().string());
-        files.push_back(entry.path());
-        append(pixels, image);
-    }
-    const std::vector<knn::Vote> answers = votes(mnist(), pixels);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        CAPTURE(files[i].string());
-        CHECK(int(answers[i].label) == files[i].stem().string().back() - '0');
-    }
-}
-
-TEST_CASE("digit image: MNIST's test images as photos") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const knn::Dataset data = mnist();
-    // All damages together are judged on 1,000 images; each alone on 200, to keep the test within minutes.
-    constexpr std::int64_t all = 1000, few = 200;
-    const auto share = [&](const std::vector<std::uint8_t>& pixels) {
-        const std::vector<knn::Vote> answers = votes(data, pixels);
-        int right = 0;
-        for (std::size_t i = 0; i < answers.size(); ++i)
-            right += answers[i].label == data.test.labels.data()[i];
-        return 100.0 * right / double(answers.size());
-    };
-    const auto raw_share = [&](std::int64_t n) {
-        return share({data.test.pixels.data(), data.test.pixels.data() + n * 784});
-    };
-    const double raw_all = raw_share(all), raw_few = raw_share(few);
-    for (const Damage& damage : damages()) {
-        const std::int64_t n = damage.name.starts_with("all of it, upright") ? all : few;
-        const double raw = n == all ? raw_all : raw_few;
-        std::mt19937 random(7);
-        std::vector<std::uint8_t> pixels;
-        int refused = 0;
-        for (std::int64_t i = 0; i < n; ++i) {
-            const DigitImage image = knn::extract_digit(photo_of(data.test.images().row(i), damage, random));
-            refused += !image.refused.empty();
-            append(pixels, image);
-        }
-        const double found = share(pixels);
-        MESSAGE(damage.name, ": ", found, " % of ", n, " (raw ", raw, " %), refused: ", refused);
-        // Turned digits and other pens are not upright MNIST any more; they may lose more.
-        const bool changed = damage.rotation > 0 || damage.pen != 0;
-        CHECK(found >= raw - (changed ? 4 : 1.5));
-        CHECK(refused <= 5);
-    }
 }
