@@ -20,8 +20,8 @@ DigitImage digit_of(const cv::Mat& page) {
     return image;
 }
 
-/// What share of the ink is where a plain drawing of the same digit has it; a pixel up or down, left or right,
-/// is nobody's fault, since both are placed by whole pixels.
+/// What share of the ink is where a plain drawing of the same digit has it; a pixel up or down, left or
+/// right, is nobody's fault, since both are placed by whole pixels.
 double likeness(const DigitImage& image) {
     cv::Mat plain(160, 120, CV_8U, cv::Scalar(255));
     draw_four(plain, {30, 30}, 9, 0);
@@ -31,7 +31,8 @@ double likeness(const DigitImage& image) {
     double best = 0;
     for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx) {
-            const cv::Mat moved = found(cv::Rect(1 + dx, 1 + dy, 26, 26)), same = right(cv::Rect(1, 1, 26, 26));
+            const cv::Mat moved = found(cv::Rect(1 + dx, 1 + dy, 26, 26)),
+                          same = right(cv::Rect(1, 1, 26, 26));
             best = std::max(best, cv::sum(cv::min(moved, same))[0] / cv::sum(cv::max(moved, same))[0]);
         }
     return best;
@@ -129,9 +130,9 @@ TEST_CASE("digit image: 12x12 pixels, dark on light and light on dark") {
 TEST_CASE("digit image: a digit that touches the border of its picture, or all four") {
     cv::Mat page(300, 260, CV_8U, cv::Scalar(220));
     draw_four(page, {70, 50}, 18, 30, 2);  // its ink: x 61 to 199, y 41 to 259
-    for (const cv::Rect& part : {cv::Rect(61, 0, 199, 300), cv::Rect(0, 41, 260, 259),
-                                 cv::Rect(0, 0, 199, 300), cv::Rect(0, 0, 260, 259),
-                                 cv::Rect(61, 41, 199, 259), cv::Rect(61, 41, 138, 218)}) {
+    for (const cv::Rect& part :
+         {cv::Rect(61, 0, 199, 300), cv::Rect(0, 41, 260, 259), cv::Rect(0, 0, 199, 300),
+          cv::Rect(0, 0, 260, 259), cv::Rect(61, 41, 199, 259), cv::Rect(61, 41, 138, 218)}) {
         CAPTURE(part.x);
         CAPTURE(part.y);
         CHECK(likeness(digit_of(page(part).clone())) > 0.8);
