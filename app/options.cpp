@@ -117,6 +117,23 @@ void read_device(const std::string& given, SearchOptions& search) {
 
 }  // namespace
 
+SearchRequest search_request(const SearchOptions& options, const ImageRows& train,
+                             std::span<const std::uint8_t> labels) {
+    SearchRequest request;
+    request.train = train.first(options.limit_train > 0 ? options.limit_train : train.count);
+    request.train_labels = labels.first(static_cast<std::size_t>(request.train.count));
+    request.k = options.k;
+    request.metric = options.metric;
+    request.p = options.p;
+    request.weights = options.weights;
+    request.tie = options.tie;
+    request.batch = options.batch;
+    request.threads = options.threads;
+    request.distance = options.distance;
+    request.select = options.select;
+    return request;
+}
+
 OptionGroup data_group(Options& options) {
     OptionGroup group{"Data", {}};
     DataOptions& data = options.data;

@@ -4,11 +4,13 @@
 #include <boost/program_options/options_description.hpp>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "data/locate.h"
 #include "data/problem.h"
+#include "data/search.h"
 
 namespace knn {
 
@@ -29,6 +31,11 @@ struct SearchOptions {
     std::int64_t limit_train = 0, limit_test = 0, batch = 0;  ///< 0: all, all, chosen by the engine
     int threads = 0;                                          ///< 0: all that the process may use
 };
+
+/// The search that the options ask for, among the first of these images and labels where --limit-train says
+/// so; the caller adds the queries and the device.
+SearchRequest search_request(const SearchOptions& options, const ImageRows& train,
+                             std::span<const std::uint8_t> labels);
 
 /// Where the results go; file names may be "-", standard output.
 struct OutputOptions {

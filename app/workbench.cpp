@@ -1,13 +1,11 @@
 #include "app/workbench.h"
 
-#include <algorithm>
 #include <chrono>
 #include <ctime>
 
 #include "app/interrupt.h"
 #include "app/output.h"
-#include "app/progress.h"
-#include "app/terminal.h"
+#include "app/watched.h"
 
 namespace knn {
 
@@ -23,24 +21,11 @@ std::string utc_now() {
     return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::int64_t limited(std::int64_t count, std::int64_t limit) {
-    return limit > 0 ? std::min(count, limit) : count;
-}
-
+/// Over the whole test set, or the first images of it.
 SearchRequest request_for(const Dataset& data, const SearchOptions& options) {
-    SearchRequest request;
-    request.train = data.train.images().first(limited(data.train.count, options.limit_train));
-    request.query = data.test.images().first(limited(data.test.count, options.limit_test));
-    request.train_labels = data.train.labels.span().first(static_cast<std::size_t>(request.train.count));
-    request.k = options.k;
-    request.metric = options.metric;
-    request.p = options.p;
-    request.weights = options.weights;
-    request.tie = options.tie;
-    request.batch = options.batch;
-    request.threads = options.threads;
-    request.distance = options.distance;
-    request.select = options.select;
+    SearchRequest request = search_request(options, data.train.images(), data.train.labels.span());
+    const ImageRows test = data.test.images();
+    request.query = test.first(options.limit_test > 0 ? options.limit_test : test.count);
     return request;
 }
 
@@ -63,16 +48,10 @@ Workbench::Workbench(Chooser& chooser, const DataLocation& location, const Optio
 }
 
 SearchResult Workbench::search(const ImageRows& query) const {
-    constexpr int delay_ms = 300;
-    const OutputOptions& output = options_.output;
-    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
-    Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms);
-    Watch watch;
-    watch.stop = &stop_flag();
-    watch.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
     SearchRequest request = request_;
     request.query = query;
-    return choice_.engine->search(request, watch);
+    return watched(options_.output, "searching",
+                   [&](const Watch& watch) { return choice_.engine->search(request, watch); });
 }
 
 Settings Workbench::settings(const SearchResult& found) const {

@@ -10,6 +10,8 @@ namespace knn {
 
 namespace {
 
+constexpr int longest = 20;  ///< the longer side of MNIST's digits
+
 cv::Mat mat_of(const Picture& picture) {
     return cv::Mat(picture.rows, picture.cols, CV_8U, const_cast<std::uint8_t*>(picture.gray.data()));
 }
@@ -53,10 +55,14 @@ Box box_in(const cv::Rect& box, double scale, const Picture& picture) {
     return result;
 }
 
+void copy(const cv::Mat& from, DigitImage::Pixels& to) {
+    from.copyTo(cv::Mat(DigitImage::side, DigitImage::side, CV_8U, to.data()));
+}
+
 DigitImage image_of(const cv::Mat& pixels, const Box& box) {
     DigitImage result;
     result.box = box;
-    pixels.copyTo(cv::Mat(DigitImage::side, DigitImage::side, CV_8U, result.pixels.data()));
+    copy(pixels, result.pixels);
     return result;
 }
 
@@ -90,9 +96,12 @@ DigitImage made(const Picture& picture, const Found& found, const digit::Group& 
         cv::Mat(255 - 255 * levels).convertTo(shown, CV_8U);
         add(steps, "digit", shown);
     }
-    const cv::Mat pixels = digit::placed(levels, group.pen);
+    const cv::Mat usual = digit::with_usual_pen(levels, group.pen);
+    const cv::Mat pixels = digit::placed(usual, longest);
     add(steps, "28x28", pixels);
-    return image_of(pixels, box_in(group.box, found.ink.scale, picture));
+    DigitImage result = image_of(pixels, box_in(group.box, found.ink.scale, picture));
+    copy(digit::placed(usual, longest - 1), result.smaller.emplace());
+    return result;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,11 @@ namespace knn {
 /// 28×28 pixels, 0 = background, 255 = ink at its strongest.
 struct DigitImage {
     static constexpr int side = 28;
-    std::array<std::uint8_t, side * side> pixels{};
+    using Pixels = std::array<std::uint8_t, side * side>;
+    Pixels pixels{};  ///< the longer side of the digit is 20 pixels, as in MNIST
+    /// The same with 19; none where the picture was 28×28 as it should be. A long thin end that reaches out
+    /// of a digit makes the rest of it too small or too large by that pixel.
+    std::optional<Pixels> smaller;
     Box box;              ///< of the digit in the picture
     std::string refused;  ///< empty, or why there is no digit-like ink here ("the picture is blank"); pixels
                           ///< then best effort

@@ -84,7 +84,9 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         others += part.mass > 0.2 * group.mass;
     }
     rest -= group.mass;
-    if (!is_stroke(parts.front()) || (is_border(parts.front(), size)))
+    if (is_border(parts.front(), size))
+        refused = "all ink lies along the picture's border: a digit needs paper around it";
+    else if (!is_stroke(parts.front()))
         refused = "there are no pen strokes in the picture";
     else if (size_of(group.box) < 0.02 * std::max(size.width, size.height) || rest > 20 * group.mass ||
              (others >= 12 && rest > 4 * group.mass))

@@ -1,6 +1,7 @@
 /// Working size, polarity and even light.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
@@ -35,22 +36,56 @@ cv::Mat coarse(const cv::Mat& gray) {
     return resized(gray, std::min(1.0, coarse_side / side), cv::INTER_AREA);
 }
 
+/// (b − a)³ of each pixel.
+cv::Mat cubed_difference(const cv::Mat& b, const cv::Mat& a) {
+    cv::Mat difference;
+    cv::subtract(b, a, difference, cv::noArray(), CV_32F);
+    return difference.mul(difference).mul(difference);
+}
+
+/// The part of `padded` that has `room` pixels around it.
+cv::Mat inner_part(const cv::Mat& padded, int room) {
+    return padded(cv::Rect(room, room, padded.cols - 2 * room, padded.rows - 2 * room));
+}
+
 /// Ink is the minority that lies far on one side of its surroundings: the third moment of the difference to a
-/// wide median has its sign, and neither a gradient nor a shadow changes that much.
-bool is_light_ink(const cv::Mat& gray) {
-    const cv::Mat small = coarse(gray);
+/// wide median has its sign. −1 (dark ink) to 1 (light ink).
+double vote_of_minority(const cv::Mat& small) {
     cv::Mat ground, padded;
     const int reach = std::max(small.rows, small.cols) / 3;
     cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
     cv::medianBlur(padded, ground, 2 * reach + 1);
-    double sum = 0;
-    for (int y = 0; y < small.rows; ++y)
-        for (int x = 0; x < small.cols; ++x) {
-            const double difference =
-                double(small.at<std::uint8_t>(y, x)) - ground.at<std::uint8_t>(y + reach, x + reach);
-            sum += difference * difference * difference;
-        }
-    return sum > 0;
+    const cv::Mat cubes = cubed_difference(small, inner_part(ground, reach));
+    return cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
+}
+
+/// Ink is thin: at each of several widths a closing fills the dark marks that are thinner, an opening erases
+/// the light ones. The edge of a shadow, however hard, changes little under either. −7 (dark ink) to 7.
+double vote_of_widths(const cv::Mat& small) {
+    constexpr std::array widths = {3, 5, 9, 15, 25, 41, 61};  // of 125 pixels
+    std::array<double, widths.size()> dark{}, light{};
+    double most = 0, votes = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const int room = widths[i] / 2 + 1;
+        const cv::Mat shape = cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(widths[i], widths[i]));
+        cv::Mat padded, filled, erased;
+        cv::copyMakeBorder(small, padded, room, room, room, room, cv::BORDER_REPLICATE);
+        cv::morphologyEx(padded, filled, cv::MORPH_CLOSE, shape);
+        cv::morphologyEx(padded, erased, cv::MORPH_OPEN, shape);
+        dark[i] = cv::sum(cubed_difference(inner_part(filled, room), small))[0];
+        light[i] = cv::sum(cubed_difference(small, inner_part(erased, room)))[0];
+        most = std::max(most, dark[i] + light[i]);
+    }
+    for (std::size_t i = 0; i < widths.size(); ++i)
+        votes += (light[i] - dark[i]) / (light[i] + dark[i] + 0.01 * most + 1);
+    return votes;
+}
+
+/// The weight was found on 1,500 pages (docs/classify.md): either vote alone errs several times as often.
+bool is_light_ink(const cv::Mat& gray) {
+    cv::Mat small = coarse(gray), smooth;
+    cv::medianBlur(small, smooth, 3);
+    return vote_of_widths(smooth) + 2 * vote_of_minority(small) > 0;
 }
 
 /// The paper's light without the ink: a closing wider than any pen, at coarse size.

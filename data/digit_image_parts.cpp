@@ -58,10 +58,11 @@ cv::Mat ruled_rows(const cv::Mat& mask) {
     return lines;
 }
 
-/// Erases lines along the rows, but not where a stroke crosses them.
-void erase_ruled_rows(cv::Mat& mask) {
+/// Erases lines along the rows, but not where a stroke crosses them; returns what they were.
+cv::Mat erase_ruled_rows(cv::Mat& mask) {
     cv::Mat lines = ruled_rows(mask);
-    if (cv::countNonZero(lines) == 0) return;
+    const cv::Mat found = lines.clone();
+    if (cv::countNonZero(lines) == 0) return found;
     cv::dilate(lines, lines, cv::Mat::ones(3, 1, CV_8U));
     const int most = std::max(3, mask.rows / 100);
     cv::Mat without = mask & ~lines;
@@ -69,13 +70,20 @@ void erase_ruled_rows(cv::Mat& mask) {
     cv::Mat bridged;
     cv::morphologyEx(without, bridged, cv::MORPH_CLOSE, cv::Mat::ones(2 * most + 1, 1, CV_8U));
     mask = without | (bridged & lines & mask);
+    return found;
 }
 
-void erase_ruled_lines(cv::Mat& mask) {
-    erase_ruled_rows(mask);
+/// Erases the lines of ruled and squared paper. Returns how dark nearly all of their ink is, 0 without any.
+double erase_ruled_lines(const cv::Mat& amount, cv::Mat& mask) {
+    cv::Mat lines = erase_ruled_rows(mask);
     cv::Mat turned = mask.t();
-    erase_ruled_rows(turned);
+    lines |= erase_ruled_rows(turned).t();
     mask = turned.t();
+    const cv::Mat labels = lines / 255;
+    cv::Mat numbers;
+    labels.convertTo(numbers, CV_32S);
+    if (cv::countNonZero(lines) == 0) return 0;
+    return percentile(amount, numbers, {0, 0, mask.cols, mask.rows}, 1, 0.9);
 }
 
 Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label) {
@@ -99,8 +107,9 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
 }
 
 /// Keeps of each connected piece what is darker than a share of its own peak: beside a black mark, pencil is
-/// still ink, and the halo of a black mark is not.
-cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask) {
+/// still ink, and the halo of a black mark is not. Beside a pen that is much darker than the `lines` of the
+/// paper, what is no darker than these is a piece of one.
+cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
     cv::Mat labels, stats, centers, result = cv::Mat::zeros(mask.size(), CV_8U);
     const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
     for (int i = 1; i < count; ++i) {
@@ -108,7 +117,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask) {
         const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
                            stats.at<int>(i, 3));
         const double peak = percentile(amount, labels, box, i, 0.98);
-        result(box).setTo(255, (labels(box) == i) & (amount(box) > share_of_peak * peak));
+        const double least = std::max(share_of_peak * peak, std::min(1.2 * lines, 0.6 * peak));
+        result(box).setTo(255, (labels(box) == i) & (amount(box) > least));
     }
     return result;
 }
@@ -117,8 +127,10 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask) {
 
 Parts find_parts(const Ink& ink) {
     const double least = std::max(least_contrast, 4.5 * ink.noise);
-    cv::Mat mask = sharpened(ink.amount, ink.amount > least);
-    erase_ruled_lines(mask);
+    cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
+    // A shadow's edge across the lines makes one piece of everything, whose peak is not the pen's.
+    if (const double lines = erase_ruled_lines(ink.amount, mask); lines > 0)
+        mask = sharpened(ink.amount, mask, lines);
     Parts result;
     cv::Mat stats, centers;
     const int count = cv::connectedComponentsWithStats(mask, result.labels, stats, centers, 8);

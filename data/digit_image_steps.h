@@ -56,8 +56,10 @@ std::vector<Group> all_groups(const Parts& parts, cv::Size size);
 
 /// Pixels of the group, at working size: 0 elsewhere, 1 where the ink is full. CV_32F. digit_image_place.cpp
 cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group);
-/// 28×28 as MNIST was made from `levels`. CV_8U.
-cv::Mat placed(const cv::Mat& levels, double pen);
+/// The same drawn with a pen as MNIST has it; `pen`: its width now, in pixels of `levels`.
+cv::Mat with_usual_pen(const cv::Mat& levels, double pen);
+/// 28×28 as MNIST was made from `levels`, the digit's longer side `longest` pixels. CV_8U.
+cv::Mat placed(const cv::Mat& levels, int longest);
 /// The box of what is over half.
 cv::Rect box_of(const cv::Mat& levels);
 

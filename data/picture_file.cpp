@@ -64,6 +64,9 @@ void check(const PictureHeader& header, const std::string& name) {
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
     if (header.rows > max_picture_pixels / header.cols)
         fail(name, "has " + size + " pixels", "expected at most 100 megapixels");
+    if (header.unclear_colors)
+        fail(name, "is a CMYK JPEG without Adobe's marker, so that its colors are not known",
+             "expected gray, RGB or Adobe's CMYK");
     if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
 }
 
@@ -92,7 +95,12 @@ Picture upright(Picture stored, int orientation) {
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (bytes.empty()) fail(name, "is empty");
     const std::optional<PictureHeader> header = picture_header(bytes);
-    if (!header) fail(name, "is no picture that this program reads");
+    if (!header) {
+        const std::string foreign = foreign_format(bytes);
+        if (foreign.empty()) fail(name, "is no picture that this program reads");
+        fail(name, "is " + foreign + ", which this program does not read",
+             "expected a picture: convert it to PNG first");
+    }
     check(*header, name);
     const std::span<const std::uint8_t> still = header->still.empty() ? bytes : std::span(header->still);
 

@@ -48,6 +48,8 @@ PictureHeader png(const BytesView& file) {
 PictureHeader jpeg(const BytesView& file) {
     PictureHeader header("JPEG");
     header.cut_short = true;
+    bool adobe = false;  // its marker says that four colors are CMYK, stored as their negative
+    std::uint32_t colors = 0;
     for (std::uint64_t at = 2; file.has(at, 2);) {
         const unsigned code = file.u8(at + 1);
         const bool marker = file.u8(at) == 0xff && code != 0x00 && code != 0xff;
@@ -64,11 +66,14 @@ PictureHeader jpeg(const BytesView& file) {
         if (frame && header.cols == 0) {
             header.rows = file.u16(at + 5, true);
             header.cols = file.u16(at + 7, true);
+            colors = file.u8(at + 9);
         }
+        adobe = adobe || (code == 0xee && file.is("Adobe", at + 4));
         if (code == 0xe1 && file.is(std::string_view("Exif\0\0", 6), at + 4) && length > 8)
             header.orientation = orientation_of(file.from(at + 10, length - 8));
         at += 2 + length;
     }
+    header.unclear_colors = colors == 4 && !adobe;
     return header;
 }
 
@@ -220,6 +225,17 @@ std::optional<PictureHeader> picture_header(std::span<const std::uint8_t> bytes)
     const bool pnm_kind = file.is("P", 0) && file.u8(1) >= '1' && file.u8(1) <= '6';
     if (pnm_kind && (file.u8(2) == '#' || (file.u8(2) <= ' ' && file.has(2, 1)))) return pnm(file);
     return std::nullopt;
+}
+
+std::string foreign_format(std::span<const std::uint8_t> bytes) {
+    const BytesView file(bytes);
+    if (file.is("GIF8", 0)) return "a GIF file";
+    if (file.is("ftypavif", 4)) return "an AVIF file";
+    for (const char* brand : {"ftypheic", "ftypheix", "ftypmif1", "ftypmsf1", "ftyphevc"})
+        if (file.is(brand, 4)) return "a HEIF file";
+    if (file.is("%PDF", 0)) return "a PDF file";
+    if (file.is("<svg", 0) || file.is("<?xml", 0)) return "an SVG or XML file";
+    return "";
 }
 
 }  // namespace knn

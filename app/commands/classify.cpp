@@ -9,12 +9,13 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/pictures.h"
-#include "app/progress.h"
 #include "app/rejection.h"
 #include "app/report/answers.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
+#include "app/sizes.h"
 #include "app/terminal.h"
+#include "app/watched.h"
 #include "app/workbench.h"
 #include "cpu/search.h"
 #include "data/errors.h"
@@ -57,18 +58,6 @@ Training load_training(const DataLocation& location, const Options& options, int
     return training;
 }
 
-/// Runs `work` with a watch that draws a bar on the terminal.
-template <class Work>
-auto watched(const OutputOptions& output, const char* what, const Work& work) {
-    constexpr int delay_ms = 300;
-    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
-    Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms, what);
-    Watch watch;
-    watch.stop = &stop_flag();
-    watch.progress = [&](std::int64_t count, std::int64_t total) { progress.update(count, total); };
-    return work(watch);
-}
-
 /// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
 /// answer is wanted at any price.
 std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
@@ -79,22 +68,6 @@ std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
             if (digit.reason.empty()) digits.push_back(&digit);
         }
     return digits;
-}
-
-SearchRequest request_for(const Training& training, const SearchOptions& options) {
-    SearchRequest request;
-    request.train = training.images;
-    request.train_labels = training.set.labels.first(static_cast<std::size_t>(training.images.count));
-    request.k = options.k;
-    request.metric = options.metric;
-    request.p = options.p;
-    request.weights = options.weights;
-    request.tie = options.tie;
-    request.batch = options.batch;
-    request.threads = options.threads;
-    request.distance = options.distance;
-    request.select = options.select;
-    return request;
 }
 
 /// What is searched on: for few digits the CPU unless the user has a wish.
@@ -121,11 +94,12 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
 
 /// One search for all digits.
 void answer(std::vector<Answer*>& digits, const Training& training, const Options& options) {
-    std::vector<std::uint8_t> pixels;
-    for (const Answer* digit : digits)
-        pixels.insert(pixels.end(), digit->image.pixels.begin(), digit->image.pixels.end());
-    SearchRequest request = request_for(training, options.search);
-    request.query = {pixels.data(), static_cast<std::int64_t>(digits.size()), training.images.dim};
+    std::vector<DigitImage*> images;
+    for (Answer* digit : digits)
+        images.push_back(&digit->image);
+    const std::vector<std::uint8_t> rows = rows_to_search(images);
+    SearchRequest request = search_request(options.search, training.set.images, training.set.labels);
+    request.query = {rows.data(), std::ssize(rows) / training.images.dim, training.images.dim};
     const Choice choice = choose(request, options.search);
     note(choice.notice);
     request.device = choice.device;
@@ -133,16 +107,18 @@ void answer(std::vector<Answer*>& digits, const Training& training, const Option
     const SearchResult found = watched(options.output, "searching", [&](const Watch& watch) {
         return choice.engine->search(request, watch);
     });
+    const std::vector<std::int64_t> chosen = choose_sizes(images, request, found.neighbors);
     const Rejection rejection(training.sample, request.train_labels, request.k, request.weights, request.tie,
                               Measure{request.metric, request.p});
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
-        const auto neighbors = found.neighbors.row(static_cast<std::int64_t>(i));
+        const auto neighbors = found.neighbors.row(chosen[i]);
+        const Vote& vote = found.votes[static_cast<std::size_t>(chosen[i])];
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
         digit.votes = votes_by_label(neighbors, request.train_labels);
-        digit.confidence = found.votes[i].confidence;
-        digit.reason = rejection.reason(neighbors, found.votes[i]);
-        if (digit.reason.empty()) digit.label = found.votes[i].label;
+        digit.confidence = vote.confidence;
+        digit.reason = rejection.reason(neighbors, vote);
+        if (digit.reason.empty()) digit.label = vote.label;
     }
 }
 

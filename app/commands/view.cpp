@@ -80,6 +80,17 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
            path.extension().string();
 }
 
+/// The pages of a sheet have names of their own, which are known only now.
+void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vector<fs::path>& inputs) {
+    const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
+    if (view.sheet.empty() || page_name(view.sheet, 0, pages) == view.sheet) return;
+    Destinations outputs;
+    outputs.add("--html", view.html);
+    for (std::int64_t page = 0; page < pages; ++page)
+        outputs.add("--sheet", page_name(view.sheet, page, pages));
+    outputs.check(inputs);
+}
+
 std::string digits(std::int64_t count) {
     return with_commas(count) + (count == 1 ? " digit" : " digits");
 }
@@ -134,6 +145,7 @@ int view(const Options& options, Clock::time_point start) {
     Source source(options, outputs, start);
     const Evaluation& evaluation = source.evaluation();
     const Selection selection = select(evaluation, view, view.limit);
+    check_pages(view, selection.gallery, source.inputs());
     Selection in_text = selection;  // a terminal gets fewer
     if (view.limit == 0 && std::ssize(in_text.gallery.images) > text_limit)
         in_text.gallery.images.resize(text_limit);

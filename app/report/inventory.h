@@ -19,6 +19,7 @@ struct Inventory {
     std::optional<DataLocation> found;  ///< empty where the user named data that is not there
     std::vector<FileChecksum> checksums;
     std::string data_problem;  ///< why it cannot be used
+    std::string fetch_script;  ///< that gets MNIST, beside an installed program; empty: there is none
     std::string cache;         ///< the folder of `classify`; empty: none
     std::uint64_t cache_bytes = 0;
 };

@@ -92,6 +92,9 @@ std::string data_section(const Inventory& inventory) {
     }
     text += files.text();
     if (all_mnist) return text + "  all checksums are MNIST's\n";
+    if (!inventory.fetch_script.empty())
+        return text + "  MNIST: " + harmless(inventory.fetch_script) +
+               " gets it to where this program looks and checks it\n";
     return text + "  MNIST: tools/fetch_mnist.sh gets it into data/mnist and checks it\n";
 }
 

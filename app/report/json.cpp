@@ -127,24 +127,28 @@ Json json_device(const Device& device) {
     return json;
 }
 
-std::string json_report(const Evaluation& evaluation) {
+Json report_object(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
-    return json_text({{"schema", "mnist-knn/evaluate/1"},
-                      {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
-                      {"created", evaluation.created},
-                      {"dataset",
-                       {{"name", data.name},
-                        {"source", data.source},
-                        {"synthetic", data.synthetic},
-                        {"train", evaluation.n_train},
-                        {"test", evaluation.n_test},
-                        {"rows", data.train.rows},
-                        {"cols", data.train.cols},
-                        {"classes", data.labels.size()}}},
-                      {"settings", settings_json(evaluation.settings)},
-                      {"device", json_device(evaluation.found.device)},
-                      {"result", result_json(evaluation.score)},
-                      {"timing", timing_json(evaluation)}});
+    return {{"schema", "mnist-knn/evaluate/1"},
+            {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
+            {"created", evaluation.created},
+            {"dataset",
+             {{"name", data.name},
+              {"source", data.source},
+              {"synthetic", data.synthetic},
+              {"train", evaluation.n_train},
+              {"test", evaluation.n_test},
+              {"rows", data.train.rows},
+              {"cols", data.train.cols},
+              {"classes", data.labels.size()}}},
+            {"settings", settings_json(evaluation.settings)},
+            {"device", json_device(evaluation.found.device)},
+            {"result", result_json(evaluation.score)},
+            {"timing", timing_json(evaluation)}};
+}
+
+std::string json_report(const Evaluation& evaluation) {
+    return json_text(report_object(evaluation));
 }
 
 }  // namespace knn

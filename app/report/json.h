@@ -11,6 +11,9 @@ namespace knn {
 
 std::string json_report(const Evaluation& evaluation);
 
+/// The same as an object, from which the page of the report takes what it shows.
+nlohmann::ordered_json report_object(const Evaluation& evaluation);
+
 /// A device as all JSON output shows it; what is not known is left out.
 nlohmann::ordered_json json_device(const Device& device);
 

@@ -8,7 +8,6 @@
 #include "app/options.h"
 #include "app/report/distance.h"
 #include "app/report/json.h"
-#include "version.h"
 
 namespace knn {
 
@@ -75,82 +74,35 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
             {"neighbors", std::move(neighbors)}};
 }
 
-json result_json(const Score& score) {
-    json classes = json::array();
-    for (const ClassScore& one : score.per_class)
-        classes.push_back({{"label", one.label},
-                           {"precision", one.precision},
-                           {"recall", one.recall},
-                           {"f1", one.f1},
-                           {"support", one.support}});
-    return {{"correct", score.correct},
-            {"total", score.total},
-            {"accuracy", score.accuracy},
-            {"accuracy_low", score.accuracy_low},
-            {"accuracy_high", score.accuracy_high},
-            {"confusion", score.confusion},
-            {"per_class", std::move(classes)}};
-}
-
-json timing_json(const Evaluation& evaluation) {
-    json stages = json::array();
-    for (const Stage& stage : evaluation.found.timeline.stages())
-        stages.push_back(
-            {{"name", stage.name},
-             {"launches", stage.launches},
-             {"total_ms", stage.total_ms},
-             {"per_image_ms", stage.total_ms / double(std::max<std::int64_t>(1, evaluation.n_test))},
-             {"gb_per_s", stage.gb_per_s()},
-             {"gflop_per_s", stage.gflop_per_s()},
-             {"transfer", stage.transfer}});
-    return {{"stages", std::move(stages)},
-            {"kernels_ms", evaluation.found.timeline.kernels_ms()},
-            {"search_ms", evaluation.found.search_ms},
-            {"load_ms", evaluation.load_ms},
-            {"wall_ms", evaluation.wall_ms}};
+/// What the page needs to judge a stage by, and report.json does not have.
+void add_rates(json& timing, const Timeline& timeline) {
+    for (std::size_t i = 0; i < timeline.stages().size(); ++i) {
+        const Stage& stage = timeline.stages()[i];
+        timing["stages"][i].update({{"gb_per_s", stage.gb_per_s()},
+                                    {"gflop_per_s", stage.gflop_per_s()},
+                                    {"transfer", stage.transfer}});
+    }
 }
 
 }  // namespace
 
 json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
-    const Dataset& data = *evaluation.data;
-    const Settings& set = evaluation.settings;
     const Device& device = evaluation.found.device;
     json digits = json::array();
     for (const std::int64_t image : fitting(evaluation, gallery.images))
         digits.push_back(digit_json(evaluation, image, sprite));
-    json settings = {{"k", set.k},           {"engine", set.engine},  {"distance", set.distance},
-                     {"select", set.select}, {"metric", set.metric},  {"weights", set.weights},
-                     {"tie", set.tie},       {"threads", set.threads}};
-    const Measure measure = measure_of(set);
-    if (measure.metric == Metric::lp) settings["p"] = set.p;
-    return {{"program", {{"name", "mnist-knn"}, {"version", program_version}}},
-            {"created", evaluation.created},
-            {"dataset",
-             {{"name", data.name},
-              {"source", data.source},
-              {"synthetic", data.synthetic},
-              {"train", evaluation.n_train},
-              {"test", evaluation.n_test},
-              {"rows", data.test.rows},
-              {"cols", data.test.cols}}},
-            {"settings", std::move(settings)},
-            {"device",
-             {{"name", device.name},
-              {"kind", device.kind == Device::Kind::gpu ? "gpu" : "cpu"},
-              {"compute_capability", device.compute_capability},
-              {"peak_gb_per_s", device.peak_gb_per_s},
-              {"peak_gflop_per_s", device.peak_gflop_per_s},
-              {"peak_link_gb_per_s", device.peak_link_gb_per_s}}},
-            {"result", result_json(evaluation.score)},
-            {"timing", timing_json(evaluation)},
-            {"gallery",
-             {{"title", gallery.title},
-              {"order", gallery.order},
-              {"total", gallery.images.size()},
-              {"distance", distance_name(measure.metric)},
-              {"digits", std::move(digits)}}},
-            {"sprite", {{"columns", sprite.columns()}}}};
+    json page = report_object(evaluation);
+    page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
+                           {"peak_gflop_per_s", device.peak_gflop_per_s},
+                           {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
+    add_rates(page["timing"], evaluation.found.timeline);
+    page["gallery"] = {{"title", gallery.title},
+                       {"order", gallery.order},
+                       {"total", gallery.images.size()},
+                       {"distance", distance_name(measure_of(evaluation.settings).metric)},
+                       {"digits", std::move(digits)}};
+    page["sprite"] = {{"columns", sprite.columns()}};
+    return page;
 }
 
 }  // namespace knn

@@ -1,9 +1,7 @@
 #pragma once
-/// report.json and predictions.csv, read back.
+/// report.json, read back.
 
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "app/report/evaluation.h"
 
@@ -21,14 +19,5 @@ struct SavedReport {
 /// Reads a report of `evaluate --json`; a folder stands for the report.json in it, "-" is standard input.
 /// Everything is checked, also that the numbers agree with each other. Throws DataError.
 SavedReport read_report(const std::string& file);
-
-/// One line for each test image.
-struct Predictions {
-    std::vector<std::uint8_t> truth;
-    std::vector<Vote> votes;
-};
-
-/// Reads the CSV of `evaluate --predictions` of `n_test` images. Throws DataError.
-Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_test);
 
 }  // namespace knn

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "app/report/predictions_file.h"
 #include "data/errors.h"
 
 namespace fs = std::filesystem;
@@ -101,7 +102,8 @@ Source::Source(const Options& options, const Destinations& outputs,
     }
     Chooser chooser(options_.search);
     const DataLocation location = locate(options_.data);
-    outputs.check(location.files());
+    inputs_ = location.files();
+    outputs.check(inputs_);
     bench_ = std::make_unique<Workbench>(chooser, location, options_);
     evaluation_ = evaluation_of(*bench_);
     evaluation_.wall_ms =
@@ -114,9 +116,9 @@ void Source::from_report(const Destinations& outputs) {
     Chooser chooser(options_.search);
     const DataLocation location =
         any_given(options_, data_options) ? locate(options_.data) : location_of(report);
-    std::vector<fs::path> inputs = location.files();
-    inputs.insert(inputs.end(), {report.file, predictions_of(report)});
-    outputs.check(inputs);
+    inputs_ = location.files();
+    inputs_.insert(inputs_.end(), {report.file, predictions_of(report)});
+    outputs.check(inputs_);
     bench_ = std::make_unique<Workbench>(chooser, location, options_);
     check_data(report);
     evaluation_ = report.evaluation;

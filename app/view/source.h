@@ -2,6 +2,7 @@
 /// Where `view` gets its answers from: a report, or an evaluation of its own.
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,9 @@ class Source {
     /// Votes of all images; neighbors of those that `complete` was called for.
     const Evaluation& evaluation() const { return evaluation_; }
 
+    /// All files that were read.
+    const std::vector<std::filesystem::path>& inputs() const { return inputs_; }
+
     /// Searches the neighbors of these test images, unless they are known. Throws DataError where the votes
     /// then differ from what the report says.
     void complete(const std::vector<std::int64_t>& images);
@@ -41,6 +45,7 @@ class Source {
     void search_again(const SavedReport& report);
 
     Options options_;
+    std::vector<std::filesystem::path> inputs_;
     std::unique_ptr<Workbench> bench_;
     Evaluation evaluation_;
     bool neighbors_known_ = true;

@@ -329,9 +329,7 @@ TEST_CASE("with a cache, two at once, damaged or not, the answers are the same")
     CHECK(!fs::exists(folder / "cache"));
 }
 
-// Known to fall short (docs/classify.md): photo_4, an open 4 that lies among MNIST's nines.
-TEST_CASE("photos whose names end in their digit" *
-          doctest::expected_failures(mnist_folder().empty() || photos_folder().empty() ? 0 : 1)) {
+TEST_CASE("photos whose names end in their digit") {
     if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const RunResult result = program({"classify", photos_folder(), "--data", mnist_folder(), "--json", "-"});

@@ -79,3 +79,17 @@ TEST_CASE("info recognizes MNIST") {
     const RunResult result = program({"info", "--data", mnist_folder(), "--json", "-"});
     CHECK(json::parse(result.out)["dataset"]["mnist"] == true);
 }
+
+TEST_CASE("info of an installed program names the script that is installed beside it") {
+    const Folder folder;
+    namespace fs = std::filesystem;
+    fs::create_directories(folder.path / "bin");
+    fs::create_directories(folder.path / "share/mnist-knn");
+    fs::copy_file(MNIST_KNN_BINARY, folder / "bin/mnist-knn");
+    CHECK(run({folder / "bin/mnist-knn", "info"}).out.find("MNIST: tools/fetch_mnist.sh") !=
+          std::string::npos);
+    std::ofstream(folder / "share/mnist-knn/fetch_mnist.sh") << "#!/bin/sh\n";
+    const std::string script = fs::canonical(folder / "share/mnist-knn/fetch_mnist.sh").string();
+    CHECK(run({folder / "bin/mnist-knn", "info"}).out.find("MNIST: " + script + " gets it") !=
+          std::string::npos);
+}

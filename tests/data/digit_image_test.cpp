@@ -3,14 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <opencv2/imgproc.hpp>
 
-#include "cpu/search.h"
 #include "data/dataset.h"
 #include "data/locate.h"
-#include "data/picture_file.h"
-#include "tests/support/photo.h"
+#include "tests/support/drawn.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -19,40 +16,10 @@ using knn::Picture;
 
 namespace {
 
-Picture picture_of(const cv::Mat& gray) {
-    Picture picture{gray.rows, gray.cols, std::vector<std::uint8_t>(gray.total())};
-    gray.copyTo(cv::Mat(gray.rows, gray.cols, CV_8U, picture.gray.data()));
-    return picture;
-}
-
 knn::Dataset mnist() {
     knn::DataOptions options;
     options.folder = mnist_folder();
     return knn::load(knn::locate(options));
-}
-
-std::vector<knn::Vote> votes(const knn::Dataset& data, const std::vector<std::uint8_t>& pixels) {
-    knn::SearchRequest request;
-    request.train = data.train.images();
-    request.train_labels = data.train.labels.span();
-    request.query = {pixels.data(), std::int64_t(pixels.size() / 784), 784};
-    return knn::cpu::search(request, {}).votes;
-}
-
-void append(std::vector<std::uint8_t>& all, const DigitImage& image) {
-    all.insert(all.end(), image.pixels.begin(), image.pixels.end());
-}
-
-/// A 4 of straight strokes, 60×100, its upper left corner at `at`.
-void draw(cv::Mat& mat, cv::Point at, int pen, int value) {
-    const std::vector<cv::Point> line = {at + cv::Point(0, 0), at + cv::Point(0, 60), at + cv::Point(60, 60)};
-    cv::polylines(mat, line, false, value, pen);
-    cv::line(mat, at + cv::Point(45, 20), at + cv::Point(45, 100), value, pen);
-}
-
-bool near(const knn::Box& box, int x, int y, int w, int h, int by) {
-    return std::abs(box.x - x) <= by && std::abs(box.y - y) <= by && std::abs(box.w - w) <= 2 * by &&
-           std::abs(box.h - h) <= 2 * by;
 }
 
 }  // namespace
@@ -64,7 +31,8 @@ TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it
     for (std::int64_t i = 0; i < data.test.count; ++i) {
         const std::uint8_t* pixels = data.test.images().row(i);
         Picture picture{28, 28, std::vector<std::uint8_t>(pixels, pixels + 784)};
-        same += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
+        const DigitImage image = knn::extract_digit(picture);
+        same += std::equal(pixels, pixels + 784, image.pixels.begin()) && !image.smaller;
         for (std::uint8_t& value : picture.gray)
             value = static_cast<std::uint8_t>(255 - value);
         negative += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
@@ -76,7 +44,7 @@ TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it
 TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
     for (const bool light : {false, true}) {
         cv::Mat page(600, 800, CV_8U, cv::Scalar(light ? 40 : 220));
-        draw(page, {500, 300}, 9, light ? 210 : 50);
+        draw_four(page, {500, 300}, 9, light ? 210 : 50);
         const DigitImage image = knn::extract_digit(picture_of(page));
         CHECK(image.refused.empty());
         CHECK(near(image.box, 495, 295, 70, 110, 4));
@@ -86,6 +54,9 @@ TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
         const cv::Moments moments = cv::moments(pixels);
         CHECK(std::abs(moments.m10 / moments.m00 - 14) <= 0.51);
         CHECK(std::abs(moments.m01 / moments.m00 - 14) <= 0.51);
+        REQUIRE(image.smaller.has_value());
+        const cv::Mat smaller(28, 28, CV_8U, const_cast<std::uint8_t*>(image.smaller->data()));
+        CHECK(cv::boundingRect(smaller).height == 19);
     }
 }
 
@@ -104,29 +75,10 @@ TEST_CASE("digit image: pages without a digit are refused in words") {
     CHECK_FALSE(knn::extract_digit(picture_of(text)).refused.empty());
 }
 
-// Known to fall short (docs/classify.md): pieces of a ruled line stay on the digit where a hard shadow
-// crosses it.
-TEST_CASE("digit image: shadow, ruled lines and specks are left out" * doctest::expected_failures(1)) {
-    cv::Mat page(900, 700, CV_8U, cv::Scalar(230));
-    for (int y = 30; y < 900; y += 60)
-        cv::line(page, {0, y}, {699, y + 6}, 150, 2);
-    draw(page, {300, 400}, 9, 30);
-    for (int i = 0; i < 40; ++i)
-        cv::circle(page, {17 * i, (613 * i) % 900}, 1, 90, cv::FILLED);
-    page.colRange(0, 200) *= 0.6;
-    const DigitImage image = knn::extract_digit(picture_of(page));
-    CHECK(image.refused.empty());
-    CAPTURE(image.box.x);
-    CAPTURE(image.box.y);
-    CAPTURE(image.box.w);
-    CAPTURE(image.box.h);
-    CHECK(near(image.box, 295, 395, 70, 110, 6));
-}
-
 TEST_CASE("digit images: several digits in reading order") {
     cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
     for (const cv::Point at : {cv::Point(600, 80), {100, 100}, {350, 70}, {120, 400}, {500, 420}})
-        draw(page, at, 9, 40);
+        draw_four(page, at, 9, 40);
     const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
     REQUIRE(images.size() == 5);
     const int x[] = {100, 350, 600, 120, 500}, y[] = {100, 70, 80, 400, 420};
@@ -134,60 +86,4 @@ TEST_CASE("digit images: several digits in reading order") {
         CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 4));
     page.setTo(225);
     CHECK(knn::extract_digits(picture_of(page)).empty());
-}
-
-// Known to fall short (docs/classify.md): photo_4, an open 4 that lies among MNIST's nines.
-TEST_CASE("digit image: the sample photos" *
-          doctest::expected_failures(mnist_folder().empty() || photos_folder().empty() ? 0 : 1)) {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    std::vector<std::filesystem::path> files;
-    std::vector<std::uint8_t> pixels;
-    for (const auto& entry : std::filesystem::directory_iterator(photos_folder())) {
-        const DigitImage image = knn::extract_digit(knn::read_picture(entry.path().string()));
-        CHECK_MESSAGE(image.refused.empty(), entry.path().string());
-        files.push_back(entry.path());
-        append(pixels, image);
-    }
-    const std::vector<knn::Vote> answers = votes(mnist(), pixels);
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        CAPTURE(files[i].string());
-        CHECK(int(answers[i].label) == files[i].stem().string().back() - '0');
-    }
-}
-
-TEST_CASE("digit image: MNIST's test images as photos") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const knn::Dataset data = mnist();
-    // All damages together are judged on 1,000 images; each alone on 200, to keep the test within minutes.
-    constexpr std::int64_t all = 1000, few = 200;
-    const auto share = [&](const std::vector<std::uint8_t>& pixels) {
-        const std::vector<knn::Vote> answers = votes(data, pixels);
-        int right = 0;
-        for (std::size_t i = 0; i < answers.size(); ++i)
-            right += answers[i].label == data.test.labels.data()[i];
-        return 100.0 * right / double(answers.size());
-    };
-    const auto raw_share = [&](std::int64_t n) {
-        return share({data.test.pixels.data(), data.test.pixels.data() + n * 784});
-    };
-    const double raw_all = raw_share(all), raw_few = raw_share(few);
-    for (const Damage& damage : damages()) {
-        const std::int64_t n = damage.name.starts_with("all of it, upright") ? all : few;
-        const double raw = n == all ? raw_all : raw_few;
-        std::mt19937 random(7);
-        std::vector<std::uint8_t> pixels;
-        int refused = 0;
-        for (std::int64_t i = 0; i < n; ++i) {
-            const DigitImage image = knn::extract_digit(photo_of(data.test.images().row(i), damage, random));
-            refused += !image.refused.empty();
-            append(pixels, image);
-        }
-        const double found = share(pixels);
-        MESSAGE(damage.name, ": ", found, " % of ", n, " (raw ", raw, " %), refused: ", refused);
-        // Turned digits and other pens are not upright MNIST any more; they may lose more.
-        const bool changed = damage.rotation > 0 || damage.pen != 0;
-        CHECK(found >= raw - (changed ? 4 : 1.5));
-        CHECK(refused <= 5);
-    }
 }

@@ -1,0 +1,63 @@
+#include "app/report/predictions_file.h"
+
+#include <charconv>
+#include <fstream>
+#include <string_view>
+
+#include "data/errors.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// Reads the numbers of one line, from left to right.
+class Cells {
+  public:
+    explicit Cells(std::string_view line) : rest_(line) {}
+    template <class Number>
+    bool take(Number& number, bool last = false) {
+        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+        if (error != std::errc{}) return false;
+        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        if (last) return rest_.empty();
+        if (!rest_.starts_with(',')) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+  private:
+    std::string_view rest_;
+};
+
+}  // namespace
+
+Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
+    const auto wrong = [&](std::int64_t line, const std::string& what) {
+        throw DataError(file.string() + ": line " + std::to_string(line) + " " + what + "; expected " +
+                        std::to_string(n_test) + " lines of index,label,predicted,confidence");
+    };
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
+    std::string line;
+    if (!std::getline(stream, line) || line != "index,label,predicted,confidence")
+        wrong(1, "is not the heading");
+    Predictions read;
+    for (std::int64_t i = 0; i < n_test; ++i) {
+        if (!std::getline(stream, line)) wrong(i + 2, "is missing");
+        std::int64_t index = -1;
+        Vote vote;
+        std::uint8_t truth = 0;
+        Cells cells(line);
+        if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
+            !cells.take(vote.confidence, true) || !(vote.confidence > 0 && vote.confidence <= 1))
+            wrong(i + 2, "is damaged");
+        read.truth.push_back(truth);
+        read.votes.push_back(vote);
+    }
+    if (std::getline(stream, line)) wrong(n_test + 2, "is one too many");
+    return read;
+}
+
+}  // namespace knn

@@ -1,0 +1,21 @@
+#pragma once
+/// predictions.csv, read back.
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "data/search.h"
+
+namespace knn {
+
+/// One line for each test image.
+struct Predictions {
+    std::vector<std::uint8_t> truth;
+    std::vector<Vote> votes;
+};
+
+/// Reads the CSV of `evaluate --predictions` of `n_test` images. Throws DataError.
+Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_test);
+
+}  // namespace knn
