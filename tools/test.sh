@@ -3,7 +3,8 @@
 # were skipped and why:  tools/test.sh [--browser] [--preset NAME]... [OPTION of ctest]...
 # --browser: installs a browser too, for the test of the report's page.
 # --preset: `default` unless others are named; `asan` runs the unit tests under sanitizers.
-# CI=true: warnings are errors, and CUDA code is built for two kinds of cards. MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
+# CI=true: warnings are errors, and CUDA code is built for two kinds of cards.
+# MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
