@@ -100,7 +100,10 @@ class GpuStand : public Stand {
                               stream_),
               "poisoning the matrix");
         const std::int64_t most = fitting(n_query(), kernel->workspace_bytes);
-        return runs_.timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        Trial trial =
+            runs_.timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        trial.operations = kernel->operations;
+        return trial;
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {

@@ -45,9 +45,7 @@ const Selector& find_selector(const std::string& name, const Problem& problem) {
 
 /// Runs `search` on the request's device, and fills in what is the same for all engines.
 template <class Search>
-SearchResult on_device(const SearchRequest& request, const Refusal& refusal, const Watch& watch,
-                       Search&& search) {
-    if (refusal) throw UsageError(*refusal);
+SearchResult on_device(const SearchRequest& request, const Watch& watch, Search&& search) {
     const std::vector<Device> all = devices();
     if (request.device < 0 || request.device >= static_cast<int>(all.size()))
         throw DeviceError("there is no GPU number " + std::to_string(request.device) + "; this machine has " +
@@ -88,7 +86,8 @@ Refusal refuse(const Problem& problem, const std::string& distance, const std::s
 
 SearchResult search(const SearchRequest& request, const Watch& watch) {
     const Problem problem = request.problem();
-    return on_device(request, refuse(problem, request.distance, request.select), watch, [&] {
+    if (const Refusal refusal = refuse(problem, request.distance, request.select)) throw UsageError(*refusal);
+    return on_device(request, watch, [&] {
         return run_classic(request, find_distance(request.distance, problem),
                            find_selector(request.select, problem), watch);
     });
@@ -102,7 +101,7 @@ std::vector<StrategyInfo> tensor_kernels() {
 }
 
 SearchResult search_tensor(const SearchRequest& request, const Watch& watch) {
-    return on_device(request, std::nullopt, watch, [&] {
+    return on_device(request, watch, [&] {
         if (const Refusal refusal = refuse_tensor(request)) throw UsageError(*refusal);
         return run_tensor(request, watch);
     });
