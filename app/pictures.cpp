@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <new>
@@ -67,31 +65,15 @@ void add_folder(const std::string& folder, std::vector<PictureSource>& sources) 
         sources.push_back({std::move(file), ""});
 }
 
-std::vector<std::uint8_t> read_standard_input() {
-    constexpr std::size_t most_bytes = std::size_t{1} << 30, step = 1 << 16;
-    std::vector<std::uint8_t> bytes;
-    for (ssize_t got = 1; got != 0;) {
-        const std::size_t had = bytes.size();
-        if (had > most_bytes) throw DataError("-: over 1 GiB; expected one picture");
-        bytes.resize(had + step);
-        got = ::read(STDIN_FILENO, bytes.data() + had, step);
-        bytes.resize(had + (got > 0 ? static_cast<std::size_t>(got) : 0));
-        if (got < 0 && errno != EINTR)
-            throw DataError(std::string("-: cannot be read: ") + std::strerror(errno) +
-                            "; expected a picture on standard input");
-    }
-    return bytes;
-}
-
 /// "FILE: what; expected ..." without the file, which stands beside it.
 std::string without_name(const std::string& message, const std::string& file) {
     const std::string start = file + ": ";
     return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
-void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
-    const Picture picture =
-        answer.file == "-" ? decode_picture(read_standard_input(), "-") : read_picture(answer.file);
+void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained, const Watch& watch) {
+    const Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-", watch.stop)
+                                               : read_picture(answer.file, watch.stop);
     answer.rows = picture.rows;
     answer.cols = picture.cols;
     std::vector<Step>* steps = explained ? &answer.steps : nullptr;
@@ -107,9 +89,10 @@ void extract(PictureAnswer& answer, const ExtractOptions& options, bool explaine
 }
 
 /// Nothing that is wrong with one picture keeps the others from being answered.
-void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
+void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained,
+                    const Watch& watch) {
     try {
-        extract(answer, options, explained);
+        extract(answer, options, explained, watch);
         return;
     } catch (const Interrupted&) {
         throw;
@@ -152,7 +135,8 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
             const auto at = static_cast<std::size_t>(i);
             answers[at].file = sources[at].file;
             answers[at].error = sources[at].error;
-            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < options.explained);
+            if (sources[at].error.empty())
+                try_to_extract(answers[at], options, at < options.explained, watch);
             team.advance(thread, 1);
         }
     });

@@ -81,7 +81,8 @@ double vote_of_widths(const cv::Mat& small) {
     return votes;
 }
 
-/// The weight was found on 1,500 pages (docs/classify.md): either vote alone errs several times as often.
+/// The weight was found on such pages as docs/classify.md lists, both polarities: either vote alone errs
+/// several times as often.
 bool is_light_ink(const cv::Mat& gray) {
     cv::Mat small = coarse(gray), smooth;
     cv::medianBlur(small, smooth, 3);

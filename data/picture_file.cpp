@@ -1,6 +1,7 @@
 #include "data/picture_file.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -30,23 +31,29 @@ constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
     throw DataError(name + ": " + what + "; " + instead);
 }
 
-std::vector<std::uint8_t> content_of(const std::string& file) {
-    const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
+/// Until a pipe or a terminal has something to read, or ends; a file always has.
+void wait_for(int descriptor, const std::atomic<bool>* stop) {
+    constexpr int pause_ms = 100;
+    pollfd waiting{descriptor, POLLIN, 0};
+    while (::poll(&waiting, 1, pause_ms) <= 0)
+        if (stop != nullptr && stop->load()) throw Interrupted();
+}
+
+std::vector<std::uint8_t> content_of(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
     struct stat found {};
-    if (::fstat(descriptor.number(), &found) != 0)
-        fail(file, std::string("cannot be read: ") + std::strerror(errno));
-    if (S_ISDIR(found.st_mode)) fail(file, "is a folder");
+    if (::fstat(descriptor, &found) != 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
+    if (S_ISDIR(found.st_mode)) fail(name, "is a folder");
 
     std::vector<std::uint8_t> bytes;
     std::size_t size = 0;
     for (std::size_t room = static_cast<std::size_t>(std::max<off_t>(found.st_size, 65535)) + 1;;) {
         if (size > max_file_bytes || room > max_file_bytes + 1)
-            fail(file, "is larger than 1 GiB", "expected a picture of at most 100 megapixels");
+            fail(name, "is larger than 1 GiB", "expected a picture of at most 100 megapixels");
         bytes.resize(room);
-        const ssize_t got = ::read(descriptor.number(), bytes.data() + size, bytes.size() - size);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) fail(file, std::string("cannot be read: ") + std::strerror(errno));
+        wait_for(descriptor, stop);
+        const ssize_t got = ::read(descriptor, bytes.data() + size, bytes.size() - size);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (got < 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
         if (got == 0) break;
         size += static_cast<std::size_t>(got);
         if (size == room) room = std::min(2 * room, max_file_bytes + 1 + (room > max_file_bytes));
@@ -116,8 +123,15 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     return picture;
 }
 
-Picture read_picture(const std::string& file) {
-    return decode_picture(content_of(file), file);
+Picture read_picture(const std::string& file, const std::atomic<bool>* stop) {
+    // A pipe that nobody writes to would keep open() itself from returning.
+    const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
+    return decode_picture(content_of(descriptor.number(), file, stop), file);
+}
+
+Picture read_picture(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
+    return decode_picture(content_of(descriptor, name, stop), name);
 }
 
 }  // namespace knn

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -327,6 +329,47 @@ TEST_CASE("with a cache, two at once, damaged or not, the answers are the same")
     bypassed.emplace_back("--no-cache");
     CHECK(digits.classify(bypassed, cached).out == expected);
     CHECK(!fs::exists(folder / "cache"));
+}
+
+TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {
+    const Digits digits;
+    if (digits.none) return skip(no_opencv);
+    const Folder folder;
+    const std::string pipe = folder / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    RunOptions options = with_cache("/dev/null");
+    options.signal = SIGINT;
+    options.signal_after = std::chrono::milliseconds(700);
+    const RunResult stopped = digits.classify({"-q", pipe}, options);
+    CHECK(stopped.exit_code == 130);
+    CHECK(stopped.seconds_after_signal < 5);
+    CHECK(stopped.out.empty());
+
+    const int seven = one_of_each(digits)[7];
+    std::jthread writer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        write(pipe, photo(digits, seven));
+    });
+    CHECK(digits.classify({"-q", "--reject", "off", pipe}).out == "7\n");
+}
+
+TEST_CASE("the neighbors and the votes of a picture belong together") {
+    const Digits digits;
+    if (digits.none) return skip(no_opencv);
+    const Folder folder;
+    for (int i = 0; i < 20; ++i)
+        write(folder / (std::to_string(i) + ".pgm"), photo(digits, i));
+    const json one = digits.answers({"--reject", "off", folder / ""});
+    REQUIRE(one.size() == 20);
+    for (const json& answer : one) {
+        CHECK(answer["neighbors"].size() == 5);
+        int votes = 0;
+        for (const auto& vote : answer["votes"].items())
+            votes += vote.value().get<int>();
+        CHECK(votes == 5);
+        for (const json& neighbor : answer["neighbors"])
+            CHECK(answer["votes"].contains(std::to_string(neighbor["label"].get<int>())));
+    }
 }
 
 TEST_CASE("photos whose names end in their digit") {

@@ -82,14 +82,18 @@ TEST_CASE("info recognizes MNIST") {
 
 TEST_CASE("info of an installed program names the script that is installed beside it") {
     const Folder folder;
+    RunOptions nothing_found;
+    nothing_found.folder = folder.path.string();
+    for (const char* name : {"MNIST_KNN_DATA", "HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"})
+        nothing_found.environment[name] = name == std::string("MNIST_KNN_DATA") ? "" : folder / "none";
     namespace fs = std::filesystem;
     fs::create_directories(folder.path / "bin");
     fs::create_directories(folder.path / "share/mnist-knn");
     fs::copy_file(MNIST_KNN_BINARY, folder / "bin/mnist-knn");
-    CHECK(run({folder / "bin/mnist-knn", "info"}).out.find("MNIST: tools/fetch_mnist.sh") !=
+    CHECK(run({folder / "bin/mnist-knn", "info"}, nothing_found).out.find("MNIST: tools/fetch_mnist.sh") !=
           std::string::npos);
     std::ofstream(folder / "share/mnist-knn/fetch_mnist.sh") << "#!/bin/sh\n";
     const std::string script = fs::canonical(folder / "share/mnist-knn/fetch_mnist.sh").string();
-    CHECK(run({folder / "bin/mnist-knn", "info"}).out.find("MNIST: " + script + " gets it") !=
+    CHECK(run({folder / "bin/mnist-knn", "info"}, nothing_found).out.find("MNIST: " + script + " gets it") !=
           std::string::npos);
 }

@@ -146,3 +146,19 @@ TEST_CASE("digit image: a table's edge along the border is no digit, and the wor
     CHECK(knn::extract_digit(picture_of(page)).refused ==
           "all ink lies along the picture's border: a digit needs paper around it");
 }
+
+TEST_CASE("digit image: several digits on ruled paper with a shadow, in reading order") {
+    cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
+    rule(page, 55, 2, 165, false);
+    const int x[] = {100, 350, 600, 120, 500}, y[] = {100, 70, 80, 400, 420};
+    for (const int i : {3, 0, 4, 2, 1})
+        draw_four(page, {x[i], y[i]}, 9, 40);
+    shade(page, 0.4, 250, 480, 3);
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+        CAPTURE(i);
+        CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 6));
+        CHECK(likeness(images[i]) > 0.75);
+    }
+}
