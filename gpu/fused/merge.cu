@@ -10,7 +10,6 @@
 
 #include "gpu/fused/merge.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/launch.h"
 #include "gpu/select/team_sort.cuh"
 
 namespace knn::gpu {
@@ -54,7 +53,6 @@ __global__ void __launch_bounds__(threads)
     __shared__ int counts[threads / team], overflows[threads / team];
     const int member = static_cast<int>(threadIdx.x) % team, number = static_cast<int>(threadIdx.x) / team;
     const std::int64_t q = std::int64_t{blockIdx.x} * (threads / team) + number;
-    wait_for_kernel_before();
     if (q >= out.n_query) return;
     NeighborKey* keys = all_keys + number * room;
     int& count = counts[number];
@@ -99,8 +97,9 @@ void launch(const TensorPass& pass, const std::uint32_t* d_train_norms, const st
     const auto kernel = merge_kernel<team, room>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "asking for shared memory");
-    launch_in_turn("launching merge", kernel, static_cast<unsigned>((out.n_query + teams - 1) / teams),
-                   threads, shared_bytes, stream, pass, d_train_norms, d_query_norms, train_tiles, out);
+    kernel<<<static_cast<unsigned>((out.n_query + teams - 1) / teams), threads, shared_bytes, stream>>>(
+        pass, d_train_norms, d_query_norms, train_tiles, out);
+    check_launch("launching merge");
 }
 
 }  // namespace

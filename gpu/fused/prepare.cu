@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/launch.h"
 #include "gpu/select/warp_minimum.cuh"
 
 namespace knn::gpu {
@@ -140,7 +139,6 @@ __global__ void __launch_bounds__(threads)
 
 __global__ void __launch_bounds__(threads)
     thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds) {
-    wait_for_kernel_before();
     const std::int64_t q = warp_number();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
@@ -212,9 +210,9 @@ void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, cons
 
 void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds,
                         cudaStream_t stream) {
-    launch_in_turn("launching thresholds", thresholds_kernel,
-                   blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0, stream,
-                   pass, n_query, rank, d_thresholds);
+    thresholds_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0,
+                        stream>>>(pass, n_query, rank, d_thresholds);
+    check_launch("launching thresholds");
 }
 
 }  // namespace knn::gpu

@@ -7,7 +7,6 @@
 
 #include "gpu/fused/merge.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/launch.h"
 #include "gpu/select/team_sort.cuh"
 
 namespace knn::gpu {
@@ -38,7 +37,6 @@ __global__ void __launch_bounds__(threads)
     const int warp = static_cast<int>(threadIdx.x) / warp_size;
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t q = std::int64_t{blockIdx.x} * warps + warp;
-    wait_for_kernel_before();
     if (q >= n_query) return;
     std::int32_t* scores = all_scores[warp];
     int& count = counts[warp];
@@ -63,8 +61,9 @@ __global__ void __launch_bounds__(threads)
 
 void enqueue_raise(const TensorPass& pass, int slots, std::int64_t n_query, int rank,
                    std::int32_t* d_thresholds, cudaStream_t stream) {
-    launch_in_turn("launching raise", raise_kernel, static_cast<unsigned>((n_query + warps - 1) / warps),
-                   threads, 0, stream, pass, slots, n_query, rank, d_thresholds);
+    raise_kernel<<<static_cast<unsigned>((n_query + warps - 1) / warps), threads, 0, stream>>>(
+        pass, slots, n_query, rank, d_thresholds);
+    check_launch("launching raise");
 }
 
 }  // namespace knn::gpu

@@ -14,7 +14,6 @@
 
 #include "gpu/fused/scan.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/launch.h"
 
 namespace knn::gpu {
 
@@ -71,7 +70,6 @@ __global__ void __launch_bounds__(threads)
     __shared__ int gathered_count;
     __shared__ bool is_last;
     const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
-    wait_for_kernel_before();
     const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
     if (count == 0) return;
     const int wanted = static_cast<int>(min((train.n + least_part - 1) / least_part, std::int64_t{blocks}));
@@ -133,9 +131,9 @@ void enqueue_scan(const ByteRows& train, std::int64_t n_train, const ByteRows& q
                   const NeighborRows& out, const Undecided& undecided, const ScanWorkspace& workspace,
                   cudaStream_t stream) {
     const int K = static_cast<int>(std::bit_ceil(static_cast<unsigned>(out.k < threads ? threads : out.k)));
-    launch_in_turn("launching scan", scan_kernel, static_cast<unsigned>(scan_blocks()), threads,
-                   TopK<threads>::bytes(K), stream, train, n_train, query, d_query_norms, d_train_norms, out,
-                   undecided, workspace, K);
+    scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
+        train, n_train, query, d_query_norms, d_train_norms, out, undecided, workspace, K);
+    check_launch("launching scan");
 }
 
 }  // namespace knn::gpu

@@ -23,7 +23,6 @@
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/launch.h"
 
 namespace knn::gpu {
 
@@ -131,8 +130,6 @@ __global__ void __launch_bounds__(threads, 1)
     extern __shared__ __align__(128) std::uint8_t shared_bytes[];
     const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes));
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    wait_for_kernel_before();
-    let_next_kernel_in();
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
         Comparer<sampling> comparer(pass, piece, 16 * warp + lane / quad);
@@ -166,8 +163,9 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     const auto kernel = tensor_mma_kernel<sampling>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring * stage_bytes),
           "asking for shared memory");
-    launch_in_turn("launching tensor_mma", kernel, static_cast<unsigned>(pass.schedule.blocks), threads,
-                   ring * stage_bytes, stream, train, query, pass, stages);
+    kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, ring * stage_bytes, stream>>>(
+        train, query, pass, stages);
+    check_launch("launching tensor_mma");
 }
 
 Refusal supports(const Problem& problem, int compute_capability) {

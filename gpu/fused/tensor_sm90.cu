@@ -28,7 +28,6 @@
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/launch.h"
 
 namespace knn::gpu {
 
@@ -309,8 +308,6 @@ __global__ void __launch_bounds__(threads, 1)
         publish_barriers();
     }
     __syncthreads();
-    wait_for_kernel_before();
-    let_next_kernel_in();
     const int group = static_cast<int>(threadIdx.x) / group_threads;
     if (group == 0) {
         give_registers_away<40>();
@@ -356,9 +353,9 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
         shape.stages >= least_for_two ? tensor_sm90_kernel<sampling, 2> : tensor_sm90_kernel<sampling, 1>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
           "asking for shared memory");
-    launch_in_turn("launching tensor_sm90", kernel, static_cast<unsigned>(pass.schedule.blocks), threads,
-                   static_cast<std::size_t>(shape.bytes()), stream, map_of(query, tile_queries),
-                   map_of(train, tile_train), pass, shape);
+    kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
+             stream>>>(map_of(query, tile_queries), map_of(train, tile_train), pass, shape);
+    check_launch("launching tensor_sm90");
 }
 
 Refusal supports(const Problem& problem, int compute_capability) {
