@@ -2,14 +2,14 @@
 
 // One line a distance kernel, in the order in which `classic` takes the first that supports a problem.
 #define DISTANCES(ROW) \
-    ROW(float4)       \
-    ROW(gemm)         \
-    ROW(auto_texture) \
-    ROW(texture)      \
-    ROW(tiled16)      \
-    ROW(tiled32)      \
-    ROW(tiled8)       \
-    ROW(row_shared)   \
+    ROW(float4)        \
+    ROW(gemm)          \
+    ROW(auto_texture)  \
+    ROW(texture)       \
+    ROW(tiled16)       \
+    ROW(tiled32)       \
+    ROW(tiled8)        \
+    ROW(row_shared)    \
     ROW(naive)
 
 namespace knn::gpu {

@@ -1,7 +1,7 @@
 #include "gpu/select/select.h"
 
 // One line a selector, in the order of --help; the first is what `classic` uses.
-#define SELECTORS(ROW) \
+#define SELECTORS(ROW)    \
     ROW(bitonic)          \
     ROW(bitonic_topk)     \
     ROW(multiselect)      \
