@@ -89,7 +89,8 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
                         request.threads = threads;
                         SearchResult result =
                             crowd ? search_in_a_crowd(request) : cpu::search(request, Watch{});
-                        CHECK(result.distance == name);
+                        // AMX multiplies alone: the other metrics pass on to the next set.
+                        if (request.metric == Metric::l2 || name != "amx") CHECK(result.distance == name);
                         CHECK(result.threads == threads);
                         return result;
                     },
