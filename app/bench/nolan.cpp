@@ -18,7 +18,7 @@ struct Sizes {
 class Nolan {
   public:
     explicit Nolan(BenchRun& run)
-        : run_(run), distance_(first_of(distance_kernels(), {"auto-texture", "tiled16"})) {
+        : run_(run), distance_(first_of(distance_kernels(), {"auto-texture", "tiled"})) {
         // The paper's three, the one that it proposes, and the best of this program beside them.
         for (const char* name :
              {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect"})

@@ -1,16 +1,16 @@
-// `texture` where the training images fit the device's limits, else `tiled16`: what the program of seed
+// `texture` where the training images fit the device's limits, else `tiled`: what the program of seed
 // 000 does (§4.3). Arrays, limits and exactness are those of the kernel chosen.
 
 #include "gpu/distance/distance.h"
 
 namespace knn::gpu {
 
-extern const DistanceKernel texture_distance, tiled16_distance;
+extern const DistanceKernel texture_distance, tiled_distance;
 
 namespace {
 
 const DistanceKernel& chosen(const Problem& problem) {
-    return texture_distance.supports(problem) ? tiled16_distance : texture_distance;
+    return texture_distance.supports(problem) ? tiled_distance : texture_distance;
 }
 
 Refusal supports(const Problem& problem) {
@@ -29,7 +29,7 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel auto_texture_distance{
-    "auto-texture", "texture where the training images fit one, else tiled16",
+    "auto-texture", "texture where the training images fit one, else tiled",
     supports,       workspace_bytes,
     enqueue,        direct_metrics};
 

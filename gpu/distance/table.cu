@@ -6,7 +6,7 @@
     ROW(gemm)          \
     ROW(auto_texture)  \
     ROW(texture)       \
-    ROW(tiled16)       \
+    ROW(tiled)         \
     ROW(tiled32)       \
     ROW(tiled8)        \
     ROW(row_shared)    \
