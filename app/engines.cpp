@@ -104,6 +104,9 @@ std::vector<Strategy> selectors() {
     all.push_back(serial_strategy());
     return all;
 }
+std::vector<Strategy> tensor_kernels() {
+    return as_strategies(gpu::tensor_kernels());
+}
 const GpuBench* gpu_bench() {
     static constexpr GpuBench bench{gpu::measure_limits, gpu::stand, gpu::random_stand};
     return &bench;
@@ -123,6 +126,9 @@ std::vector<Strategy> distance_kernels() {
 }
 std::vector<Strategy> selectors() {
     return {serial_strategy()};
+}
+std::vector<Strategy> tensor_kernels() {
+    return {};
 }
 const GpuBench* gpu_bench() {
     return nullptr;

@@ -33,6 +33,8 @@ struct Strategy {
 };
 std::vector<Strategy> distance_kernels();
 std::vector<Strategy> selectors();
+/// The kernels among which the engine `tensor` chooses, or which --distance names with it.
+std::vector<Strategy> tensor_kernels();
 
 /// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
 /// no driver, no device.

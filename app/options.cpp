@@ -94,6 +94,14 @@ auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*
     });
 }
 
+/// What --distance takes: the kernels of `classic`, which the help lists, and those of `tensor`.
+std::vector<Strategy> nameable_distances() {
+    std::vector<Strategy> all = distance_kernels();
+    for (Strategy& kernel : tensor_kernels())
+        all.push_back(std::move(kernel));
+    return all;
+}
+
 /// A time of at least a millisecond and at most a day.
 double parse_seconds(const std::string& option, const std::string& given) {
     constexpr double least = 0.001, most = 86'400;
@@ -162,7 +170,7 @@ OptionGroup search_group(Options& options) {
     group.list.add_options()                                                          //
         (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
         ("engine", value("NAME", engine), engine_help.c_str())(
-            "distance", strategy("--distance", search.distance, distance_kernels), distance_help.c_str())(
+            "distance", strategy("--distance", search.distance, nameable_distances), distance_help.c_str())(
             "select", strategy("--select", search.select, selectors), select_help.c_str())(
             "metric", choice("--metric", "NAME", search.metric, metric_names),
             "l2 (default), l1, lp, cosine or pearson")(

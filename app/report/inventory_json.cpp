@@ -76,6 +76,7 @@ std::string inventory_json(const Inventory& inventory) {
     json["engines"] = engines_json(inventory);
     json["distances"] = strategies_json(distance_kernels());
     json["selectors"] = strategies_json(selectors());
+    json["tensor_kernels"] = strategies_json(tensor_kernels());
     json["dataset"] = data_json(inventory);
     json["cache"] = {{"folder", inventory.cache}, {"bytes", inventory.cache_bytes}};
     return json_text(json);

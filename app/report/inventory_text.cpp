@@ -103,7 +103,9 @@ std::string data_section(const Inventory& inventory) {
 std::string inventory_text(const Inventory& inventory) {
     return build_section() + devices_section(inventory) + engines_section(inventory) +
            strategies_section("distance kernels (--distance)", distance_kernels()) +
-           strategies_section("selectors (--select)", selectors()) + data_section(inventory);
+           strategies_section("selectors (--select)", selectors()) +
+           strategies_section("kernels of --engine tensor (--distance)", tensor_kernels()) +
+           data_section(inventory);
 }
 
 }  // namespace knn
