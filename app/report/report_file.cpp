@@ -79,7 +79,10 @@ Settings read_settings(const Part& part) {
     settings.distance = part.at("distance").text();
     settings.select = part.at("select").text();
     settings.metric = part.at("metric").text();
-    if (part.has("p")) settings.p = part.at("p").number();
+    if (settings.metric == "lp") {
+        settings.p = part.at("p").number();
+        if (!(settings.p >= min_p && settings.p <= max_p)) part.at("p").wrong("out of range");
+    }
     settings.weights = part.at("weights").text();
     settings.tie = part.at("tie").text();
     settings.device = part.at("device").text();

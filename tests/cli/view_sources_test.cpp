@@ -69,6 +69,14 @@ TEST_CASE("view refuses damaged reports") {
         changed[json::json_pointer(path)] = value;
         refused(changed.dump());
     }
+    json powers = report;
+    powers["settings"]["metric"] = "lp";
+    for (const json& p : {json(nullptr), json("3"), json(0), json(1e9)}) {
+        CAPTURE(p.dump());
+        if (!p.is_null()) powers["settings"]["p"] = p;
+        refused(powers.dump());
+        CHECK(evaluated.view({"--text"}).err.find("settings.p") != std::string::npos);
+    }
     std::filesystem::remove(file);
     CHECK(is_one_error_line(evaluated.view({"--text"}).err));
 }
