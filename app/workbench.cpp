@@ -1,10 +1,10 @@
 #include "app/workbench.h"
 
 #include <chrono>
-#include <ctime>
 
 #include "app/interrupt.h"
 #include "app/output.h"
+#include "app/report/format.h"
 #include "app/watched.h"
 
 namespace knn {
@@ -12,14 +12,6 @@ namespace knn {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts = {};
-    gmtime_r(&now, &parts);
-    char text[sizeof "2000-01-01T00:00:00Z" + 8];
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 /// Over the whole test set, or the first images of it.
 SearchRequest request_for(const Dataset& data, const SearchOptions& options) {

@@ -1,4 +1,3 @@
-#include <ctime>
 #include <ostream>
 
 #include "app/bench/cases.h"
@@ -8,18 +7,11 @@
 #include "app/destinations.h"
 #include "app/output.h"
 #include "app/report/bench.h"
+#include "app/report/format.h"
 
 namespace knn {
 
 namespace {
-
-std::string utc_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts = {};
-    gmtime_r(&now, &parts);
-    char text[sizeof "2000-01-01T00:00:00Z" + 8];
-    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
-}
 
 Destinations checked_destinations(const Options& options) {
     const BenchOptions& bench = options.bench;

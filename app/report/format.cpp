@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <ctime>
 
 namespace knn {
 
@@ -60,6 +61,14 @@ std::string with_commas(std::int64_t number) {
 
 std::string gibibytes(std::int64_t bytes) {
     return fixed(static_cast<double>(bytes) / (1 << 30), 1) + " GiB";
+}
+
+std::string utc_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    char text[sizeof "2000-01-01T00:00:00Z" + 8];
+    return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 std::string harmless(std::string_view text) {

@@ -27,6 +27,9 @@ std::string with_commas(std::int64_t number);
 /// "139.8 GiB".
 std::string gibibytes(std::int64_t bytes);
 
+/// The time by the clock as ISO 8601: "2000-01-01T00:00:00Z".
+std::string utc_now();
+
 /// Fit for a terminal and for one line: control characters, and bytes that are no UTF-8, as question marks.
 /// Names of files may hold anything.
 std::string harmless(std::string_view text);

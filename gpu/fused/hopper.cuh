@@ -46,9 +46,6 @@ __device__ inline void wait(std::uint64_t* barrier, std::uint32_t parity) {
 
 // Copies into shared memory that announce their bytes at a barrier.
 
-__device__ inline void prefetch(const CUtensorMap* map) {
-    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
-}
 __device__ inline void copy_box(void* to, const CUtensorMap* map, int x, int y, std::uint64_t* barrier) {
     asm volatile(
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
@@ -101,29 +98,9 @@ __device__ inline void wait_products() {
 #define KNN_R16(i) KNN_R4(i), KNN_R4(i + 4), KNN_R4(i + 8), KNN_R4(i + 12)
 #define KNN_R64(i) KNN_R16(i), KNN_R16(i + 16), KNN_R16(i + 32), KNN_R16(i + 48)
 
-/// b has 256 rows. In the thread with lane l of warp w, sums[4 · j + e] belongs to row 16 · w + l / 4 (e = 0,
-/// 1) or 8 rows below (e = 2, 3), and to column 8 · j + 2 · (l % 4) + e % 2. add: 0 overwrites the sums.
-__device__ inline void multiply_256(int (&sums)[128], std::uint64_t a, std::uint64_t b, int add) {
-    asm volatile(
-        "{\n"
-        ".reg .pred add;\n"
-        "setp.ne.b32 add, %130, 0;\n"
-        "wgmma.mma_async.sync.aligned.m64n256k32.s32.u8.u8 {"
-        "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-        "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
-        "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
-        "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63,"
-        "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79,"
-        "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95,"
-        "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111,"
-        "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-        "}, %128, %129, add;\n"
-        "}\n"
-        : KNN_R64(0), KNN_R64(64)
-        : "l"(a), "l"(b), "r"(add));
-}
-
-/// The same for the first or the second 128 of the 256 rows of b, whose operand begins there.
+/// The first or the second 128 of a tile's 256 rows of b, whose operand begins there. In the thread with lane
+/// l of warp w, sums[4 · j + e] belongs to row 16 · w + l / 4 (e = 0, 1) or 8 rows below (e = 2, 3), and to
+/// column 8 · j + 2 · (l % 4) + e % 2 of all 256. add: 0 overwrites the sums.
 template <int half>
 __device__ inline void multiply_128(int (&sums)[128], std::uint64_t a, std::uint64_t b, int add) {
     asm volatile(

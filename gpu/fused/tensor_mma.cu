@@ -18,8 +18,6 @@
 //           memory, which bounds it at about half of the tensor cores' rate
 // source    PTX ISA, mma.m16n8k32 and ldmatrix
 
-#include <algorithm>
-
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"

@@ -12,8 +12,8 @@
 // shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
 //           rows × 128 bytes each, zero beyond dim and n_train
 // tile      128 × 256 pairs. sums: 64 × 256 a warp group, 128 registers a thread. The products of a tile
-// begin
-//           and end in halves of 128 columns: while one half is compared, the tensor cores work on the other.
+//           begin and end in halves of 128 columns: while one half is compared, the tensor cores work on the
+//           other.
 // limits    dim <= 1024 (the queries stay in shared memory); fewer than 2³¹ training images
 // exact     u8 × u8 → s32; 1024 · 255² < 2³¹
 // work      2 · n_query · n_train · dim operations; each training byte is read from L2 once for 128 queries
@@ -21,7 +21,6 @@
 
 #include <cudaTypedefs.h>
 
-#include <algorithm>
 #include <string>
 
 #include "gpu/fused/comparer.cuh"

@@ -228,14 +228,8 @@ TEST_CASE("metrics and exponents that do not go together are usage errors") {
         {"classify", "--p", "3", "a.png"},
         {"info", "--metric", "l1"},
     };
-    for (const auto& words : wrong) {
-        const RunResult result = program(words);
-        CAPTURE(words);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 2);
-        CHECK(result.out.empty());
-        CHECK(is_usage_error(result.err));
-    }
+    for (const auto& words : wrong)
+        check_usage_error(words);
     CHECK(program({"evaluate", "--metric", "lp"}).err.find("expected --p P") != std::string::npos);
     CHECK(program({"evaluate", "--metric", "cosin"}).err.find("did you mean cosine?") != std::string::npos);
     CHECK(program({"evaluate", "--metric", "lp", "--p", "1", "--p", "2"})

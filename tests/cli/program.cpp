@@ -1,5 +1,6 @@
 #include "tests/cli/program.h"
 
+#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -126,6 +127,15 @@ bool is_usage_error(const std::string& text) {
     const std::size_t end = text.find('\n');
     return end != std::string::npos && is_one_error_line(text.substr(0, end + 1)) &&
            text.compare(end + 1, 6, "usage:") == 0;
+}
+
+void check_usage_error(const std::vector<std::string>& words) {
+    const RunResult result = program(words);
+    CAPTURE(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(result.out.empty());
+    CHECK(is_usage_error(result.err));
 }
 
 }  // namespace knn::test

@@ -52,4 +52,7 @@ bool is_one_error_line(const std::string& text);
 /// The error line and below it the usage, as after a wrong command line.
 bool is_usage_error(const std::string& text);
 
+/// CHECKs that the program refuses this command line: exit 2, a usage error, nothing on standard output.
+void check_usage_error(const std::vector<std::string>& words);
+
 }  // namespace knn::test

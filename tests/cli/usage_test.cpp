@@ -78,14 +78,8 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
         {"evaluate", "--tie", "\xff\xfe"},
         {"info", "-k", "3"},
     };
-    for (const auto& words : wrong) {
-        const RunResult result = program(words);
-        CAPTURE(words);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 2);
-        CHECK(result.out.empty());
-        CHECK(is_usage_error(result.err));
-    }
+    for (const auto& words : wrong)
+        check_usage_error(words);
     CHECK(program({"evaluate", "--engine", "clasic"}).err.find("did you mean classic?") != std::string::npos);
     CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
     CHECK(program({"evaluate", "--=5"}).err.starts_with("mnist-knn: error: --=5: unknown option; "));

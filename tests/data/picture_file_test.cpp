@@ -6,6 +6,7 @@
 
 #include "data/errors.h"
 #include "data/picture_file.h"
+#include "tests/support/decoded.h"
 #include "tests/support/temp_folder.h"
 
 using namespace knn::test;
@@ -28,34 +29,6 @@ Bytes encoded(const char* format, const cv::Mat& mat, const std::vector<int>& op
     Bytes bytes;
     REQUIRE(cv::imencode(format, mat, bytes, options));
     return bytes;
-}
-
-int at(const Picture& picture, int x, int y) {
-    return picture.gray[static_cast<std::size_t>(y * picture.cols + x)];
-}
-
-/// The corners, clockwise from the upper left one, as letters: black, gray or white.
-std::string corners(const Picture& picture) {
-    std::string result;
-    const int right = picture.cols - 8, bottom = picture.rows - 8;
-    for (const auto& [x, y] : {std::pair{8, 8}, {right, 8}, {right, bottom}, {8, bottom}}) {
-        const int value = at(picture, x, y);
-        result += value < 40 ? 'b' : value > 215 ? 'w' : 'g';
-    }
-    return result;
-}
-
-std::string error_of(const Bytes& bytes) {
-    try {
-        knn::decode_picture(bytes, "it");
-    } catch (const DataError& error) {
-        const std::string text = error.what();
-        CHECK(text.find('\n') == std::string::npos);
-        CHECK(text.starts_with("it: "));
-        CHECK(text.find("; expected") != std::string::npos);
-        return text;
-    }
-    return "";
 }
 
 void insert_exif(Bytes& jpeg, int orientation) {

@@ -8,9 +8,11 @@
 
 #include "data/errors.h"
 #include "data/picture_file.h"
+#include "tests/support/decoded.h"
 
 using knn::DataError;
 using knn::Picture;
+using knn::test::error_of;
 
 namespace {
 
@@ -199,29 +201,8 @@ Bytes deep_pgm() {
     return file;
 }
 
-/// The corners, clockwise from the upper left one, as letters: black, gray or white.
 std::string corners(const Bytes& bytes) {
-    const Picture picture = knn::decode_picture(bytes, "it");
-    std::string result;
-    const int right = picture.cols - 8, bottom = picture.rows - 8;
-    for (const auto& [x, y] : {std::pair{8, 8}, {right, 8}, {right, bottom}, {8, bottom}}) {
-        const int value = picture.gray[static_cast<std::size_t>(y * picture.cols + x)];
-        result += value < 40 ? 'b' : value > 215 ? 'w' : 'g';
-    }
-    return result;
-}
-
-std::string error_of(const Bytes& bytes) {
-    try {
-        knn::decode_picture(bytes, "it");
-    } catch (const DataError& error) {
-        const std::string text = error.what();
-        CHECK(text.find('\n') == std::string::npos);
-        CHECK(text.starts_with("it: "));
-        CHECK(text.find("; expected") != std::string::npos);
-        return text;
-    }
-    return "";
+    return knn::test::corners(knn::decode_picture(bytes, "it"));
 }
 
 Bytes palette(std::uint8_t depth) {

@@ -1,0 +1,45 @@
+#pragma once
+/// What tests look at in pictures that were decoded, or refused.
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "data/errors.h"
+#include "data/picture_file.h"
+
+namespace knn::test {
+
+inline int gray_at(const Picture& picture, int x, int y) {
+    return picture.gray[static_cast<std::size_t>(y * picture.cols + x)];
+}
+
+/// The corners, clockwise from the upper left one, as letters: black, gray or white.
+inline std::string corners(const Picture& picture) {
+    std::string result;
+    const int right = picture.cols - 8, bottom = picture.rows - 8;
+    for (const auto& [x, y] : {std::pair{8, 8}, {right, 8}, {right, bottom}, {8, bottom}}) {
+        const int value = gray_at(picture, x, y);
+        result += value < 40 ? 'b' : value > 215 ? 'w' : 'g';
+    }
+    return result;
+}
+
+/// The one line with which a file of these bytes is refused; empty where it is read.
+inline std::string error_of(const std::vector<std::uint8_t>& bytes) {
+    try {
+        decode_picture(bytes, "it");
+    } catch (const DataError& error) {
+        const std::string text = error.what();
+        CHECK(text.find('\n') == std::string::npos);
+        CHECK(text.starts_with("it: "));
+        CHECK(text.find("; expected") != std::string::npos);
+        return text;
+    }
+    return "";
+}
+
+}  // namespace knn::test
