@@ -1,7 +1,9 @@
 #include "app/report/distance.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
+#include <cmath>
 
 #include "app/options.h"
 #include "app/report/format.h"
@@ -18,6 +20,23 @@ double through_text(Number value, Form... form) {
     double read = 0;
     std::from_chars(text, end, read);
     return read;
+}
+
+/// The fewest digits that are nearer to the distance of this score than to that of any other: 7 to 9, as a
+/// float has. The distance as a float would not do: roots of different scores may have the same, and
+/// neighbors would seem out of order; the 10th power of a score may have none.
+double minkowski_number(double p, std::uint32_t score) {
+    if (score == 0) return 0;
+    const auto distance = [p](std::uint32_t of) { return distance_of(Metric::lp, p, of); };
+    const double exact = distance(score);
+    const double room = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
+    constexpr int most_digits = 12;  // neighboring sums differ by 2⁻²⁴, so their roots by 2⁻²⁴ / 15 at least
+    double rounded = exact;
+    for (int digits = 6; digits <= most_digits; ++digits) {
+        rounded = through_text(exact, std::chars_format::general, digits);
+        if (std::abs(rounded - exact) < room) break;
+    }
+    return rounded;
 }
 
 }  // namespace
@@ -43,10 +62,7 @@ const char* distance_name(Metric metric) {
 }
 
 double distance_number(const Measure& measure, std::uint32_t score) {
-    // Neighboring sums S of lp differ by 2⁻²⁴, so their roots by 2⁻²⁴ / 15 at least, 4 · 10⁻⁹: 12 digits tell
-    // them apart, and the library's last bit does not show.
-    if (measure.metric == Metric::lp)
-        return through_text(distance_of(measure.metric, measure.p, score), std::chars_format::general, 12);
+    if (measure.metric == Metric::lp) return minkowski_number(measure.p, score);
     if (is_integral(measure.metric)) return score;
     return through_text(std::bit_cast<float>(score));
 }
