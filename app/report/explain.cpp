@@ -108,8 +108,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
 cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
     const Answer& answer = picture.digits.at(0);
-    constexpr std::size_t most_neighbors = 20;
-    const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors);
+    const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
     const int columns = per_row(step_side, width - 2 * margin);
     const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
@@ -129,9 +128,8 @@ cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
            std::to_string(steps.size() + 1) + ". 28x28, searched for");
     if (neighbors > 0)
-        canvas.text(
-            std::string("nearest training images: label, number, ") + distance_name(answers.measure.metric),
-            neighbor_x, middle + heading, heading, faint_ink, Side::left);
+        canvas.text(neighbors_heading(answer.neighbors.size(), answers.measure.metric), neighbor_x,
+                    middle + heading, heading, faint_ink, Side::left);
     for (std::size_t i = 0; i < neighbors; ++i)
         draw_neighbor(canvas, answer, answer.neighbors[i], answers,
                       neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
@@ -185,6 +183,13 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 }
 
 }  // namespace
+
+std::string neighbors_heading(std::size_t neighbors, Metric metric) {
+    const std::string what = std::string("nearest training images: label, number, ") + distance_name(metric);
+    if (neighbors <= most_neighbors_drawn) return what;
+    const auto more = static_cast<std::int64_t>(neighbors - most_neighbors_drawn);
+    return what + "; and " + with_commas(more) + " more";
+}
 
 void reduce_step(Step& step, bool page) {
     Picture& picture = step.picture;
