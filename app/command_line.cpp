@@ -99,7 +99,7 @@ const Command* command_named(const std::string& name) {
     if (command != nullptr) return command;
     const std::vector<std::string> names = command_names();
     const std::string near = nearest_name(name, names);
-    throw UsageError((name.empty() ? "''" : name) + ": unknown command; " +
+    throw UsageError(quoted_if_empty(name) + ": unknown command; " +
                      (near.empty() ? "expected " + one_of(names) : "did you mean '" + near + "'?"));
 }
 
@@ -184,7 +184,8 @@ void CommandLine::parse(std::vector<std::string> words) {
     if (command->take_operands != nullptr)
         command->take_operands(plain, options);
     else if (!plain.empty())
-        throw UsageError(plain[0] + ": unexpected argument; expected options after '" + command->name + "'");
+        throw UsageError(quoted_if_empty(plain[0]) + ": unexpected argument; expected options after '" +
+                         command->name + "'");
 }
 
 std::string CommandLine::usage() const {

@@ -1,15 +1,10 @@
 #include "app/options.h"
 
 #include <array>
-#include <boost/program_options/value_semantic.hpp>
-#include <charconv>
-#include <functional>
 
 #include "app/bench/plan.h"
 #include "app/engines.h"
-#include "app/values.h"
-
-namespace po = boost::program_options;
+#include "app/option_kinds.h"
 
 namespace knn {
 
@@ -18,50 +13,7 @@ namespace {
 const std::array<std::string, 5> metric_names = {"l2", "l1", "lp", "cosine", "pearson"};
 const std::array<std::string, 2> weights_names = {"uniform", "distance"};
 const std::array<std::string, 2> tie_names = {"smallest", "nearest"};
-const std::array<std::string, 3> when_names = {"auto", "always", "never"};
-const std::array<std::string, 2> reject_names = {"off", "auto"};
-const std::array<std::string, 3> order_names = {"confidence", "index", "pair"};
 constexpr int most_threads = 4096;
-
-using Reader = std::function<void(const std::string&)>;
-
-auto* value(const char* placeholder, Reader read) {
-    return po::value<std::string>()->value_name(placeholder)->notifier(std::move(read));
-}
-
-/// A text that must not be empty: a file, a folder.
-auto* text(const char* option, const char* placeholder, std::string& target) {
-    return value(placeholder, [option, &target](const std::string& given) {
-        if (given.empty()) throw UsageError(std::string(option) + " '': empty; expected a name");
-        target = given;
-    });
-}
-
-template <class Number>
-auto* number(const char* option, Number& target, std::int64_t low, std::int64_t high) {
-    return value("N", [=, &target](const std::string& given) {
-        target = static_cast<Number>(parse_integer(option, given, low, high));
-    });
-}
-
-/// A whole number that may be given more than once.
-auto* numbers(const char* option, const char* placeholder, std::vector<std::int64_t>& target,
-              std::int64_t high) {
-    return po::value<std::vector<std::string>>()
-        ->composing()
-        ->value_name(placeholder)
-        ->notifier([=, &target](const std::vector<std::string>& given) {
-            for (const std::string& one : given)
-                target.push_back(parse_integer(option, one, 0, high));
-        });
-}
-
-template <class Enum>
-auto* choice(const char* option, const char* placeholder, Enum& target, std::span<const std::string> names) {
-    return value(placeholder, [=, &target](const std::string& given) {
-        target = static_cast<Enum>(parse_name(option, given, names));
-    });
-}
 
 std::vector<std::string> engine_names() {
     std::vector<std::string> names;
@@ -88,7 +40,7 @@ auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*
     return value("NAME", [=, &target](const std::string& given) {
         const std::vector<std::string> names = names_of(table());
         if (names.empty())
-            throw UsageError(std::string(option) + " " + given +
+            throw UsageError(as_given(option, given) +
                              ": this build has no GPU kernels; expected a build with CUDA");
         target = names[parse_name(option, given, names)];
     });
@@ -100,16 +52,6 @@ std::vector<Strategy> nameable_distances() {
     for (Strategy& kernel : tensor_kernels())
         all.push_back(std::move(kernel));
     return all;
-}
-
-/// A time of at least a millisecond and at most a day.
-double parse_seconds(const std::string& option, const std::string& given) {
-    constexpr double least = 0.001, most = 86'400;
-    double seconds = 0;
-    const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), seconds);
-    if (error == std::errc{} && end == given.data() + given.size() && seconds >= least && seconds <= most)
-        return seconds;
-    throw UsageError(option + " " + given + ": no time in this range; expected 0.001 to 86400 seconds");
 }
 
 void read_device(const std::string& given, SearchOptions& search) {
@@ -201,56 +143,6 @@ OptionGroup classify_search_group(Options& options) {
     return group;
 }
 
-OptionGroup classify_group(Options& options) {
-    OptionGroup group{"Pictures and output", {}};
-    OutputOptions& output = options.output;
-    ClassifyOptions& classify = options.classify;
-    group.list.add_options()  //
-        ("many", po::bool_switch(&classify.many),
-         "each picture is a page with several digits, read row by row from the left")(
-            "reject", choice("--reject", "NAME", classify.reject, reject_names),
-            "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
-            "a digit")("explain", text("--explain", "FILE", classify.explain),
-                       "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
-            "json", text("--json", "FILE", output.json), "the answers for machines; - is standard output")(
-            "quiet,q", po::bool_switch(&output.quiet), "the digits alone, one line a picture")(
-            "no-cache", po::bool_switch(&classify.no_cache),
-            "neither reads nor writes the copy of the training set in the user's cache folder")(
-            "color", choice("--color", "WHEN", output.color, when_names),
-            "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress, when_names),
-            "auto (default: on a terminal), always or never");
-    return group;
-}
-
-OptionGroup output_group(Options& options) {
-    OptionGroup group{"Output", {}};
-    OutputOptions& output = options.output;
-    group.list.add_options()  //
-        ("json", text("--json", "FILE", output.json), "the report for machines; - is standard output")(
-            "predictions", text("--predictions", "FILE", output.predictions),
-            "CSV: index,label,predicted,confidence")("neighbors-csv",
-                                                     text("--neighbors-csv", "FILE", output.neighbors_csv),
-                                                     "CSV: query,rank,index,label,distance")(
-            "report", text("--report", "DIR", output.report),
-            "all of it: report.json, predictions.csv, confusion.png, index.html")(
-            "quiet,q", po::bool_switch(&output.quiet), "the accuracy alone")(
-            "color", choice("--color", "WHEN", output.color, when_names),
-            "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress, when_names),
-            "auto (default: on a terminal), always or never");
-    return group;
-}
-
-OptionGroup info_group(Options& options) {
-    OptionGroup group{"Output", {}};
-    group.list.add_options()  //
-        ("json", text("--json", "FILE", options.info.json), "the same for machines; - is standard output")(
-            "write-synthetic", text("--write-synthetic", "DIR", options.info.write_synthetic),
-            "writes the built-in synthetic digits as IDX files and does nothing else");
-    return group;
-}
-
 OptionGroup bench_group(Options& options) {
     OptionGroup group{"What is measured", {}};
     BenchOptions& bench = options.bench;
@@ -270,7 +162,9 @@ OptionGroup bench_group(Options& options) {
             "repeat", number("--repeat", bench.repeat, 1, most_runs), "runs of each (default 10)")(
             "seconds",
             value("N",
-                  [&bench](const std::string& given) { bench.seconds = parse_seconds("--seconds", given); }),
+                  [&bench](const std::string& given) {
+                      bench.seconds = parse_number("--seconds", given, 0.001, 86'400, "seconds");
+                  }),
             "about what the runs of one row may take (default 5): where it is too little, there are fewer "
             "runs, then fewer queries, and the table says how many")(
             "n-train", number("--n-train", bench.n_train, 1, unlimited), "training images")(
@@ -290,57 +184,12 @@ OptionGroup bench_search_group(Options& options) {
 OptionGroup bench_output_group(Options& options) {
     OptionGroup group{"Output", {}};
     BenchOptions& bench = options.bench;
-    const auto plot = [&bench](const std::string& given) {
-        if (!given.ends_with(".png") && !given.ends_with(".svg"))
-            throw UsageError("--plot " + given + ": no kind of picture; expected a name in .png or .svg");
-        bench.plot = given;
-    };
     group.list.add_options()  //
         ("json", text("--json", "FILE", bench.json), "the report for machines; - is standard output")(
             "csv", text("--csv", "FILE", bench.csv), "one line a measurement; - is standard output")(
-            "plot", value("FILE", plot), "a picture, PNG or SVG by its name")(
+            "plot", picture("--plot", bench.plot, {".png", ".svg"}), "a picture, PNG or SVG by its name")(
             "quiet,q", po::bool_switch(&options.output.quiet), "no bar")(
             "progress", choice("--progress", "WHEN", options.output.progress, when_names),
-            "auto (default: on a terminal), always or never");
-    return group;
-}
-
-OptionGroup selection_group(Options& options) {
-    OptionGroup group{"Digits", {}};
-    ViewOptions& view = options.view;
-    constexpr std::int64_t most_label = 255;
-    group.list.add_options()  //
-        ("from", text("--from", "FILE", view.from),
-         "the report.json of an evaluation, or the folder of --report, instead of evaluating now")(
-            "true", numbers("--true", "D", view.true_labels, most_label),
-            "only digits whose true label is D; may be repeated")(
-            "predicted", numbers("--predicted", "D", view.predicted_labels, most_label),
-            "only digits that were taken for D; may be repeated")(
-            "index", numbers("--index", "N", view.indices, unlimited),
-            "only test image N, right or wrong; may be repeated")(
-            "all", po::bool_switch(&view.all), "the correct ones too, not the misclassified alone")(
-            "order", choice("--order", "NAME", view.order, order_names),
-            "confidence (default: the most sure first), index or pair (of labels)")(
-            "limit", number("--limit", view.limit, 1, unlimited),
-            "the first N of them only (default: all; with --text 10)");
-    return group;
-}
-
-OptionGroup form_group(Options& options) {
-    OptionGroup group{"Form (none: a window)", {}};
-    ViewOptions& view = options.view;
-    OutputOptions& output = options.output;
-    group.list.add_options()  //
-        ("sheet", text("--sheet", "FILE", view.sheet),
-         "a PNG with all of them; of OUT.png, several pages are OUT-1.png, OUT-2.png ...")(
-            "html", text("--html", "FILE", view.html),
-            "one page for a browser, with the confusion matrix; - is standard output")(
-            "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
-            "quiet,q", po::bool_switch(&output.quiet),
-            "no summary, and no notes but of synthetic digits and a missing GPU")(
-            "color", choice("--color", "WHEN", output.color, when_names),
-            "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress, when_names),
             "auto (default: on a terminal), always or never");
     return group;
 }
@@ -361,9 +210,6 @@ const char* name(Weights weights) {
 }
 const char* name(Tie tie) {
     return tie_names.at(static_cast<std::size_t>(tie)).c_str();
-}
-const char* name(Order order) {
-    return order_names.at(static_cast<std::size_t>(order)).c_str();
 }
 
 Metric metric_named(const char* option, const std::string& text) {

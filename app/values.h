@@ -17,15 +17,32 @@ inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
                            std::int64_t high);
 
-/// A number from `low` to `high`, with a point or without. Throws UsageError as parse_integer does.
-double parse_number(std::string_view option, std::string_view text, double low, double high);
+/// A number from `low` to `high`, with a point or without; `unit` names what it counts, for the message.
+/// Throws UsageError as parse_integer does.
+double parse_number(std::string_view option, std::string_view text, double low, double high,
+                    std::string_view unit = {});
 
 /// The position of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 
+/// The name of a picture to be written, of a form that its ending tells: one of `endings`, such as ".png";
+/// capitals count as small letters. Where there is one form alone, devices, pipes and "-" need no ending.
+/// Throws UsageError.
+std::string parse_picture_file(std::string_view option, std::string_view text,
+                               std::span<const std::string> endings);
+
+/// A word of the command line as errors name it: '' where it is empty.
+std::string quoted_if_empty(std::string_view word);
+
+/// "OPTION VALUE", as errors begin.
+std::string as_given(std::string_view option, std::string_view value);
+
 /// The name that was probably meant: the fewest letters inserted, removed, replaced or swapped, but less than
 /// a third of them, or a name that `text` begins; capitals count as small letters. Empty where none is near.
 std::string nearest_name(std::string_view text, std::span<const std::string> names);
+
+/// Whether a file's name has this ending, in small letters or capitals.
+bool has_ending(std::string_view name, std::string_view ending);
 
 /// "a", "a or b", "a, b or c".
 std::string one_of(std::span<const std::string> names);

@@ -8,6 +8,7 @@
 #include "app/output.h"
 #include "app/report/bench.h"
 #include "app/report/format.h"
+#include "app/values.h"
 
 namespace knn {
 
@@ -19,7 +20,7 @@ Destinations checked_destinations(const Options& options) {
     outputs.add("--json", bench.json);
     outputs.add("--csv", bench.csv);
     outputs.add("--plot", bench.plot);
-    if (bench.plot.ends_with(".png") && !png_available())
+    if (has_ending(bench.plot, ".png") && !png_available())
         throw UsageError("--plot " + bench.plot + ": this build cannot draw PNG; expected a name in .svg");
     return outputs;
 }
@@ -30,7 +31,7 @@ void write_plot(const BenchReport& report, const std::string& file) {
         devices += (devices.empty() ? "" : ", ") + device.name;
     const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
     write_output(file, [&](std::ostream& out) {
-        if (!file.ends_with(".png")) {
+        if (!has_ending(file, ".png")) {
             out << svg_of(drawing);
             return;
         }

@@ -15,6 +15,7 @@
 #include "app/report/picture.h"
 #include "app/sizes.h"
 #include "app/terminal.h"
+#include "app/values.h"
 #include "app/watched.h"
 #include "app/workbench.h"
 #include "cpu/search.h"
@@ -144,7 +145,7 @@ std::size_t report_failures(const Answers& answers) {
     for (const PictureAnswer& picture : answers.pictures) {
         if (picture.error.empty()) continue;
         ++failures;
-        print_line_to_stderr("error: " + picture.file + ": " + picture.error);
+        print_line_to_stderr("error: " + quoted_if_empty(picture.file) + ": " + picture.error);
     }
     return failures;
 }

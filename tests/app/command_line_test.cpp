@@ -107,6 +107,15 @@ TEST_CASE("mistakes are named") {
     CHECK(mistake({"evaluate", "--json="}) == "--json: its value is missing; expected one");
     CHECK(mistake({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
     CHECK(mistake({"evaluate", "--quiet=3"}) == "--quiet: has a value; expected none");
+    CHECK(mistake({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
+    CHECK(mistake({"evaluate", "--report", "-"}) ==
+          "--report -: several files are written; expected the name of a folder");
+    CHECK(mistake({"info", "--write-synthetic", "-"}).starts_with("--write-synthetic -: several files"));
+    CHECK(mistake({"evaluate", ""}) == "'': unexpected argument; expected options after 'evaluate'");
+    for (const char* option : {"--distance", "--select", "--metric", "--engine", "--device", "--tie", "--p"})
+        CHECK(mistake({"evaluate", option, ""}).starts_with(std::string(option) + " '': "));
+    for (const char* option : {"--plot", "--seconds", "--only", "--case", "--repeat"})
+        CHECK(mistake({"bench", option, ""}).starts_with(std::string(option) + " '': "));
     CHECK(mistake({"evaluate", "5"}) == "5: unexpected argument; expected options after 'evaluate'");
     CHECK(mistake({"evaluate", "-k", "-1"}) == "-k -1: out of range; expected a whole number from 1 to 1024");
     CHECK(mistake({"evaluate", "--device", "gpu:x"})

@@ -33,6 +33,33 @@ TEST_CASE("numbers in their range are read, all else is a usage error") {
                              doctest::Contains("expected a number from 0.1 to 15"), UsageError);
 }
 
+TEST_CASE("numbers with a unit name it") {
+    CHECK(parse_number("--seconds", "0.5", 0.001, 86'400, "seconds") == 0.5);
+    CHECK_THROWS_WITH(parse_number("--seconds", "0", 0.001, 86'400, "seconds"),
+                      "--seconds 0: out of range; expected a number from 0.001 to 86400 seconds");
+    CHECK_THROWS_WITH(parse_number("--seconds", "", 0.001, 86'400, "seconds"),
+                      "--seconds '': not a number; expected a number from 0.001 to 86400 seconds");
+}
+
+TEST_CASE("a picture's name ends in what is written") {
+    const std::array<std::string, 1> png = {".png"};
+    const std::array<std::string, 2> both = {".png", ".svg"};
+    for (const char* name : {"x.png", "x.PNG", "a/b.Png", "x.jpg.png"})
+        CHECK(parse_picture_file("--explain", name, png) == name);
+    CHECK(parse_picture_file("--plot", "x.SVG", both) == "x.SVG");
+    for (const char* name : {"x.jpg", "x", "png", "x.png.txt", "x.png/y", ""})
+        CHECK_THROWS_AS(parse_picture_file("--explain", name, png), UsageError);
+    CHECK_THROWS_WITH(parse_picture_file("--explain", "x.jpg", png),
+                      "--explain x.jpg: what is written is PNG; expected a name in .png");
+    CHECK_THROWS_WITH(parse_picture_file("--plot", "", both),
+                      "--plot '': what is written is PNG or SVG; expected a name in .png or .svg");
+    // What is no file of its own has no ending; which of two forms would it get?
+    for (const char* name : {"-", "/dev/null"}) {
+        CHECK(parse_picture_file("--explain", name, png) == name);
+        CHECK_THROWS_AS(parse_picture_file("--plot", name, both), UsageError);
+    }
+}
+
 TEST_CASE("names are listed and the near one is named") {
     const std::array<std::string, 3> names = {"classic", "cpu", "auto"};
     CHECK(parse_name("--engine", "cpu", names) == 1);
@@ -70,4 +97,12 @@ TEST_CASE("lists as people write them") {
     CHECK(one_of(std::span(names).first(1)) == "a");
     CHECK(one_of(std::span(names).first(2)) == "a or b");
     CHECK(one_of(names) == "a, b or c");
+}
+
+TEST_CASE("the ending of a name, in small letters or capitals") {
+    CHECK(has_ending("a.png", ".png"));
+    CHECK(has_ending("A.PNG", ".png"));
+    CHECK(has_ending("a.Svg", ".svg"));
+    CHECK(!has_ending("png", ".png"));
+    CHECK(!has_ending("a.png.gz", ".png"));
 }

@@ -168,7 +168,7 @@ TEST_CASE("wrong options of bench") {
         {{"--case", "zhu", "-k", "3"}, "the case zhu has its own"},
         {{"--plot", "x.gif"}, "expected a name in .png or .svg"},
         {{"--repeat", "0"}, "out of range"},
-        {{"--seconds", "soon"}, "expected 0.001 to 86400 seconds"},
+        {{"--seconds", "soon"}, "expected a number from 0.001 to 86400 seconds"},
         {{"--dim", "3"}, "expected --n-train"},
         {{"--dim", "70000", "--n-train", "5", "--n-query", "5"}, "out of range"},
         {{"--json", "a", "--csv", "a"}, "the same place"},

@@ -200,6 +200,7 @@ TEST_CASE("bad files are told one by one and the others answered") {
         CHECK(list[i].contains("digit") == (i == 3));
         if (i != 3) CHECK(list[i].size() == 2);
     }
+    CHECK(lines_of(some.err).back().find(": error: '': ") != std::string::npos);  // the name that is empty
     for (const std::string& file : bad) {
         const RunResult one = digits.classify({file});
         CAPTURE(file);
@@ -271,7 +272,7 @@ TEST_CASE("classify: wrong command lines and training sets") {
              {folder / "a.pgm", "--reject", "maybe"},
              {folder / "a.pgm", "--limit-test", "5"},
              {folder / "a.pgm", "-k", "0"},
-             {folder / "a.pgm", "--json", folder / "x", "--explain", folder / "./x"},
+             {folder / "a.pgm", "--json", folder / "x.png", "--explain", folder / "./x.png"},
              {folder / "a.pgm", "--engine", "cpu", "--device", "gpu"}}) {
         const RunResult result = digits.classify(words);
         CAPTURE(result.err);

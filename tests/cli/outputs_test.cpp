@@ -64,7 +64,6 @@ TEST_CASE("no output replaces a file that is read") {
                                                                     {"evaluate", "--neighbors-csv"},
                                                                     {"view", "--html"},
                                                                     {"info", "--json"}};
-        if (has_pictures()) options.emplace_back("view", "--sheet");
         for (const auto& [command, option] : options) {
             const RunResult result = work.run(command, {option, file});
             CAPTURE(option);
@@ -73,6 +72,15 @@ TEST_CASE("no output replaces a file that is read") {
             CHECK(result.out.empty());
             CHECK(result.err.find("is read by this command") != std::string::npos);
         }
+    }
+    fs::create_symlink("in/t10k-labels-idx1-ubyte", work.folder / "link.png");
+    fs::create_hard_link(work.folder / "in/train-images-idx3-ubyte", work.folder / "hard.png");
+    for (const std::string file : {"link.png", "hard.png"}) {
+        if (!has_pictures()) break;
+        const RunResult result = work.run("view", {"--sheet", file});
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 1);
+        CHECK(result.err.find("is read by this command") != std::string::npos);
     }
     const RunResult report = work.run("evaluate", {"--report", "report"});
     CHECK(report.exit_code == 1);
@@ -99,21 +107,22 @@ TEST_CASE("classify replaces neither its pictures nor its data set") {
     SmallSet set;
     set.rows = set.cols = 28;
     set.write(work.folder / "28");
+    fs::create_symlink("../28/train-labels-idx1-ubyte", work.folder / "28/labels.png");
     const std::string picture = "P5\n2 2\n255\nabcd";
     fs::create_directory(work.folder / "pictures");
-    std::ofstream(work.folder / "pictures/a.pgm") << picture;
-    for (const std::string& source : {std::string("pictures"), std::string("pictures/a.pgm")})
+    std::ofstream(work.folder / "pictures/a.png") << picture;
+    for (const std::string& source : {std::string("pictures"), std::string("pictures/a.png")})
         for (const std::string& option : {std::string("--json"), std::string("--explain")})
             for (const std::string& file :
-                 {std::string("./pictures/a.pgm"), std::string("28/../28/train-labels-idx1-ubyte")}) {
+                 {std::string("./pictures/a.png"), std::string("28/../28/labels.png")}) {
                 const RunResult result =
                     program({"classify", "--data", "28", source, option, file}, work.here);
                 CAPTURE(result.err);
                 CHECK(result.exit_code == 1);
                 CHECK(result.err.find("is read by this command") != std::string::npos);
             }
-    CHECK(read_file(work.folder / "pictures/a.pgm") == picture);
-    CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "x", "--explain", "./x"}).err));
+    CHECK(read_file(work.folder / "pictures/a.png") == picture);
+    CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "x.png", "--explain", "./x.png"}).err));
     CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "/dev/stdout", "--explain", "-"}).err));
 }
 
@@ -150,6 +159,25 @@ TEST_CASE("two outputs on one place are noticed however they are spelled") {
     // Different places are no mistake.
     CHECK(work.run("evaluate", {"-q", "--json", "io/x", "--predictions", "io2/y", "--report", "io"})
               .exit_code == 0);
+}
+
+TEST_CASE("PNG is written under no other ending, and no folder is named -") {
+    const Work work;
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"classify", "a.pgm", "--explain", "x.jpg"},
+          {"view", "--sheet", "x.jpg"},
+          {"view", "--from", "nowhere", "--sheet", "x"},
+          {"bench", "--plot", "x.jpg"}}) {
+        const RunResult result = program(words, work.here);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 2);
+        CHECK(is_usage_error(result.err));
+        CHECK(result.err.find("what is written is PNG") != std::string::npos);
+        CHECK(result.err.find("expected a name in .png") != std::string::npos);
+    }
+    CHECK(work.run("evaluate", {"--report", "-"}).exit_code == 2);
+    CHECK(program({"info", "--write-synthetic", "-"}, work.here).exit_code == 2);
+    CHECK(work.folder.names() == std::vector<std::string>{"in"});
 }
 
 TEST_CASE("a name of the system for standard output has it for itself, as - has") {

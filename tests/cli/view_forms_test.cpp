@@ -80,8 +80,8 @@ TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
     CHECK(png_height(read_file(results / "all-3.png")) <= png_height(full));
     CHECK(evaluated.view({"--sheet", results / "one.png", "--index", "0"}).exit_code == 0);
     CHECK(png_width(read_file(results / "one.png")) < png_width(full));
-    CHECK(evaluated.view({"--sheet", results / "no ending", "--index", "0"}).exit_code == 0);
-    CHECK(read_file(results / "no ending") == read_file(results / "one.png"));
+    CHECK(evaluated.view({"--sheet", results / "ONE.PNG", "--index", "0"}).exit_code == 0);
+    CHECK(read_file(results / "ONE.PNG") == read_file(results / "one.png"));
 }
 
 TEST_CASE("view writes several forms at once") {
@@ -140,13 +140,13 @@ TEST_CASE("view --sheet overwrites with none of its pages what it reads or write
     const Evaluated evaluated(600);
     if (!can_draw(evaluated)) return;
     const Folder results;
-    std::filesystem::copy(evaluated.folder / "r", results / "all-2");
-    const std::string report = results / "all-2/report.json", data = evaluated.folder / "";
+    std::filesystem::copy(evaluated.folder / "r", results / "all-2.png");
+    const std::string report = results / "all-2.png/report.json", data = evaluated.folder / "";
     const std::string before = read_file(report);
-    std::filesystem::copy(report, results / "all-3");
+    std::filesystem::copy(report, results / "all-3.png");
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
-             {"--from", results / "all-3", "--sheet", results / "all"},
-             {"--from", report, "--sheet", results / "all"},
+             {"--from", results / "all-3.png", "--sheet", results / "all.png"},
+             {"--from", report, "--sheet", results / "all.png"},
              {"--from", report, "--sheet", results / "x.png", "--html", results / "x-1.png"}}) {
         std::vector<std::string> all = {"view", "--data", data};
         all.insert(all.end(), words.begin(), words.end());
@@ -157,6 +157,6 @@ TEST_CASE("view --sheet overwrites with none of its pages what it reads or write
         CHECK(result.out.empty());
     }
     CHECK(read_file(report) == before);
-    CHECK(read_file(results / "all-3") == before);
-    CHECK(results.names() == std::vector<std::string>{"all-2", "all-3"});
+    CHECK(read_file(results / "all-3.png") == before);
+    CHECK(results.names() == std::vector<std::string>{"all-2.png", "all-3.png"});
 }
