@@ -1,64 +1,12 @@
 #include "tests/support/battery.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
-#include <map>
-#include <random>
 
-#include "cpu/vote.h"
+#include "tests/support/images.h"
 
 namespace knn::test {
 
 namespace {
-
-Rows filled(std::int64_t n, std::int64_t dim, std::uint8_t value) {
-    return {std::vector<std::uint8_t>(static_cast<std::size_t>(n * dim), value), n, dim};
-}
-
-/// Image i holds i units of brightness, poured pixel by pixel: each is farther from black than the one
-/// before. At most dim · 255 + 1 images.
-Rows thermometer(std::int64_t n, std::int64_t dim) {
-    Rows rows = filled(n, dim, 0);
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t p = 0; p < dim; ++p)
-            rows.pixels[static_cast<std::size_t>(i * dim + p)] =
-                static_cast<std::uint8_t>(std::clamp<std::int64_t>(i - p * 255, 0, 255));
-    return rows;
-}
-
-/// All images of `of`, again and again, `times` times: copies of one image lie of.n apart.
-Rows repeated(const Rows& of, std::int64_t times) {
-    Rows rows{{}, of.n * times, of.dim};
-    for (std::int64_t t = 0; t < times; ++t)
-        rows.pixels.insert(rows.pixels.end(), of.pixels.begin(), of.pixels.end());
-    return rows;
-}
-
-/// Every `step`-th image.
-Rows every(std::int64_t step, const Rows& of) {
-    Rows rows{{}, 0, of.dim};
-    for (std::int64_t i = 0; i < of.n; i += step, ++rows.n)
-        rows.pixels.insert(rows.pixels.end(), of.pixels.begin() + i * of.dim,
-                           of.pixels.begin() + (i + 1) * of.dim);
-    return rows;
-}
-
-Rows reversed(const Rows& of) {
-    Rows rows{{}, of.n, of.dim};
-    for (std::int64_t i = of.n - 1; i >= 0; --i)
-        rows.pixels.insert(rows.pixels.end(), of.pixels.begin() + i * of.dim,
-                           of.pixels.begin() + (i + 1) * of.dim);
-    return rows;
-}
-
-/// Rows that alternate between all 0 and all 255: the largest distance that `dim` allows, and 0.
-Rows extremes(std::int64_t n, std::int64_t dim) {
-    Rows rows = filled(n, dim, 0);
-    for (std::int64_t i = 0; i < n; i += 2)
-        std::fill_n(rows.pixels.begin() + i * dim, dim, std::uint8_t{255});
-    return rows;
-}
 
 /// Collects cases; every random one gets a seed of its own.
 class Builder {
@@ -132,57 +80,6 @@ void add_largest_sums(Builder& to) {
     to.random("largest dim", 9, 3, max_dim, 5, 256);
 }
 
-/// Images of a ninth of the levels each, times 1, 2 and 3: at distance 0 or nearly so by cosine.
-Rows multiples(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
-    Rows rows = random_rows(n, dim, seed);
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t p = 0; p < dim; ++p) {
-            const int first = rows.pixels[static_cast<std::size_t>(i % 3 == 0 ? i * dim + p : p)] / 9;
-            rows.pixels[static_cast<std::size_t>(i * dim + p)] =
-                static_cast<std::uint8_t>(i % 3 == 0 ? first : first * (i % 3 + 1));
-        }
-    return rows;
-}
-
-/// Image 2i + 1 is the negative of image 2i.
-Rows negatives(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
-    Rows rows = random_rows(n, dim, seed);
-    for (std::int64_t i = 1; i < n; i += 2)
-        for (std::int64_t p = 0; p < dim; ++p)
-            rows.pixels[static_cast<std::size_t>(i * dim + p)] =
-                static_cast<std::uint8_t>(255 - rows.pixels[static_cast<std::size_t>((i - 1) * dim + p)]);
-    return rows;
-}
-
-/// Every third image random, the others of one gray each, many of them black.
-Rows grays(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
-    Rows rows = random_rows(n, dim, seed);
-    for (std::int64_t i = 0; i < n; ++i)
-        if (i % 3 != 0)
-            std::fill_n(rows.pixels.begin() + i * dim, dim,
-                        static_cast<std::uint8_t>(i % 3 == 1 ? 0 : i * 37 % 256));
-    return rows;
-}
-
-/// 254 and 255: the means taken off, next to nothing is left.
-Rows nearly_white(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
-    Rows rows = random_rows(n, dim, seed, 2);
-    for (std::uint8_t& pixel : rows.pixels)
-        pixel = pixel == 0 ? 254 : 255;
-    return rows;
-}
-
-/// Black but for one pixel in `one_in`, as digits are; the more so, the later the image.
-Rows sparse(std::int64_t n, std::int64_t dim, std::uint64_t seed, std::int64_t one_in) {
-    Rows rows = random_rows(n, dim, seed);
-    std::mt19937_64 random(seed + 1);
-    for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t p = 0; p < dim; ++p)
-            if (random() % static_cast<std::uint64_t>(one_in + i * 8 / n) != 0)
-                rows.pixels[static_cast<std::size_t>(i * dim + p)] = 0;
-    return rows;
-}
-
 void add_random_sizes(Builder& to) {
     struct Size {
         std::int64_t n_train, n_query, dim;
@@ -244,61 +141,6 @@ std::vector<Case> build() {
     return std::move(builder.cases);
 }
 
-using Answers = std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>>;
-
-const std::vector<Case>& cases_for(Metric metric) {
-    return metric == Metric::l2 ? battery() : metric_battery();
-}
-
-/// What the oracle says of each case, worked out once for all engines.
-const std::vector<Answers>& answers(const Measure& measure) {
-    static std::map<std::pair<Metric, double>, std::vector<Answers>> known;
-    std::vector<Answers>& all = known[{measure.metric, measure.p}];
-    if (all.empty())
-        for (const Case& c : cases_for(measure.metric))
-            all.push_back(nearest(c.train, c.query, c.k, measure));
-    return all;
-}
-
-ImageRows view(const Rows& rows) {
-    return {rows.pixels.data(), rows.n, rows.dim};
-}
-
-/// The number of queries whose neighbors are not the oracle's; one CHECK per case keeps the log readable.
-std::int64_t wrong_queries(const Neighbors& found, const Answers& expected) {
-    std::int64_t wrong = 0;
-    for (std::int64_t q = 0; q < found.n_query; ++q) {
-        const auto& row = expected[static_cast<std::size_t>(q)];
-        const auto got = found.row(q);
-        wrong += !std::equal(got.begin(), got.end(), row.begin(), row.end(), [](const Neighbor& a, auto& b) {
-            return std::int64_t{a.distance} == b.first && std::int64_t{a.index} == b.second;
-        });
-    }
-    return wrong;
-}
-
-std::int64_t wrong_votes(const SearchResult& result, const SearchRequest& request) {
-    std::int64_t wrong = 0;
-    for (std::int64_t q = 0; q < request.query.count; ++q) {
-        const Vote expected = cpu::vote(result.neighbors.row(q), request.train_labels, request.weights,
-                                        request.tie, {request.metric, request.p});
-        wrong += !(result.votes[static_cast<std::size_t>(q)] == expected);
-    }
-    return wrong;
-}
-
-void check_case(const Case& c, const Answers& expected, const SearchRequest& request,
-                const std::function<SearchResult(const SearchRequest&)>& search) {
-    CAPTURE(c.name);
-    CAPTURE(request.batch);
-    const SearchResult result = search(request);
-    REQUIRE(result.neighbors.n_query == c.query.n);
-    REQUIRE(result.neighbors.k == c.k);
-    REQUIRE(result.votes.size() == static_cast<std::size_t>(c.query.n));
-    CHECK(wrong_queries(result.neighbors, expected) == 0);
-    CHECK(wrong_votes(result, request) == 0);
-}
-
 }  // namespace
 
 const std::vector<Case>& battery() {
@@ -309,62 +151,6 @@ const std::vector<Case>& battery() {
 const std::vector<Case>& metric_battery() {
     static const std::vector<Case> cases = build_for_metrics();
     return cases;
-}
-
-const std::vector<Measure>& other_measures() {
-    static const std::vector<Measure> measures = {{Metric::l1, 2},     {Metric::lp, 0.5},   {Metric::lp, 1},
-                                                  {Metric::lp, 1.5},   {Metric::lp, 3},     {Metric::lp, 15},
-                                                  {Metric::cosine, 2}, {Metric::pearson, 2}};
-    return measures;
-}
-
-namespace {
-
-/// Returns how many cases ran.
-int check_measure(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse, const Measure& measure) {
-    std::mt19937 random(12345);
-    int ran = 0, refused = 0;
-    for (std::size_t i = 0; i < cases_for(measure.metric).size(); ++i) {
-        const Case& c = cases_for(measure.metric)[i];
-        std::vector<std::uint8_t> labels(static_cast<std::size_t>(c.train.n));
-        for (std::uint8_t& label : labels)
-            label = static_cast<std::uint8_t>(random() % 5 * 51);  // 0 to 204
-        SearchRequest request;
-        request.train = view(c.train);
-        request.query = view(c.query);
-        request.train_labels = labels;
-        request.k = c.k;
-        request.metric = measure.metric;
-        request.p = measure.p;
-        request.weights = i % 2 == 0 ? Weights::uniform : Weights::distance;
-        request.tie = i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest;
-        if (const Refusal why = refuse ? refuse(request.problem()) : Refusal{}) {
-            // Where a metric is unknown to an engine, all of its cases are refused alike.
-            if (measure.metric == Metric::l2 || refused++ == 0)
-                MESSAGE(name << ": not run: " << c.name << ": " << *why);
-            continue;
-        }
-        check_case(c, answers(measure)[i], request, search);
-        request.batch = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(c.query.n));
-        check_case(c, answers(measure)[i], request, search);
-        ++ran;
-    }
-    return ran;
-}
-
-}  // namespace
-
-void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse,
-                  const std::vector<Measure>& measures) {
-    CAPTURE(name);
-    CHECK(check_measure(name, search, refuse, Measure{}) > 0);
-    for (const Measure& measure : measures) {
-        CAPTURE(measure.metric);
-        CAPTURE(measure.p);
-        check_measure(name, search, refuse, measure);
-    }
 }
 
 }  // namespace knn::test

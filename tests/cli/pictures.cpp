@@ -1,0 +1,74 @@
+#include "tests/cli/pictures.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+
+using nlohmann::json;
+
+namespace knn::test {
+
+Digits::Digits() {
+    REQUIRE(program({"info", "--write-synthetic", folder / ""}).exit_code == 0);
+    images = read_file(folder / "t10k-images-idx3-ubyte").substr(16);
+    none = !json::parse(program({"info", "--json", "-"}).out)["build"].contains("opencv");
+}
+
+int Digits::pixel(int i, int row, int col) const {
+    return static_cast<unsigned char>(images[static_cast<std::size_t>(i * 784 + row * 28 + col)]);
+}
+
+RunResult Digits::classify(std::vector<std::string> words, RunOptions options) const {
+    words.insert(words.begin(), {"classify", "--data", folder / ""});
+    return program(words, options);
+}
+
+json Digits::answers(std::vector<std::string> words) const {
+    words.insert(words.end(), {"--json", "-"});
+    return json::parse(classify(words).out);
+}
+
+Page::Page(int rows_, int cols_)
+    : rows(rows_), cols(cols_), gray(static_cast<std::size_t>(rows_ * cols_), '\xf0') {}
+
+void Page::draw(const Digits& digits, int i, int y, int x, int zoom) {
+    for (int row = 0; row < 28 * zoom; ++row)
+        for (int col = 0; col < 28 * zoom; ++col) {
+            char& target = gray[static_cast<std::size_t>((y + row) * cols + x + col)];
+            const int ink = digits.pixel(i, row / zoom, col / zoom);
+            target =
+                static_cast<char>(std::min<int>(static_cast<unsigned char>(target), 240 - ink * 220 / 255));
+        }
+}
+
+std::string Page::pgm() const {
+    return "P5\n" + std::to_string(cols) + " " + std::to_string(rows) + "\n255\n" + gray;
+}
+
+std::string photo(const Digits& digits, int i) {
+    Page page(28 * 4 + 60, 28 * 4 + 90);
+    page.draw(digits, i, 30, 45, 4);
+    return page.pgm();
+}
+
+std::string raw(const std::string& images, int i) {
+    return "P5\n28 28\n255\n" + images.substr(static_cast<std::size_t>(i * 784), 784);
+}
+
+void write(const std::string& name, const std::string& content) {
+    std::ofstream(name, std::ios::binary) << content;
+}
+
+std::vector<int> one_of_each(const Digits& digits) {
+    const json report = json::parse(program({"evaluate", "--data", digits.folder / "", "--device", "cpu",
+                                             "--predictions", digits.folder / "p.csv", "--json", "-"})
+                                        .out);
+    std::vector<int> chosen(10, -1);
+    for (const auto& row : csv_rows(read_file(digits.folder / "p.csv")))
+        if (row[0] != "index" && row[1] == row[2] && row[3].starts_with("1"))
+            chosen[static_cast<std::size_t>(std::stoi(row[1]))] = std::stoi(row[0]);
+    return chosen;
+}
+
+}  // namespace knn::test

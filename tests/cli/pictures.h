@@ -1,0 +1,47 @@
+#pragma once
+/// What the tests of `classify` share: digits to draw with, and pictures of them.
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.h"
+
+namespace knn::test {
+
+/// Real digits of the data set that the program draws: 28×28 pixels each, 0 = background.
+struct Digits {
+    Folder folder;  ///< with the four IDX files
+    std::string images;
+    bool none = false;  ///< this build has no pictures
+
+    Digits();
+    int pixel(int i, int row, int col) const;
+    /// Runs `classify` with these images as training set.
+    RunResult classify(std::vector<std::string> words, RunOptions options = {}) const;
+    nlohmann::json answers(std::vector<std::string> words) const;
+};
+
+/// Paper with digits on it, dark on light, as PGM.
+struct Page {
+    int rows, cols;
+    std::string gray;
+
+    Page(int rows_, int cols_);
+    void draw(const Digits& digits, int i, int y, int x, int zoom);
+    std::string pgm() const;
+};
+
+/// A page with one digit.
+std::string photo(const Digits& digits, int i);
+
+/// The very 28×28 pixels.
+std::string raw(const std::string& images, int i);
+
+void write(const std::string& name, const std::string& content);
+
+/// Images that are right when they are classified as `evaluate` does it, one for each label.
+std::vector<int> one_of_each(const Digits& digits);
+
+inline constexpr const char* no_opencv = "this build has no OpenCV";
+
+}  // namespace knn::test
