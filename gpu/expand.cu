@@ -6,6 +6,8 @@
 // exact   every value 0..255 is a float
 // moves   n · dim bytes in, 4 · n · dim bytes out; bound by memory
 
+#include <cassert>
+
 #include "gpu/expand.h"
 #include "gpu/runtime/check.h"
 
@@ -17,6 +19,7 @@ constexpr int threads = 256;
 
 __global__ void expand_kernel(ByteRows in, FloatRows out) {
     const std::int64_t n = blockIdx.x;
+    assert(in.aligned(sizeof(uchar4)) && out.aligned(sizeof(float4)));
     const std::uint8_t* in_row = in.row(n);
     auto* out_row = reinterpret_cast<float4*>(out.row(n));
     for (std::int64_t i = threadIdx.x; 4 * i < in.cols; i += threads) {
@@ -35,7 +38,11 @@ __global__ void expand_kernel(ByteRows in, FloatRows out) {
 }  // namespace
 
 void enqueue_expand(const ByteRows& in, const FloatRows& out, cudaStream_t stream) {
-    expand_kernel<<<static_cast<unsigned>(in.n), threads, 0, stream>>>(in, out);
+    require(in.n == out.n && in.cols == out.cols && in.aligned(sizeof(uchar4)) &&
+                out.aligned(sizeof(float4)) &&
+                out.pitch_bytes >= sizeof(float4) * static_cast<std::size_t>((in.cols + 3) / 4),
+            "rows of bytes at multiples of 4 bytes, and of floats at multiples of 16");
+    expand_kernel<<<grid_size(in.n), threads, 0, stream>>>(in, out);
     check_launch("launching expand");
 }
 

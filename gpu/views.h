@@ -20,6 +20,10 @@ struct PitchedRows {
         return reinterpret_cast<T*>(reinterpret_cast<char*>(d_data) +
                                     static_cast<std::size_t>(i) * pitch_bytes);
     }
+    /// Whether every row begins at a multiple of `bytes`: pieces of that size can be read at once.
+    __host__ __device__ bool aligned(std::size_t bytes) const {
+        return reinterpret_cast<std::uintptr_t>(d_data) % bytes == 0 && pitch_bytes % bytes == 0;
+    }
 };
 
 /// 8-bit images as uploaded: n × dim.

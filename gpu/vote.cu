@@ -14,6 +14,8 @@
 // ties    equal sums go to the smallest label, or to the class whose first neighbor comes first
 // share   the winner's sum over the sum of all classes, added in ascending order of labels
 
+#include <cassert>
+
 #include "gpu/runtime/check.h"
 #include "gpu/vote.h"
 
@@ -40,6 +42,7 @@ __device__ double inverse_square(unsigned score, Metric metric) {
 __device__ double weight_of(unsigned distance, bool exact_match, Weights weights, Metric metric) {
     if (weights == Weights::uniform) return 1.0;
     if (exact_match) return distance == 0 ? 1.0 : 0.0;
+    assert(metric != Metric::lp);
     return inverse_square(distance, metric);
 }
 
@@ -77,6 +80,7 @@ __device__ Vote winner(const ClassSums& classes, Tie tie, int lane) {
             best_rank = other_rank;
         }
     }
+    assert(best < max_labels);  // somebody has voted
     return {static_cast<std::uint8_t>(best), best_sum / total};
 }
 
@@ -92,6 +96,7 @@ __global__ void __launch_bounds__(warp* warps)
     for (int label = lane; label < max_labels; label += warp)
         classes.sum[label] = 0.0;
     __syncwarp();
+    assert(blockDim.x == warp * warps && neighbors.k >= 1);
     const Neighbor* row = neighbors.d_data + query * neighbors.k;
     const bool exact_match = row[0].distance == 0;
     for (int begin = 0; begin < neighbors.k; begin += warp) {
@@ -119,7 +124,9 @@ __global__ void __launch_bounds__(warp* warps)
 
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
                   Vote* d_votes, cudaStream_t stream, Metric metric) {
-    const auto blocks = static_cast<unsigned>((neighbors.n_query + warps - 1) / warps);
+    require(neighbors.k >= 1 && neighbors.k <= max_k, "1 to 1024 neighbors");
+    require(metric != Metric::lp || weights == Weights::uniform, "uniform weights with lp");
+    const unsigned blocks = grid_size((neighbors.n_query + warps - 1) / warps);
     vote_kernel<<<blocks, warp * warps, 0, stream>>>(neighbors, d_labels, weights, tie, metric, d_votes);
     check_launch("launching vote");
 }

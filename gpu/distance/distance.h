@@ -40,6 +40,11 @@ struct DistanceKernel {
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
 
+/// What every `enqueue` begins with. Throws DeviceError where `supports` refuses the problem, and where an
+/// array has not the problem's shape or does not begin its rows where views.h says.
+void check_arrays(const Refusal& refusal, const Problem& problem, const FloatRows& train,
+                  const FloatRows& query, const DistanceRows& out);
+
 /// What `supports` begins with: the limits of every engine, and that kernel `name` computes `metrics` alone;
 /// `names` says which these are, for the message.
 Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem);

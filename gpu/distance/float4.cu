@@ -21,6 +21,8 @@
 
 #include <cuda_pipeline.h>
 
+#include <cassert>
+
 #include "gpu/distance/distance.h"
 #include "gpu/runtime/check.h"
 
@@ -44,6 +46,8 @@ struct SharedTile {
 
 constexpr int rows_at_once = threads / tile_steps;  // of a tile that one round of copies covers
 constexpr int query_rounds = tile_query / rows_at_once, train_rounds = tile_train / rows_at_once;
+static_assert(tile_query % rows_at_once == 0 && tile_train % rows_at_once == 0);
+static_assert(shared_stride % 4 == 0, "rows in shared memory are read as float4");
 
 /// The float4 that a thread copies of each tile, in the first tile: rows beyond the end are replaced by the
 /// last row, whose results are never stored. Offsets count 16 bytes, so that 32 bits are enough for 64 GiB.
@@ -58,6 +62,7 @@ struct CopyPlan {
           d_train(reinterpret_cast<const float4*>(train.d_data)),
           row(static_cast<int>(threadIdx.x) / tile_steps),
           step(static_cast<int>(threadIdx.x) % tile_steps) {
+        assert(blockDim.x == threads && train.aligned(sizeof(float4)) && query.aligned(sizeof(float4)));
 #pragma unroll
         for (int i = 0; i < query_rounds; ++i)
             query_offset[i] = offset_of(query, query_begin + row + i * rows_at_once);
@@ -82,6 +87,7 @@ struct CopyPlan {
 
   private:
     __device__ unsigned offset_of(const FloatRows& rows, std::int64_t n) const {
+        assert(rows.n * rows.pitch_bytes <= std::size_t{64} << 30);
         return static_cast<unsigned>(min(n, rows.n - 1)) *
                    static_cast<unsigned>(rows.pitch_bytes / sizeof(float4)) +
                step;
@@ -132,6 +138,7 @@ __device__ void add_group(const float4* query, const float4* train, float4 (&sum
 
 /// Four exact integers below 2²⁴ each.
 __device__ unsigned integer_sum(const float4& v) {
+    assert(fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)) < 1 << 24);
     return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
            static_cast<unsigned>(v.w);
 }
@@ -148,6 +155,7 @@ __global__ void __launch_bounds__(threads, 1)
     const int tx = static_cast<int>(threadIdx.x) % threads_x, ty = static_cast<int>(threadIdx.x) / threads_x;
     const int all_steps = static_cast<int>((train.cols + 3) / 4);
     const int n_tiles = (all_steps + tile_steps - 1) / tile_steps;
+    assert(carry || n_tiles <= tiles_a_carry);
 
     float4 sum[per_query][per_train] = {};
     unsigned total[carry ? per_query : 1][carry ? per_train : 1] = {};
@@ -215,6 +223,11 @@ auto kernel_for(std::int64_t dim) {
 
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void*, cudaStream_t stream) {
+    check_arrays(supports(problem), problem, train, query, out);
+    // Whatever the pitch is; `supports` expects that of cudaMallocPitch.
+    for (const FloatRows& rows : {train, query})
+        require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
+                "at most 64 GiB of images as floats");
     const std::int64_t query_tiles = (problem.n_query + tile_query - 1) / tile_query;
     const std::int64_t train_tiles = (problem.n_train + tile_train - 1) / tile_train;
     const auto kernel = problem.metric == Metric::l1 ? kernel_for<Metric::l1>(problem.dim)
@@ -222,7 +235,7 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
     constexpr int shared_bytes = stages * sizeof(SharedTile);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "reserving shared memory for float4");
-    kernel<<<static_cast<unsigned>(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
+    kernel<<<grid_size(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
         train, query, out, static_cast<int>(query_tiles));
     check_launch("launching float4");
 }

@@ -23,6 +23,7 @@
 //            bytes a pair twice and reads them once
 
 #include <algorithm>
+#include <cassert>
 
 #include "gpu/distance/cosine_score.cuh"
 #include "gpu/distance/distance.h"
@@ -89,6 +90,7 @@ __global__ void __launch_bounds__(threads) narrow_kernel(FloatRows in, Bytes out
     const int lane = static_cast<int>(threadIdx.x) % warp;
     const std::int64_t n = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp;
     if (n >= out.n) return;
+    assert(in.aligned(sizeof(float4)) && out.stride % 32 == 0 && out.stride >= in.cols);
     const std::int64_t cols = n < in.n ? in.cols : 0;
     const auto* in_row = reinterpret_cast<const float4*>(in.row(n < in.n ? n : 0));
     auto* out_row = reinterpret_cast<char4*>(out.d_data + n * out.stride);
@@ -98,6 +100,7 @@ __global__ void __launch_bounds__(threads) narrow_kernel(FloatRows in, Bytes out
         const float4 pixels = 4 * i < cols ? in_row[i] : make_float4(0, 0, 0, 0);
         const auto narrow = [&](std::int64_t column, float pixel) {
             const int value = column < cols ? static_cast<int>(pixel) - shift : 0;
+            assert(value >= -shift && value < shift);
             sum += value;
             squares += static_cast<unsigned>(value * value);
             return static_cast<signed char>(value);
@@ -154,6 +157,7 @@ __global__ void __launch_bounds__(threads)
     score_kernel(DistanceRows out, const Sums* d_train, const Sums* d_query, std::int64_t dim) {
     const std::int64_t t = 4 * (std::int64_t{blockIdx.x} * threads + threadIdx.x);
     if (t >= out.cols) return;
+    assert(out.aligned(sizeof(uint4)) && (t + 4) * sizeof(std::uint32_t) <= out.pitch_bytes);
     const Side train[4] = {
         {d_train[t], dim}, {d_train[t + 1], dim}, {d_train[t + 2], dim}, {d_train[t + 3], dim}};
     const std::int64_t begin = std::int64_t{blockIdx.y} * rows_a_block;
@@ -176,7 +180,9 @@ void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums*
     const auto kernel = problem.metric == Metric::cosine    ? score_kernel<CosineSide>
                         : problem.metric == Metric::pearson ? score_kernel<PearsonSide>
                                                             : score_kernel<L2Side>;
-    const dim3 grid(static_cast<unsigned>((out.cols + 4 * threads - 1) / (4 * threads)),
+    constexpr std::int64_t max_grid_y = 65'535;
+    require(out.n <= max_grid_y * rows_a_block, "at most 524,280 queries at once");
+    const dim3 grid(grid_size((out.cols + 4 * threads - 1) / (4 * threads)),
                     static_cast<unsigned>((out.n + rows_a_block - 1) / rows_a_block));
     kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
     check_launch("launching the scores of gemm");
@@ -184,7 +190,7 @@ void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums*
 
 void enqueue_narrow(const FloatRows& in, const Bytes& out, cudaStream_t stream) {
     constexpr int rows = threads / warp;
-    narrow_kernel<<<static_cast<unsigned>((out.n + rows - 1) / rows), threads, 0, stream>>>(in, out);
+    narrow_kernel<<<grid_size((out.n + rows - 1) / rows), threads, 0, stream>>>(in, out);
     check_launch("launching the bytes of gemm");
 }
 
@@ -202,6 +208,10 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void* d_workspace, cudaStream_t stream) {
+    check_arrays(supports(problem), problem, train, query, out);
+    require(out.aligned(sizeof(uint4)) &&
+                out.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(round_up(out.cols, 4)),
+            "rows of scores at multiples of 16 bytes");
     const Plan plan(problem);
     const Bytes a = plan.train_bytes(static_cast<char*>(d_workspace)),
                 b = plan.query_bytes(static_cast<char*>(d_workspace));

@@ -10,6 +10,8 @@
 // limits   dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work     n_query · n_train · dim subtractions and multiply-adds; as many loads of each operand
 
+#include <cassert>
+
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/runtime/check.h"
@@ -29,6 +31,7 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t q = blockIdx.x / train_blocks;
     const std::int64_t t = blockIdx.x % train_blocks * threads + threadIdx.x;
     if (t >= out.cols) return;
+    assert(q < out.n && out.cols <= train.n && train.cols == query.cols);
     const float *a = query.row(q), *b = train.row(t);
     typename Terms::Sum sum;
     for (std::int64_t begin = 0; begin < train.cols; begin += pixels_a_carry) {
@@ -46,10 +49,11 @@ Refusal supports(const Problem& problem) {
 
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void*, cudaStream_t stream) {
+    check_arrays(supports(problem), problem, train, query, out);
     const std::int64_t train_blocks = (problem.n_train + threads - 1) / threads;
     with_terms(problem, [&](const auto& terms) {
-        naive_kernel<<<static_cast<unsigned>(train_blocks * problem.n_query), threads, 0, stream>>>(
-            train, query, out, train_blocks, terms);
+        naive_kernel<<<grid_size(train_blocks * problem.n_query), threads, 0, stream>>>(train, query, out,
+                                                                                        train_blocks, terms);
     });
     check_launch("launching naive");
 }

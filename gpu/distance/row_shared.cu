@@ -14,6 +14,7 @@
 //            each
 
 #include <algorithm>
+#include <cassert>
 
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
@@ -24,11 +25,13 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr int piece = 1024;  // pixels of the query in shared memory; a multiple of pixels_a_carry
+constexpr int piece = 1024;  // pixels of the query in shared memory
+static_assert(piece % pixels_a_carry == 0, "sums are carried within a piece");
 
 /// Copies the pixels of a row that begin at `begin`; returns how many.
 __device__ int load_piece(float* pixels, const float* row, std::int64_t begin, std::int64_t dim) {
     const int size = static_cast<int>(min(std::int64_t{piece}, dim - begin));
+    assert(blockDim.x == threads && size > 0);
     __syncthreads();  // the piece before is done with
     for (int i = static_cast<int>(threadIdx.x); i < size; i += threads)
         pixels[i] = row[begin + i];
@@ -45,6 +48,7 @@ __global__ void __launch_bounds__(threads)
     __shared__ typename Terms::Shared shared;
     terms.prepare(shared);
     const std::int64_t q = blockIdx.x, dim = query.cols;
+    assert(q < query.n && stride >= out.cols);
     const float* query_row = query.row(q);
     int size = load_piece(pixels, query_row, 0, dim);
     for (std::int64_t begin = std::int64_t{blockIdx.y} * threads; begin < out.cols;
@@ -72,13 +76,14 @@ Refusal supports(const Problem& problem) {
 
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void* d_workspace, cudaStream_t stream) {
+    check_arrays(supports(problem), problem, train, query, out);
     auto* d_columns = static_cast<float*>(d_workspace);
     enqueue_transpose(train, d_columns, stream);
     // Enough blocks for a large card even for one query.
     const auto slices = static_cast<unsigned>(std::clamp<std::int64_t>(
         (problem.n_train + threads - 1) / threads, 1, std::max<std::int64_t>(1, 2048 / problem.n_query)));
     with_terms(problem, [&](const auto& terms) {
-        row_shared_kernel<<<dim3(static_cast<unsigned>(problem.n_query), slices), threads, 0, stream>>>(
+        row_shared_kernel<<<dim3(grid_size(problem.n_query), slices), threads, 0, stream>>>(
             d_columns, column_stride(problem.n_train), query, out, terms);
     });
     check_launch("launching row_shared");

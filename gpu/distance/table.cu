@@ -1,4 +1,5 @@
 #include "gpu/distance/distance.h"
+#include "gpu/runtime/check.h"
 
 // One line a distance kernel, in the order in which `classic` takes the first that supports a problem.
 #define DISTANCES(ROW) \
@@ -26,6 +27,23 @@ const DistanceKernel* const table[] = {DISTANCES(ROW)};
 
 std::span<const DistanceKernel* const> distance_table() {
     return table;
+}
+
+void check_arrays(const Refusal& refusal, const Problem& problem, const FloatRows& train,
+                  const FloatRows& query, const DistanceRows& out) {
+    require_supported(refusal);
+    const auto fits = [](const auto& rows, std::int64_t n, std::int64_t cols, std::int64_t room) {
+        return rows.n == n && rows.cols == cols &&
+               rows.pitch_bytes >= static_cast<std::size_t>(room) * sizeof(*rows.d_data);
+    };
+    const std::int64_t padded = (problem.dim + 3) / 4 * 4;
+    require(fits(train, problem.n_train, problem.dim, padded) &&
+                fits(query, problem.n_query, problem.dim, padded) &&
+                fits(out, problem.n_query, problem.n_train, problem.n_train),
+            "arrays of the problem's shape");
+    require(
+        train.aligned(sizeof(float4)) && query.aligned(sizeof(float4)) && out.aligned(sizeof(std::uint32_t)),
+        "rows of floats at multiples of 16 bytes");
 }
 
 Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem) {

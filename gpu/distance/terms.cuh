@@ -12,6 +12,7 @@
 /// A pixel that both images lack is 0 in both and adds 0, so tiles may be padded with zeros.
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
 
 #include "data/metric.h"
@@ -32,10 +33,13 @@ struct L2 {
             part = fmaf(d, d, part);
         }
         __device__ void carry() {
-            total += static_cast<unsigned>(part);
+            total = score();
             part = 0;
         }
-        __device__ std::uint32_t score() const { return total + static_cast<unsigned>(part); }
+        __device__ std::uint32_t score() const {
+            assert(part < 1 << 24);
+            return total + static_cast<unsigned>(part);
+        }
     };
 };
 
@@ -48,10 +52,13 @@ struct L1 {
         unsigned total = 0;
         __device__ void add(float a, float b, const Shared&) { part += fabsf(a - b); }
         __device__ void carry() {
-            total += static_cast<unsigned>(part);
+            total = score();
             part = 0;
         }
-        __device__ std::uint32_t score() const { return total + static_cast<unsigned>(part); }
+        __device__ std::uint32_t score() const {
+            assert(part < 1 << 24);
+            return total + static_cast<unsigned>(part);
+        }
     };
 };
 
@@ -73,6 +80,7 @@ struct Lp {
     struct Sum {
         double sum = 0;
         __device__ void add(float a, float b, const Shared& shared) {
+            assert(fabsf(a - b) < 256);
             sum = __dadd_rn(sum, shared.power[static_cast<int>(fabsf(a - b))]);
         }
         __device__ void carry() {}

@@ -16,10 +16,12 @@
 // work       n_query · n_train · dim subtractions and multiply-adds; a texel for 8 of them
 
 #include <algorithm>
+#include <cassert>
 
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/texture.h"
 
 namespace knn::gpu {
@@ -39,6 +41,7 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t q = blockIdx.x % query_groups * per_thread;
     const std::int64_t t = blockIdx.x / query_groups * threads + threadIdx.x;
     const float x = static_cast<float>(t) + 0.5f;  // exact below 2²³
+    assert(q < query.n && query.aligned(sizeof(float4)));
     const float4* row[per_thread];
 #pragma unroll
     for (int j = 0; j < per_thread; ++j)
@@ -88,6 +91,7 @@ Refusal supports(const Problem& problem) {
 
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void* d_workspace, cudaStream_t stream) {
+    check_arrays(supports(problem), problem, train, query, out);
     auto* d_columns = static_cast<float*>(d_workspace);
     enqueue_transpose(train, d_columns, stream);
     const FloatRows columns{d_columns, problem.dim, problem.n_train,
@@ -96,7 +100,7 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
     const std::int64_t train_blocks = (problem.n_train + threads - 1) / threads;
     with_texture(columns, stream, [&](cudaTextureObject_t texture) {
         with_terms(problem, [&](const auto& terms) {
-            texture_kernel<<<static_cast<unsigned>(query_groups * train_blocks), threads, 0, stream>>>(
+            texture_kernel<<<grid_size(query_groups * train_blocks), threads, 0, stream>>>(
                 texture, query, out, query_groups, terms);
         });
         check_launch("launching texture");

@@ -11,6 +11,8 @@
 // limits  dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work    n_query · n_train · dim subtractions and multiply-adds, two reads of shared memory for each
 
+#include <cassert>
+
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/runtime/check.h"
@@ -23,6 +25,8 @@ template <int side, class Terms>
 __global__ void __launch_bounds__(side* side)
     tiled_kernel(FloatRows train, FloatRows query, DistanceRows out, std::int64_t query_tiles,
                  const __grid_constant__ Terms terms) {
+    static_assert(pixels_a_carry % side == 0, "sums are carried between two steps");
+    assert(blockDim.x == side && blockDim.y == side && train.cols == query.cols);
     __shared__ float query_tile[side][side], train_tile[side][side + 1];
     __shared__ typename Terms::Shared shared;
     terms.prepare(shared);
@@ -56,12 +60,12 @@ Refusal supports(const Problem& problem) {
 template <int side>
 void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
              void*, cudaStream_t stream) {
+    check_arrays(supports<side>(problem), problem, train, query, out);
     const std::int64_t query_tiles = (problem.n_query + side - 1) / side;
     const std::int64_t train_tiles = (problem.n_train + side - 1) / side;
     with_terms(problem, [&]<class Terms>(const Terms& terms) {
-        tiled_kernel<side, Terms>
-            <<<static_cast<unsigned>(query_tiles * train_tiles), dim3(side, side), 0, stream>>>(
-                train, query, out, query_tiles, terms);
+        tiled_kernel<side, Terms><<<grid_size(query_tiles * train_tiles), dim3(side, side), 0, stream>>>(
+            train, query, out, query_tiles, terms);
     });
     check_launch("launching tiled");
 }

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cassert>
+
 #include "data/problem.h"
 #include "gpu/runtime/check.h"
 #include "gpu/views.h"
@@ -16,6 +18,7 @@ constexpr int tile = 32, tile_rows = 8;
 /// Tiles of 32 × 32 through shared memory, so that both sides are read and written in whole lines.
 static __global__ void __launch_bounds__(tile* tile_rows)
     transpose_kernel(FloatRows in, float* d_out, std::int64_t stride) {
+    assert(blockDim.x == tile && blockDim.y == tile_rows && stride >= in.n);
     __shared__ float values[tile][tile + 1];
     const std::int64_t row_begin = std::int64_t{blockIdx.x} * tile,
                        column_begin = std::int64_t{blockIdx.y} * tile;
@@ -44,8 +47,7 @@ inline std::size_t columns_bytes(const Problem& problem) {
 inline void enqueue_transpose(const FloatRows& train, float* d_columns, cudaStream_t stream) {
     using namespace transposing;
     const std::int64_t stride = column_stride(train.n);
-    const dim3 tiles(static_cast<unsigned>(stride / tile),
-                     static_cast<unsigned>((train.cols + tile - 1) / tile));
+    const dim3 tiles(grid_size(stride / tile), static_cast<unsigned>((train.cols + tile - 1) / tile));
     transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(train, d_columns, stride);
     check_launch("launching the transposition of the training set");
 }

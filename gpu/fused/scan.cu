@@ -10,7 +10,7 @@
 // bound by      reading the training set from the L2 cache once for each such query; one query alone, by
 // memory
 
-#include <bit>
+#include <cassert>
 
 #include "gpu/fused/scan.h"
 #include "gpu/runtime/check.h"
@@ -26,6 +26,7 @@ constexpr int least_part = pairs_at_once;  // training images that are worth a b
 /// The products q·r of a query and the pairs_a_group places from `place` on, on each lane of a group.
 __device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t place, int lane,
                             std::uint32_t (&sums)[pairs_a_group]) {
+    assert(train.aligned(sizeof(uint4)));
     for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_a_pair) {
         const uint4 a = query_words[at];
         for (int i = 0; i < pairs_a_group; ++i) {
@@ -47,6 +48,7 @@ __device__ void scan_part(const ByteRows& train, std::int64_t n_train, const std
                           std::int64_t end, const TopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_a_pair;
     const int n_tiles = static_cast<int>(train.n / tile_train);
+    assert(blockDim.x == threads && train.n % tile_train == 0 && n_train <= train.n && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
         const std::int64_t place = first + threadIdx.x / lanes_a_pair * pairs_a_group;
         std::uint32_t sums[pairs_a_group] = {};
@@ -72,17 +74,20 @@ __global__ void __launch_bounds__(threads)
     const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
     const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
     if (count == 0) return;
+    assert(count > 0 && count <= out.n_query);
     const int wanted = static_cast<int>(min((train.n + least_part - 1) / least_part, std::int64_t{blocks}));
     const int parts = max(min(blocks / count, wanted), 1);
     const std::int64_t part_size = (train.n + parts - 1) / parts;
     for (int item = static_cast<int>(blockIdx.x); item < count * parts; item += blocks) {
         const int u = item / parts, part = item % parts;
         const std::int64_t q = undecided.d_queries[u];
+        assert(q >= 0 && q < out.n_query && query.aligned(sizeof(uint4)));
         const std::int64_t begin = part * part_size, end = min(begin + part_size, train.n);
         top.clear();
         scan_part(train, n_train, d_train_norms, reinterpret_cast<const uint4*>(query.row(q)),
                   d_query_norms[q], begin, end, top);
         if (parts > 1) {  // then this block has no other item
+            assert(count * parts <= blocks);
             NeighborKey* d_mine = workspace.d_keys + std::int64_t{item} * out.k;
             for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
                 d_mine[i] = top.best[i];
@@ -118,6 +123,7 @@ __global__ void all_undecided_kernel(Undecided undecided, int n_query) {
 }  // namespace
 
 void enqueue_all_undecided(const Undecided& undecided, std::int64_t n_query, cudaStream_t stream) {
+    require(n_query >= 1 && n_query < std::int64_t{1} << 31, "1 to 2,147,483,647 queries");
     all_undecided_kernel<<<1, threads, 0, stream>>>(undecided, static_cast<int>(n_query));
     check_launch("launching all_undecided");
 }
@@ -130,7 +136,12 @@ void enqueue_scan(const ByteRows& train, std::int64_t n_train, const ByteRows& q
                   const std::uint32_t* d_query_norms, const std::uint32_t* d_train_norms,
                   const NeighborRows& out, const Undecided& undecided, const ScanWorkspace& workspace,
                   cudaStream_t stream) {
-    const int K = static_cast<int>(std::bit_ceil(static_cast<unsigned>(out.k < threads ? threads : out.k)));
+    require(out.k >= 1 && out.k <= max_k && out.k <= n_train, "k from 1 to 1024 and the training images");
+    require(
+        out.n_query == query.n && train.cols == query.cols && n_train <= train.n && train.n % tile_train == 0,
+        "whole tiles of training images, and a row of neighbors for each query");
+    require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
+    const int K = TopK<threads>::size_for(out.k);
     scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
         train, n_train, query, d_query_norms, d_train_norms, out, undecided, workspace, K);
     check_launch("launching scan");

@@ -5,6 +5,7 @@
 /// d² = ‖q‖² + ‖r‖² − 2 q·r. For one query, score = q·r − ⌊‖r‖² / 2⌋ orders the training images but for the
 /// lowest bit of ‖r‖², so a candidate below a score that k others reach cannot be among the k nearest.
 
+#include <cassert>
 #include <cstdint>
 
 #include "gpu/fused/schedule.h"
@@ -67,6 +68,7 @@ class SurvivorList {
     }
     /// Adds what reaches the limit. Written out, because the compiler branches and reloads around it.
     __device__ void add_if_reaches(std::int32_t limit, std::int32_t score, std::uint32_t place) {
+        assert(d_next_ < d_last_ + most_at_once);
         asm volatile(
             "{\n"
             ".reg .pred reaches;\n"
@@ -79,11 +81,16 @@ class SurvivorList {
             : "memory");
     }
     __device__ void close(const TensorPass& pass) const {
+        assert(pass.capacity >= most_at_once && list_ < most_lists(pass));
         const auto count = static_cast<int>(d_next_ - (pass.d_survivors + list_ * pass.capacity));
         pass.d_counts[list_] = lost_ ? pass.capacity + 1 : count;
     }
 
   private:
+    __device__ static std::int64_t most_lists(const TensorPass& pass) {
+        return std::int64_t{pass.schedule.query_tiles} * tile_queries * pass.slots * quad;
+    }
+
     std::int64_t list_;
     Survivor *d_next_, *d_last_;
     bool lost_ = false;

@@ -18,6 +18,8 @@
 //           memory, which bounds it at about half of the tensor cores' rate
 // source    PTX ISA, mma.m16n8k32 and ldmatrix
 
+#include <cassert>
+
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"
@@ -30,12 +32,13 @@ constexpr int threads = 256, stage_dim = 64, ring = 3;
 [[maybe_unused]] constexpr int step_dim = 32, pieces_a_row = stage_dim / 16;
 constexpr int stage_rows = tile_queries + tile_train;  // the queries first
 constexpr int stage_bytes = stage_rows * stage_dim;
-constexpr std::int64_t most_dim = 4096;
+constexpr std::int64_t most_dim = 4096, most_train = std::int64_t{1} << 31;
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Where 16 bytes of a row stand within a stage.
 __device__ inline unsigned position(int row, int piece) {
+    assert(row >= 0 && row < stage_rows && piece >= 0 && piece < pieces_a_row);
     return static_cast<unsigned>(row * stage_dim + (piece ^ (row / 2 % pieces_a_row)) * 16);
 }
 
@@ -128,8 +131,12 @@ __global__ void __launch_bounds__(threads, 1)
     extern __shared__ __align__(128) std::uint8_t shared_bytes[];
     const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes));
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    assert(blockDim.x == threads && shared % 128 == 0 && train.aligned(32) && query.aligned(32));
+    assert(pass.dim <= stages * stage_dim && pass.dim <= most_dim);
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
+        assert(piece.slot >= 0 && piece.slot < (sampling ? pass.sample_slots : pass.slots));
+        assert(std::int64_t{piece.first_tile + piece.n_tiles} * tile_train <= train.n);
         Comparer<sampling> comparer(pass, piece, 16 * warp + lane / quad);
         Feeder feeder(train, query, piece, stages, shared);
         for (int i = 0; i < ring - 1; ++i)
@@ -157,6 +164,12 @@ __global__ void __launch_bounds__(threads, 1)
 
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
+    require(pass.dim >= 1 && pass.dim <= most_dim, "1 to 4,096 pixels");
+    require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
+    require(train.n % tile_train == 0 && train.n <= most_train &&
+                std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
+            "whole tiles of at most 2,147,483,648 training images");
+    require(sampling || pass.capacity >= SurvivorList::most_at_once, "lists of at least 4 survivors");
     const int stages = (pass.dim + stage_dim - 1) / stage_dim;
     const auto kernel = tensor_mma_kernel<sampling>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring * stage_bytes),
@@ -171,6 +184,8 @@ Refusal supports(const Problem& problem, int compute_capability) {
         return "tensor_mma needs compute capability 8.0; this card multiplies 8-bit numbers in another shape";
     if (problem.dim > most_dim)
         return "the tensor kernels take images of at most 4,096 pixels, whose sums fit 32 bits";
+    if (problem.n_train >= most_train)
+        return "tensor_mma takes fewer than 2,147,483,648 training images, whose places fit 31 bits";
     return std::nullopt;
 }
 

@@ -4,9 +4,11 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <string>
 
 #include "data/errors.h"
+#include "data/problem.h"
 
 namespace knn::gpu {
 
@@ -21,6 +23,23 @@ inline void check(cudaError_t status, const char* what) {
 /// synchronization.
 inline void check_launch(const char* kernel) {
     check(cudaGetLastError(), kernel);
+}
+
+/// A launcher's check of what its kernel relies on, and asserts in a debug build. `what` completes "GPU: this
+/// launch would go wrong; expected <what>".
+inline void require(bool holds, const char* what) {
+    if (!holds) throw DeviceError(std::string("GPU: this launch would go wrong; expected ") + what);
+}
+
+/// The same for what `supports` answers.
+inline void require_supported(const Refusal& refusal) {
+    if (refusal) throw DeviceError("GPU: " + *refusal);
+}
+
+/// So many blocks in the first dimension of a grid, which must fit 31 bits.
+inline unsigned grid_size(std::int64_t blocks) {
+    require(blocks >= 1 && blocks < std::int64_t{1} << 31, "1 to 2,147,483,647 blocks");
+    return static_cast<unsigned>(blocks);
 }
 
 /// After an allocation of `bytes`: says how much was wanted and what a user can do about it.

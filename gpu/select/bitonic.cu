@@ -18,6 +18,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/bitonic_block.cuh"
@@ -56,6 +57,7 @@ __global__ void __launch_bounds__(threads_of(log_keys), blocks_of(log_keys))
     block_kernel(DistanceRows in, NeighborRows out) {
     extern __shared__ Key shared[];
     const std::int64_t row = blockIdx.x;
+    assert(row < out.n_query && in.cols <= 1 << log_keys && out.k <= in.cols);
     BlockSort<log_keys> sort(shared, 0);
     sort.load(in.row(row), static_cast<int>(in.cols));
     sort.sort_block();
@@ -69,6 +71,8 @@ __global__ void __launch_bounds__(threads_of(cluster_log_keys), blocks_of(cluste
     extern __shared__ Key shared[];
     const auto cluster = cg::this_cluster();
     const std::int64_t row = blockIdx.x / cluster.num_blocks();
+    assert(row < out.n_query && in.cols <= 1 << log_row && out.k <= in.cols);
+    assert(cluster.num_blocks() == 1u << (log_row - cluster_log_keys));
     BlockSort<cluster_log_keys> sort(shared, cluster.block_rank());
     sort.load(in.row(row), static_cast<int>(in.cols));
     sort.sort_block();
@@ -86,6 +90,7 @@ __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_lo
     piece_sort_kernel(DistanceRows in, std::int64_t first_row, Key* d_keys) {
     extern __shared__ Key shared[];
     BlockSort<piece_log_keys> sort(shared, blockIdx.x);
+    assert(first_row + blockIdx.y < in.n && in.cols <= std::int64_t{gridDim.x} << piece_log_keys);
     sort.load(in.row(first_row + blockIdx.y), static_cast<int>(in.cols));
     sort.sort_block();
     sort.store(d_keys + (std::int64_t{blockIdx.y} * gridDim.x << piece_log_keys));
@@ -97,6 +102,8 @@ __global__ void __launch_bounds__(step_threads)
     const std::int64_t pair = std::int64_t{blockIdx.x} * step_threads + threadIdx.x;
     const std::int64_t low = pair & ((std::int64_t{1} << level) - 1);
     const std::int64_t first = ((pair >> level) << (level + 1)) | low;
+    assert(level < stage && stage <= log_row &&
+           first + (std::int64_t{1} << level) < std::int64_t{1} << log_row);
     Key* d_row = d_keys + (std::int64_t{blockIdx.y} << log_row);
     Key a = d_row[first], b = d_row[first + (std::int64_t{1} << level)];
     compare_exchange(a, b, ((first >> stage) & 1) == 0);
@@ -114,6 +121,7 @@ __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_lo
     sort.load(d_row);
     sort.merge_block(stage);
     if (last) {
+        assert(first_row + blockIdx.y < out.n_query);
         sort.write_first(out.d_data + (first_row + blockIdx.y) * out.k, out.k);
     } else {
         sort.store(d_row);
@@ -133,8 +141,7 @@ template <int log_keys>
 void enqueue_one_block(const DistanceRows& in, const NeighborRows& out, cudaStream_t stream) {
     const auto kernel = block_kernel<log_keys>;
     reserve_shared(kernel, shared_bytes<log_keys>);
-    kernel<<<static_cast<unsigned>(out.n_query), threads_of(log_keys), shared_bytes<log_keys>, stream>>>(in,
-                                                                                                         out);
+    kernel<<<grid_size(out.n_query), threads_of(log_keys), shared_bytes<log_keys>, stream>>>(in, out);
     check_launch("launching bitonic");
 }
 
@@ -145,7 +152,7 @@ void enqueue_cluster(const DistanceRows& in, const NeighborRows& out, int log_ro
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim = {blocks, 1, 1};
     cudaLaunchConfig_t launch{};
-    launch.gridDim = dim3(static_cast<unsigned>(out.n_query) * blocks);
+    launch.gridDim = dim3(grid_size(out.n_query * blocks));
     launch.blockDim = dim3(threads_of(cluster_log_keys));
     launch.dynamicSmemBytes = shared_bytes<cluster_log_keys>;
     launch.stream = stream;
@@ -203,6 +210,7 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     const int log_row = log_padded(problem.n_train);
     switch (log_row) {
         case 10:

@@ -11,6 +11,7 @@
 
 #include <cooperative_groups.h>
 
+#include <cassert>
 #include <cstdint>
 
 #include "data/neighbors.h"
@@ -57,11 +58,13 @@ class BlockSort {
     /// shared: 2^log_keys keys; piece: which part of the row this block holds.
     __device__ BlockSort(Key* shared, unsigned piece)
         : shared_(shared), piece_begin_(static_cast<int>(piece) << log_keys) {
+        assert(blockDim.x == 1u << (log_keys - log_window));
         move_window(top_shift);
     }
 
     /// Takes this piece's distances of a row of n; the sentinel beyond its end.
     __device__ void load(const std::uint32_t* d_row, int n) {
+        assert(n <= 1 << index_bits);
 #pragma unroll
         for (int r = 0; r < window_keys; ++r) {
             const int index = piece_begin_ + position(r);
@@ -105,7 +108,9 @@ class BlockSort {
     __device__ void exchange_blocks(int stage, int level) {
 #if __CUDA_ARCH__ >= 900
         auto cluster = cooperative_groups::this_cluster();
+        assert(level >= log_keys && level < stage);
         const unsigned bit = 1u << (level - log_keys);
+        assert((cluster.block_rank() ^ bit) < cluster.num_blocks());
         put_window();
         cluster.sync();
         move_window(top_shift);
@@ -149,6 +154,7 @@ class BlockSort {
 
     __device__ void move_window(int shift) {
         const int thread = static_cast<int>(threadIdx.x);
+        assert(shift >= 0 && shift <= top_shift);
         const int low = thread & ((1 << shift) - 1);
         shift_ = shift;
         first_ = ((thread >> shift) << (shift + log_window)) | low;

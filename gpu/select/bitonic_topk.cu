@@ -13,8 +13,6 @@
 // work    4 · n_train bytes and n_train comparisons a query; a sort of 2 · K keys for about every 2 · K
 //         survivors
 
-#include <bit>
-
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 #include "gpu/select/topk.cuh"
@@ -53,10 +51,9 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
-    const int K =
-        static_cast<int>(std::bit_ceil(static_cast<unsigned>(problem.k < threads ? threads : problem.k)));
-    bitonic_topk_kernel<<<static_cast<unsigned>(out.n_query), threads, TopK<threads>::bytes(K), stream>>>(
-        in, out, K);
+    check_arrays(refuse_problem(problem), problem, in, out);
+    const int K = TopK<threads>::size_for(problem.k);
+    bitonic_topk_kernel<<<grid_size(out.n_query), threads, TopK<threads>::bytes(K), stream>>>(in, out, K);
     check_launch("launching bitonic_topk");
 }
 

@@ -16,6 +16,7 @@
 //            write min(k, 64) / 64 of the row's keys, then half of that, and so on once runs have k keys
 
 #include <algorithm>
+#include <cassert>
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -66,6 +67,7 @@ __global__ void __launch_bounds__(section* sections_a_block)
     distances[part][own] = inside ? in.row(first_row + row)[t] : 0xffffffffu;
     __syncthreads();
     const int rank = rank_of(own, distances[part]);
+    assert(blockDim.x == section * sections_a_block && rank >= 0 && rank < section && run <= section);
     if (row < rows && rank < run)
         d_runs[std::int64_t{number} * run + rank] = inside ? key_of(distances[part][own], t) : no_key;
 }
@@ -91,6 +93,7 @@ __global__ void __launch_bounds__(threads)
                  Neighbor* d_out) {
     const unsigned i = blockIdx.x * threads + threadIdx.x;
     if (i >= runs * run) return;
+    assert(merged <= 2 * run);
     const std::int64_t row = blockIdx.y;
     const NeighborKey* d_row = d_from + row * runs * run;
     const NeighborKey key = d_row[i];
@@ -135,8 +138,7 @@ void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, Ne
     do {
         const bool last = runs <= 2;
         const int merged = last ? k : std::min(k, 2 * run);
-        const dim3 grid(static_cast<unsigned>((runs * run + threads - 1) / threads),
-                        static_cast<unsigned>(rows));
+        const dim3 grid(grid_size((runs * run + threads - 1) / threads), static_cast<unsigned>(rows));
         merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs),
                                                    static_cast<unsigned>(run), d_to,
                                                    static_cast<unsigned>(merged), last ? d_out : nullptr);
@@ -159,13 +161,14 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     const Plan plan(problem);
     auto* d_keys = static_cast<NeighborKey*>(d_workspace);
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
         const std::int64_t blocks = (rows * plan.sections + sections_a_block - 1) / sections_a_block;
-        rank_section_kernel<<<static_cast<unsigned>(blocks), section * sections_a_block, 0, stream>>>(
+        rank_section_kernel<<<grid_size(blocks), section * sections_a_block, 0, stream>>>(
             in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
         check_launch("launching the ranks of block_rank_merge");
         enqueue_merges(plan, rows, d_keys, d_spare, out.k, out.d_data + row * out.k, stream);

@@ -8,6 +8,8 @@
 // limits  k · n_train <= 2³², beyond which one thread would take minutes
 // work    n_train comparisons a query, and about k · k · ln(n_train / k) moves where the order is random
 
+#include <cassert>
+
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -30,6 +32,7 @@ __global__ void __launch_bounds__(threads) insertion_kernel(DistanceRows in, Nei
         int place = size < out.k ? size++ : out.k - 1;
         for (; place > 0 && list[place - 1].distance > distance; --place)
             list[place] = list[place - 1];
+        assert(place >= 0 && place < size && size <= out.k);
         list[place] = {distance, static_cast<std::uint32_t>(t)};
         worst = list[size - 1].distance;
     }
@@ -42,9 +45,10 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
-    insertion_kernel<<<static_cast<unsigned>((out.n_query + threads - 1) / threads), threads, 0, stream>>>(
-        in, out);
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
+    insertion_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
     check_launch("launching insertion");
 }
 

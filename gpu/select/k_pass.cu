@@ -10,6 +10,8 @@
 // work    k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays
 //         there
 
+#include <cassert>
+
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 #include "gpu/select/warp_minimum.cuh"
@@ -33,6 +35,7 @@ __global__ void __launch_bounds__(warps* warp_size) k_pass_kernel(DistanceRows i
             if ((rank == 0 || key > last) && key < best) best = key;
         }
         last = warp_min(best);
+        assert(last != no_key);  // k <= n_train
         if (lane == 0) out.d_data[q * out.k + rank] = neighbor_of(last);
     }
 }
@@ -43,8 +46,10 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
+    const unsigned blocks = grid_size((out.n_query + warps - 1) / warps);
     k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
     check_launch("launching k_pass");
 }

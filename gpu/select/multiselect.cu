@@ -68,7 +68,7 @@ void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t 
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "reserving shared memory for multiselect");
-    kernel<<<static_cast<unsigned>((n_rows + rows - 1) / rows), Group<warps>::threads * rows,
+    kernel<<<grid_size((n_rows + rows - 1) / rows), Group<warps>::threads * rows,
              static_cast<std::size_t>(shared_bytes), stream>>>(in, out, first_row, n_rows, capacity,
                                                                d_arrays);
     check_launch("launching multiselect");
@@ -86,6 +86,7 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
     const std::int64_t group = rows_at_once(problem);
     const bool warp_a_row = problem.n_train <= longest_of_a_warp &&

@@ -2,6 +2,7 @@
 /// Quick multi-select of one row by a warp or by a block (seed 001, "GPU-based quick multi-select").
 
 #include <algorithm>
+#include <cassert>
 
 #include "gpu/select/warp_minimum.cuh"
 
@@ -55,16 +56,21 @@ class Select {
         : shared_(shared), counts_(counts), capacity_(static_cast<unsigned>(capacity)), d_row_(d_row) {
         d_array_[0] = d_array_0;
         d_array_[1] = d_array_1;
+        assert(capacity >= Threads::tile && capacity >= Threads::sample);
+        assert((capacity & (capacity - 1)) == 0);
     }
 
     /// The k smallest keys in order. What lies right of a pivot is remembered by its place, not copied: a
     /// stack, of one entry, because a left part that is too small for what is needed fits shared memory and
     /// is sorted at once.
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
+        assert(k <= n_train && 2 * k <= capacity_);
         Part part{-1, 0, n_train}, rest{};
         for (unsigned done = 0, round = 0; done < k; ++round) {
+            assert(part.count > 0 && part.begin + part.count <= n_train);
             if (part.count > capacity_) {
                 const unsigned left_count = divide(part, choose_pivot(part, k - done, round));
+                assert(left_count > 0 && left_count < part.count);
                 const int array = part.array == 0 ? 1 : 0;
                 rest = {array, part.begin + left_count, part.count - left_count};
                 part = {array, part.begin, left_count};
@@ -93,6 +99,7 @@ class Select {
         for (int i = Threads::rank(); i < sample; i += Threads::threads) {
             const auto begin = static_cast<unsigned>(std::uint64_t{part.count} * i / sample),
                        end = static_cast<unsigned>(std::uint64_t{part.count} * (i + 1) / sample);
+            assert(begin < end);
             const unsigned random = (i + 1 + sample * round) * 2654435761u;
             shared_[i] = load(part, begin + (random >> 8) % (end - begin));
         }
@@ -126,12 +133,14 @@ class Select {
                 key[i] = place < size ? load(part, begin + place) : no_key;
             }
             const unsigned below = stage(key, pivot, size);
+            assert(below <= size);
             for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
                 d_to[i < below ? left + i : right - size + i] = shared_[i];
             left += below;
             right -= size - below;
             Threads::sync();  // the tile has been read
         }
+        assert(left == right);
         return left - part.begin;
     }
 
@@ -167,6 +176,7 @@ class Select {
 #pragma unroll
         for (int i = 0; i < Threads::per_thread; ++i) {
             const unsigned high = valid[i] & ~low[i];
+            assert(low_begin + __popc(low[i]) <= size && __popc(high) <= high_end && high_end <= size);
             if (low[i] >> lane & 1) shared_[low_begin + __popc(low[i] & lower_lanes)] = key[i];
             if (high >> lane & 1) shared_[high_end - 1 - __popc(high & lower_lanes)] = key[i];
             low_begin += __popc(low[i]);
@@ -181,6 +191,7 @@ class Select {
         unsigned size = warp_size;
         while (size < part.count)
             size *= 2;
+        assert(size <= capacity_);
         for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
             shared_[i] = i < part.count ? load(part, i) : no_key;
         for (unsigned length = 2; length <= size; length *= 2)

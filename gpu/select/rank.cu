@@ -8,6 +8,8 @@
 // limits  n_train <= 2¹⁸: with n_train² · n_query comparisons more would take minutes
 // work    n_train² comparisons a query: 3.6·10¹³ for MNIST
 
+#include <cassert>
+
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -22,6 +24,7 @@ __global__ void __launch_bounds__(threads)
     const std::int64_t q = blockIdx.x / blocks_a_row;
     const std::int64_t t = blockIdx.x % blocks_a_row * threads + threadIdx.x;
     if (t >= in.cols) return;
+    assert(q < out.n_query && in.cols <= std::int64_t{1} << 31);
     const std::uint32_t* row = in.row(q);
     const std::uint32_t mine = row[t];
     int rank = 0;
@@ -42,9 +45,9 @@ Refusal supports(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     const std::int64_t blocks_a_row = (problem.n_train + threads - 1) / threads;
-    rank_kernel<<<static_cast<unsigned>(blocks_a_row * problem.n_query), threads, 0, stream>>>(in, out,
-                                                                                               blocks_a_row);
+    rank_kernel<<<grid_size(blocks_a_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_a_row);
     check_launch("launching rank");
 }
 

@@ -10,6 +10,8 @@
 // work    4 · n_train bytes and n_train comparisons a query; about k · ln(n_train / k) replacements where
 //         the order is random, each a search over k keys for the new largest; k searches to order them
 
+#include <cassert>
+
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 #include "gpu/select/warp_minimum.cuh"
@@ -58,6 +60,7 @@ __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceR
               warp = static_cast<int>(threadIdx.x) / warp_size;
     const std::int64_t q = std::int64_t{blockIdx.x} * warps + warp;
     if (q >= out.n_query) return;
+    assert(blockDim.x == warps * warp_size && out.k <= in.cols);
     const std::uint32_t* row = in.row(q);
     const Candidates candidates{shared + warp * out.k, out.k, lane};
     for (int i = lane; i < out.k; i += warp_size)
@@ -86,7 +89,9 @@ __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceR
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>((out.n_query + warps - 1) / warps);
+    check_arrays(refuse_problem(problem), problem, in, out);
+    static_assert(warps * sizeof(NeighborKey) * max_k <= 48 << 10, "more must be asked for");
+    const unsigned blocks = grid_size((out.n_query + warps - 1) / warps);
     const std::size_t shared_bytes = warps * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
     // Where k is large, most of the time goes into replacing, and more registers only cost warps.
     const auto kernel = problem.k <= 64 ? replace_max_kernel<8> : replace_max_kernel<4>;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -37,7 +38,10 @@ constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_a_pair = 20
 /// Where segment i begins, or ends: offset + i · stride, in elements.
 struct Offset {
     int offset, stride;
-    __host__ __device__ int operator()(int i) const { return offset + i * stride; }
+    __host__ __device__ int operator()(int i) const {
+        assert(offset + std::int64_t{i} * stride <= max_elements);
+        return offset + i * stride;
+    }
 };
 using Offsets = thrust::transform_iterator<Offset, thrust::counting_iterator<int>>;
 
@@ -113,6 +117,7 @@ __global__ void __launch_bounds__(threads)
     take_first_kernel(Arrays from, std::int64_t stride, std::int64_t rows, int k, Neighbor* d_out) {
     const std::int64_t i = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (i >= rows * k) return;
+    assert(k <= stride);
     const std::int64_t place = i / k * stride + i % k;
     d_out[i] = {from.d_keys[place], from.d_indices[place]};
 }
@@ -128,11 +133,14 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     const auto stride = static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
     Plan plan(problem);
     const Arrays arrays = plan.arrays(d_workspace);
     const std::int64_t group = std::min(plan.rows(problem, stride), out.n_query);
-    const dim3 counts(static_cast<unsigned>((problem.n_train + threads - 1) / threads),
+    require((group - 1) * stride + problem.n_train <= plan.elements && plan.elements <= max_elements,
+            "rows whose pairs are counted in 31 bits");
+    const dim3 counts(grid_size((problem.n_train + threads - 1) / threads),
                       static_cast<unsigned>(std::min(group, max_grid_y)));
     count_kernel<<<counts, threads, 0, stream>>>(arrays.d_indices_in, problem.n_train, group, stride);
     check_launch("launching the indices of segmented_sort");
@@ -140,8 +148,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
         const std::int64_t rows = std::min(group, out.n_query - row);
         check(sort_rows(problem, plan.elements, rows, stride, in.row(row), arrays, plan.cub_bytes, stream),
               "launching CUB's sort");
-        take_first_kernel<<<static_cast<unsigned>((rows * out.k + threads - 1) / threads), threads, 0,
-                            stream>>>(arrays, stride, rows, out.k, out.d_data + row * out.k);
+        take_first_kernel<<<grid_size((rows * out.k + threads - 1) / threads), threads, 0, stream>>>(
+            arrays, stride, rows, out.k, out.d_data + row * out.k);
         check_launch("launching segmented_sort");
     }
 }

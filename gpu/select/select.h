@@ -26,6 +26,11 @@ struct Selector {
                     void* d_workspace, cudaStream_t stream) = nullptr;
 };
 
+/// What every `enqueue` begins with. Throws DeviceError where `supports` refuses the problem, and where an
+/// array has not the problem's shape.
+void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceRows& in,
+                  const NeighborRows& out);
+
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const Selector* const> selector_table();
 

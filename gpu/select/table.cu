@@ -1,3 +1,4 @@
+#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 // One line a selector, in the order of --help; the first is what `classic` uses.
@@ -23,6 +24,17 @@ namespace {
 const Selector* const table[] = {SELECTORS(ROW)};
 #undef ROW
 }  // namespace
+
+void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceRows& in,
+                  const NeighborRows& out) {
+    require_supported(refusal);
+    require(in.n == problem.n_query && in.cols == problem.n_train && out.n_query == problem.n_query &&
+                out.k == problem.k,
+            "arrays of the problem's shape");
+    require(in.aligned(sizeof(std::uint32_t)) &&
+                in.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(in.cols),
+            "rows of scores that do not overlap");
+}
 
 std::span<const Selector* const> selector_table() {
     return table;

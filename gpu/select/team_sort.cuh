@@ -1,6 +1,8 @@
 #pragma once
 /// A bitonic network in shared memory for a team of threads: a warp, or a whole block.
 
+#include <cassert>
+
 #include "gpu/select/warp_minimum.cuh"
 
 namespace knn::gpu {
@@ -18,6 +20,7 @@ __device__ void team_sync() {
 /// `member`; what was written before must have been synchronized, and the result is.
 template <int team, class Value>
 __device__ void team_sort(Value* values, int size, int member) {
+    assert(size > 0 && (size & (size - 1)) == 0 && member >= 0 && member < team);
     for (int length = 2; length <= size; length *= 2)
         for (int step = length / 2; step > 0; step /= 2) {
             for (int pair = member; pair < size / 2; pair += team) {
@@ -34,6 +37,7 @@ __device__ void team_sort(Value* values, int size, int member) {
 
 /// The least power of two that is at least n, n >= 1.
 __device__ inline int power_of_two_from(int n) {
+    assert(n <= 1 << 30);
     return n <= 1 ? 1 : 1 << (32 - __clz(n - 1));
 }
 

@@ -2,6 +2,10 @@
 /// A block's K best keys in shared memory, and a buffer of keys that may join them: what bitonic_topk and the
 /// exhaustive scan of the fused search share.
 
+#include <bit>
+#include <cassert>
+
+#include "data/problem.h"
 #include "gpu/select/warp_minimum.cuh"
 
 namespace knn::gpu {
@@ -15,13 +19,19 @@ struct TopK {
     int* count;             // of gathered keys
     int k, K;
 
-    /// Shared memory that it needs.
+    /// K for k <= max_k, and the shared memory that it needs.
+    static int size_for(int k) {
+        static_assert(bytes(max_k) <= 48 << 10, "more must be asked for");
+        static_assert(threads <= max_k && (max_k & (max_k - 1)) == 0);
+        return static_cast<int>(std::bit_ceil(static_cast<unsigned>(k < threads ? threads : k)));
+    }
     static constexpr std::size_t bytes(int K) {
         return 3 * sizeof(NeighborKey) * static_cast<std::size_t>(K);
     }
 
     /// Called by the whole block before the first key.
     __device__ void clear() const {
+        assert(blockDim.x == threads && 1 <= k && k <= K && threads <= K && (K & (K - 1)) == 0);
         for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
             best[i] = no_key;
         if (threadIdx.x == 0) *count = 0;
@@ -30,7 +40,10 @@ struct TopK {
 
     /// At most `threads` keys come between two calls of merge_when_full.
     __device__ void gather(NeighborKey key) const {
-        if (key < best[k - 1]) gathered[atomicAdd(count, 1)] = key;
+        if (key >= best[k - 1]) return;
+        const int place = atomicAdd(count, 1);
+        assert(place < 2 * K);
+        gathered[place] = key;
     }
     /// Called by the whole block.
     __device__ void merge_when_full() const {

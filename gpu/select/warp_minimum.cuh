@@ -1,6 +1,7 @@
 #pragma once
 /// Keys and reductions that selectors with a warp for each query share.
 
+#include <cassert>
 #include <cstdint>
 
 #include "data/neighbors.h"
@@ -15,6 +16,7 @@ using NeighborKey = unsigned long long;
 inline constexpr NeighborKey no_key = ~NeighborKey{0};
 
 __device__ inline NeighborKey key_of(std::uint32_t distance, std::int64_t index) {
+    assert(index >= 0 && index < 0xffffffff);
     return NeighborKey{distance} << 32 | static_cast<std::uint32_t>(index);
 }
 __device__ inline Neighbor neighbor_of(NeighborKey key) {

@@ -42,10 +42,11 @@ std::size_t workspace_bytes(const Problem&) {
     return 0;
 }
 
-void enqueue(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
+void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     constexpr unsigned threads = 32;
-    scan_kernel<<<static_cast<unsigned>((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in,
-                                                                                                      out);
+    scan_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
     check_launch("launching scan");
 }
 

@@ -1,0 +1,152 @@
+/// What the launchers refuse before anything runs, so none of this needs a GPU: the limits that kernels
+/// assert.
+
+#include <doctest/doctest.h>
+
+#include "data/errors.h"
+#include "gpu/distance/distance.h"
+#include "gpu/expand.h"
+#include "gpu/fused/fused.h"
+#include "gpu/fused/scan.h"
+#include "gpu/runtime/check.h"
+#include "gpu/select/select.h"
+#include "gpu/vote.h"
+
+namespace knn {
+
+namespace {
+
+using gpu::DistanceRows, gpu::FloatRows, gpu::NeighborRows;
+
+constexpr Problem small{.n_train = 100, .n_query = 7, .dim = 10, .k = 5};
+
+/// Addresses that nobody reads.
+template <class T>
+T* somewhere(std::size_t address = 4096) {
+    return reinterpret_cast<T*>(address);
+}
+
+struct Arrays {
+    FloatRows train{somewhere<float>(), small.n_train, small.dim, 64};
+    FloatRows query{somewhere<float>(), small.n_query, small.dim, 64};
+    DistanceRows matrix{somewhere<std::uint32_t>(), small.n_query, small.n_train, 512};
+    NeighborRows out{somewhere<Neighbor>(), small.n_query, small.k};
+};
+
+const char* const wrong = "this launch would go wrong; expected ";
+
+}  // namespace
+
+TEST_CASE("distance kernels refuse arrays that do not fit the problem") {
+    for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
+        CAPTURE(kernel->name);
+        if (kernel->supports(small)) continue;  // gemm where there is no cuBLAS
+        const auto refuses = [&](auto&& spoil, const char* why, Problem problem = small) {
+            Arrays arrays;
+            spoil(arrays);
+            CHECK_THROWS_WITH_AS(
+                kernel->enqueue(problem, arrays.train, arrays.query, arrays.matrix, nullptr, nullptr),
+                doctest::Contains(why), DeviceError);
+        };
+        const std::string shape = std::string(wrong) + "arrays of the problem's shape";
+        refuses([](Arrays& a) { a.train.n = 99; }, shape.c_str());
+        refuses([](Arrays& a) { a.query.cols = 9; }, shape.c_str());
+        refuses([](Arrays& a) { a.matrix.n = 6; }, shape.c_str());
+        refuses([](Arrays& a) { a.train.pitch_bytes = 32; }, shape.c_str());  // 12 floats do not fit
+        refuses([](Arrays& a) { a.matrix.pitch_bytes = 384; }, shape.c_str());
+        const std::string aligned = std::string(wrong) + "rows of floats at multiples of 16 bytes";
+        refuses([](Arrays& a) { a.train.pitch_bytes = 72; }, aligned.c_str());
+        refuses([](Arrays& a) { a.query.d_data = somewhere<float>(4104); }, aligned.c_str());
+        Problem large = small;
+        large.dim = max_dim + 1;
+        refuses([](Arrays&) {}, "are too large", large);
+    }
+}
+
+TEST_CASE("selectors refuse arrays that do not fit the problem") {
+    for (const gpu::Selector* selector : gpu::selector_table()) {
+        CAPTURE(selector->name);
+        const auto refuses = [&](auto&& spoil, const char* why, Problem problem = small) {
+            Arrays arrays;
+            spoil(arrays);
+            CHECK_THROWS_WITH_AS(selector->enqueue(problem, arrays.matrix, arrays.out, nullptr, nullptr),
+                                 doctest::Contains(why), DeviceError);
+        };
+        const std::string shape = std::string(wrong) + "arrays of the problem's shape";
+        refuses([](Arrays& a) { a.matrix.n = 8; }, shape.c_str());
+        refuses([](Arrays& a) { a.matrix.cols = 99; }, shape.c_str());
+        refuses([](Arrays& a) { a.out.n_query = 6; }, shape.c_str());
+        refuses([](Arrays& a) { a.out.k = 6; }, shape.c_str());
+        refuses([](Arrays& a) { a.matrix.pitch_bytes = 396; }, "rows of scores that do not overlap");
+        for (const int k : {0, -1, 101, 1025}) {
+            Problem problem = small;
+            problem.k = k;
+            refuses([&](Arrays& a) { a.out.k = k; }, "out of range", problem);
+        }
+    }
+}
+
+TEST_CASE("the vote refuses k out of range, and lp by distance") {
+    const auto vote = [](int k, Weights weights, Metric metric) {
+        gpu::enqueue_vote({somewhere<Neighbor>(), 3, k}, somewhere<std::uint8_t>(), weights, Tie::smallest,
+                          somewhere<Vote>(), nullptr, metric);
+    };
+    for (const int k : {0, 1025})
+        CHECK_THROWS_WITH_AS(vote(k, Weights::uniform, Metric::l2), doctest::Contains("1 to 1024 neighbors"),
+                             DeviceError);
+    CHECK_THROWS_WITH_AS(vote(5, Weights::distance, Metric::lp), doctest::Contains("uniform weights"),
+                         DeviceError);
+}
+
+TEST_CASE("expanding refuses rows that it would read or write across") {
+    const gpu::ByteRows bytes{somewhere<std::uint8_t>(), 3, 10, 32};
+    for (const FloatRows& floats :
+         {FloatRows{somewhere<float>(), 3, 10, 40}, FloatRows{somewhere<float>(), 3, 10, 32},
+          FloatRows{somewhere<float>(4100), 3, 10, 64}, FloatRows{somewhere<float>(), 4, 10, 64}})
+        CHECK_THROWS_WITH_AS(gpu::enqueue_expand(bytes, floats, nullptr), doctest::Contains(wrong),
+                             DeviceError);
+}
+
+TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hold") {
+    const auto rows = [](std::int64_t n, std::size_t pitch = 32) {
+        return gpu::ByteRows{somewhere<std::uint8_t>(), n, 20, pitch};
+    };
+    const auto scan = [&](std::int64_t n_train, const gpu::ByteRows& train, const gpu::ByteRows& query,
+                          int k) {
+        gpu::enqueue_scan(train, n_train, query, nullptr, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {},
+                          nullptr);
+    };
+    CHECK_THROWS_WITH_AS(scan(10, rows(256), rows(5), 11), doctest::Contains("k from 1"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(2000, rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(10, rows(200), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(300, rows(256), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(10, rows(256), rows(4), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(10, rows(256, 40), rows(5), 1), doctest::Contains("16 bytes"), DeviceError);
+    CHECK_THROWS_WITH_AS(gpu::enqueue_all_undecided({}, 0, nullptr), doctest::Contains(wrong), DeviceError);
+
+    for (const gpu::TensorKernel* kernel : gpu::tensor_table()) {
+        if (kernel->name != std::string("tensor_mma")) continue;
+        const auto search = [&](const gpu::ByteRows& train, int dim, int capacity, int tiles) {
+            gpu::TensorPass pass;
+            pass.dim = dim;
+            pass.capacity = capacity;
+            pass.schedule.train_tiles = tiles;
+            kernel->search(train, rows(128), pass, nullptr);
+        };
+        CHECK_THROWS_WITH_AS(search(rows(256), 4097, 8, 1), doctest::Contains("4,096 pixels"), DeviceError);
+        CHECK_THROWS_WITH_AS(search(rows(256), 0, 8, 1), doctest::Contains("4,096 pixels"), DeviceError);
+        CHECK_THROWS_WITH_AS(search(rows(256, 48), 20, 8, 1), doctest::Contains("32 bytes"), DeviceError);
+        CHECK_THROWS_WITH_AS(search(rows(256), 20, 8, 2), doctest::Contains("whole tiles"), DeviceError);
+        CHECK_THROWS_WITH_AS(search(rows(256), 20, 3, 1), doctest::Contains("4 survivors"), DeviceError);
+    }
+}
+
+TEST_CASE("a grid has 1 to 2^31 - 1 blocks") {
+    CHECK(gpu::grid_size(1) == 1);
+    CHECK(gpu::grid_size(2'147'483'647) == 2'147'483'647);
+    for (const std::int64_t blocks :
+         {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 31, (std::int64_t{1} << 32) + 1})
+        CHECK_THROWS_AS(gpu::grid_size(blocks), DeviceError);
+}
+
+}  // namespace knn
