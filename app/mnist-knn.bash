@@ -2,7 +2,7 @@
 
 # The names that an option takes: the program says what it expected instead of "?".
 _mnist_knn_names() {  # PROGRAM COMMAND OPTION
-    "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:_-]+((, | or )[a-zA-Z0-9:_-]+)*)$/\1/p' |
+    "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:+_-]+((, | or )[a-zA-Z0-9:+_-]+)*)$/\1/p' |
         sed -E 's/, | or /\n/g' | grep -v N  # gpu:N is no name as it stands
 }
 

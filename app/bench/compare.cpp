@@ -5,7 +5,7 @@
 
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
-#include "app/bench/run.h"
+#include "app/bench/section.h"
 #include "app/report/format.h"
 #include "cpu/serial.h"
 
@@ -31,50 +31,6 @@ std::string chosen(const std::string& given, const std::vector<Strategy>& all, c
     return all.empty() ? "" : all.front().name;
 }
 
-PlotBar bar_of(const Measurement& one, double us) {
-    const double scale = one.us_a_query() > 0 ? us / one.us_a_query() : 1;
-    const Spread spread = one.spread();
-    const double a_ms = us > 0 && spread.median > 0 ? one.us_a_query() / spread.median * scale : 0;
-    return {one.name, us, spread.low * a_ms, spread.high * a_ms, short_number(us)};
-}
-
-/// Collects the rows of one section: a table and a panel of bars.
-class Section {
-  public:
-    Section(BenchRun& run, std::string title, const std::string& first, const std::string& last) : run_(run) {
-        table_.title = std::move(title);
-        table_.columns = {first};
-        for (const std::string& name : measured_columns())
-            table_.columns.push_back(name);
-        if (!last.empty()) table_.columns.push_back(last);
-        panel_.title = table_.title.substr(0, table_.title.find(" ("));
-        panel_.x_label = "microseconds a query, logarithmic; whiskers: fastest and slowest run";
-    }
-    void add(const Measurement& one, const std::string& last = "") {
-        std::vector<std::string> row = {one.name};
-        for (std::string& cell : measured_cells(run_.report(), one))
-            row.push_back(std::move(cell));
-        row.resize(table_.columns.size() - (has_last() ? 1 : 0));
-        if (has_last()) row.push_back(last);
-        table_.rows.push_back(std::move(row));
-        if (one.good()) panel_.bars.push_back(bar_of(one, one.us_a_query()));
-    }
-    void note(const std::string& text) { table_.notes.push_back(text); }
-    void finish() {
-        if (table_.rows.empty()) return;
-        std::sort(panel_.bars.begin(), panel_.bars.end(),
-                  [](const PlotBar& a, const PlotBar& b) { return a.value < b.value; });
-        if (!panel_.bars.empty()) run_.report().panels.push_back(panel_);
-        run_.report().tables.push_back(table_);
-    }
-
-  private:
-    bool has_last() const { return table_.columns.size() > measured_columns().size() + 1; }
-    BenchRun& run_;
-    BenchTable table_;
-    Panel panel_;
-};
-
 std::string both(const Measurement& a, const Measurement& b) {
     return a.good() && b.good() ? short_number(a.us_a_query() + b.us_a_query()) : "";
 }
@@ -95,7 +51,7 @@ void compare_on_gpu(BenchRun& run, const Workload& work, const std::string& dist
             "queries " + std::to_string(stand->n_query()) + " to " + std::to_string(work.query().count - 1),
             "the matrix of all would not fit the device's memory");
     Section distances(run, "distance kernels (us/query with " + select + " behind each)", "distance",
-                      "+ " + select);
+                      {"+ " + select});
     for (const std::string& name : wanted(run, distance_kernels())) {
         const Measurement one = run.distance(work, *stand, experiment, name, run.trial());
         if (!one.good()) {
@@ -106,7 +62,7 @@ void compare_on_gpu(BenchRun& run, const Workload& work, const std::string& dist
         TrialOptions brief = run.trial(0.2);
         stand->fill(name);
         Measurement behind = run.select(work, *stand, experiment, select, k, brief);
-        distances.add(one, both(one, behind));
+        distances.add(one, {both(one, behind)});
     }
     distances.finish();
 
@@ -120,10 +76,10 @@ void compare_on_gpu(BenchRun& run, const Workload& work, const std::string& dist
     stand->fill(distance);
     Section selection(run,
                       "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
-                      "selector", "+ " + distance);
+                      "selector", {"+ " + distance});
     for (const std::string& name : names) {
         const Measurement one = run.select(work, *stand, experiment, name, k, run.trial());
-        selection.add(one, both(one, before));
+        selection.add(one, {both(one, before)});
     }
     selection.finish();
 }
@@ -131,7 +87,7 @@ void compare_on_gpu(BenchRun& run, const Workload& work, const std::string& dist
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
     const std::string baseline = cpu::serial_selectors().front().name;
     if (!run.wants(baseline)) return;
-    Section section(run, "one CPU thread, one query after another, k = " + std::to_string(k), "part", "");
+    Section section(run, "one CPU thread, one query after another, k = " + std::to_string(k), "part");
     const BenchRun::Serial serial = run.serial(work, experiment, baseline, k, run.trial());
     section.add(serial.distance);
     section.add(serial.select);
@@ -139,13 +95,14 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
-    Section section(run, "engines, upload to votes, k = " + std::to_string(k), "engine", "");
+    Section section(run, "engines, upload to votes, k = " + std::to_string(k), "engine");
     const std::string& named = run.options().search.engine;
-    for (const Engine& engine : engines()) {
-        const bool asked = !run.options().search.engine_named || named == "auto" || named == engine.name;
-        if (!asked || !run.wants(engine.name)) continue;
-        section.add(run.engine(work, experiment, engine, k, run.trial()));
+    for (const SearchWay& way : search_ways()) {
+        const bool asked = !run.options().search.engine_named || named == "auto" || named == way.engine->name;
+        if (!asked || !run.wants(way.name)) continue;
+        section.add(run.search(work, experiment, way, k, run.trial()));
     }
+    section.note("GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.");
     if (run.has_gpu() && run.bench().dim > 0)
         section.note("random images lie in pageable memory: their upload is slower than a data set's.");
     section.finish();
@@ -164,7 +121,7 @@ void run_compare(BenchRun& run) {
     const auto n_distances = static_cast<std::int64_t>(wanted(run, distance_kernels()).size());
     const auto n_selectors = static_cast<std::int64_t>(wanted(run, selectors()).size());
     run.expect((run.has_gpu() ? 2 * n_distances + n_selectors + 1 : 0) + 2 +
-               static_cast<std::int64_t>(engines().size()));
+               static_cast<std::int64_t>(search_ways().size()));
     run.prepare(*data.work);
     compare_on_gpu(run, *data.work, distance, select, k);
     compare_on_cpu(run, *data.work, k);

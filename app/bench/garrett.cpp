@@ -115,7 +115,8 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
     const Measurement sort = run.select(work, stand, experiment, "bitonic", k, run.trial());
     const Measurement upload = run.upload(work, stand, experiment, true);
     SearchResult classic;
-    const Measurement whole = run.engine(work, experiment, *find_engine("classic"), k, run.trial(), &classic);
+    const Measurement whole =
+        run.search(work, experiment, search_way("classic"), k, run.trial(), &classic, true);
     const FinalRow rows[] = {
         {"data transfer", "data transfer", upload.good() ? upload.ms_median() : 0,
          stage_ms(classic, "upload") + stage_ms(classic, "download")},
@@ -174,7 +175,7 @@ void run_garrett(BenchRun& run) {
         table.columns = {"stage", "paper, total ms", "engine cpu, ms"};
         SearchResult found;
         const Measurement whole =
-            run.engine(*data.work, experiment, *find_engine("cpu"), k, run.trial(), &found);
+            run.search(*data.work, experiment, search_way("cpu"), k, run.trial(), &found, true);
         table.rows = {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
                       {"distance", stated(final_version, "distance calculation", "total"),
                        cell(stage_ms(found, "distance"))},

@@ -88,8 +88,7 @@ class Nolan {
         }
         for (const std::string& name : on_cpu_)
             if (name == "cpu") {
-                const Measurement one =
-                    run_.engine(work, experiment, *find_engine("cpu"), k, run_.trial(0.1));
+                const Measurement one = run_.search(work, experiment, search_way("cpu"), k, run_.trial(0.1));
                 diagram.value(name, one, one.ms_median());
             } else {
                 const BenchRun::Serial one = run_.serial(work, experiment, name, k, run_.trial(0.2));

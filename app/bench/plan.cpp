@@ -3,11 +3,38 @@
 #include <algorithm>
 
 #include "app/bench/cases.h"
-#include "app/engines.h"
 #include "app/values.h"
 #include "data/errors.h"
 
 namespace knn {
+
+namespace {
+
+/// Engines with other strategies than their own.
+constexpr struct {
+    const char *engine, *distance, *select;
+} variants[] = {
+    {"classic", "gemm", "replace_max"},  // the fastest that do not fuse: what `tensor` has to beat
+};
+
+}  // namespace
+
+std::vector<SearchWay> search_ways() {
+    std::vector<SearchWay> ways;
+    for (const Engine& engine : engines()) {
+        ways.push_back({engine.name, &engine, "", ""});
+        for (const auto& [name, distance, select] : variants)
+            if (std::string_view(name) == engine.name)
+                ways.push_back(
+                    {std::string(name) + '+' + distance + '+' + select, &engine, distance, select});
+    }
+    return ways;
+}
+
+SearchWay search_way(const std::string& name) {
+    const std::vector<SearchWay> ways = search_ways();
+    return *std::find_if(ways.begin(), ways.end(), [&](const SearchWay& way) { return way.name == name; });
+}
 
 std::vector<std::string> bench_names() {
     std::vector<std::string> names;
@@ -18,8 +45,8 @@ std::vector<std::string> bench_names() {
         add(kernel.name);
     for (const Strategy& selector : selectors())
         add(selector.name);
-    for (const Engine& engine : engines())
-        add(engine.name);
+    for (const SearchWay& way : search_ways())
+        add(way.name);
     return names;
 }
 

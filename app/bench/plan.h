@@ -4,9 +4,22 @@
 #include <string>
 #include <vector>
 
+#include "app/engines.h"
 #include "app/options.h"
 
 namespace knn {
+
+/// A whole search: an engine, with strategies that are not its own where they are named.
+struct SearchWay {
+    std::string name;  ///< "tensor", "classic+gemm+replace_max"
+    const Engine* engine = nullptr;
+    std::string distance, select;  ///< empty: the engine's own
+};
+
+/// Every engine as it is, and with strategies that others are to be compared with.
+std::vector<SearchWay> search_ways();
+/// The one of this name; it is there.
+SearchWay search_way(const std::string& name);
 
 /// Everything that --only takes.
 std::vector<std::string> bench_names();

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "app/bench/plan.h"
 #include "app/bench/workload.h"
-#include "app/engines.h"
 #include "app/options.h"
 #include "app/progress.h"
 #include "app/report/bench.h"
@@ -59,9 +59,10 @@ class BenchRun {
     Measurement serial_random(const Problem& problem, const std::string& experiment,
                               const TrialOptions& options);
 
-    /// The whole search by an engine; `result` (may be null) gets what it found.
-    Measurement engine(const Workload& work, const std::string& experiment, const Engine& engine, int k,
-                       const TrialOptions& options, SearchResult* result = nullptr);
+    /// A whole search; `result` (may be null) gets what it found. Of fewer queries where there is no time for
+    /// all, unless all are needed.
+    Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
+                       const TrialOptions& options, SearchResult* result = nullptr, bool all_queries = false);
 
     /// Says once what is not run and why.
     void leave_out(const std::string& name, const std::string& reason);

@@ -33,7 +33,20 @@ TEST_CASE("bench knows every name of the tables, each once") {
         CHECK(std::count(names.begin(), names.end(), one.name) == 1);
     for (const Engine& one : engines())
         CHECK(std::count(names.begin(), names.end(), one.name) == 1);
+    for (const SearchWay& one : search_ways())
+        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
     CHECK(std::count(names.begin(), names.end(), "nth_element") == 1);
+}
+
+TEST_CASE("engines stand beside what they are compared with") {
+    const SearchWay own = search_way("classic"), unfused = search_way("classic+gemm+replace_max");
+    CHECK(own.engine == find_engine("classic"));
+    CHECK(own.distance.empty());
+    CHECK(own.select.empty());
+    CHECK(unfused.engine == own.engine);
+    CHECK(unfused.distance == "gemm");
+    CHECK(unfused.select == "replace_max");
+    CHECK(parse_only("classic+gemm+replace_max") == std::vector<std::string>{unfused.name});
 }
 
 TEST_CASE("--only takes names and says what was probably meant") {

@@ -73,6 +73,10 @@ TEST_CASE("bench for machines") {
     CHECK(report["limits"]["cpu_thread_copy_gb_per_s"] > 0);
     std::set<std::string> measured;
     for (const json& one : report["measurements"]) {
+        if (one["name"] == "cpu") {  // a product and a sum for each pair and pixel
+            const double operations = 2.0 * 25 * 300 * 20;
+            CHECK(one["gflop_per_s"] == doctest::Approx(operations / one["median_ms"].get<double>() * 1e-6));
+        }
         if (one["status"] != "measured") {
             CHECK(!one["reason"].get<std::string>().empty());
             continue;
@@ -128,6 +132,16 @@ TEST_CASE("--only takes some of them") {
     CHECK(result.exit_code == 0);
     CHECK(!contains(result.out, "one CPU thread,"));
     CHECK(contains(result.out, "engines, upload to votes"));
+}
+
+TEST_CASE("what the engine tensor has to beat is left out with the reason where there is no GPU") {
+    const RunResult result = program(small_bench({"--only", "classic+gemm+replace_max", "--json", "-"}));
+    CHECK(result.exit_code == 0);
+    const json measurements = json::parse(result.out)["measurements"];
+    REQUIRE(measurements.size() == 1);
+    CHECK(measurements[0]["name"] == "classic+gemm+replace_max");
+    CHECK(measurements[0]["status"] == "left out");
+    CHECK(!measurements[0]["reason"].get<std::string>().empty());
 }
 
 TEST_CASE("every case runs without a GPU and shows what its paper states") {

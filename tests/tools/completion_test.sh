@@ -38,7 +38,7 @@ check "folders" equal "$(offered evaluate --data '')" "folder|with space|"
 check "files" equal "$(offered evaluate --json f)" "file|folder|"
 check "a number" equal "$(offered evaluate -k '')" "|"
 check "cases" equal "$(offered bench --case z)" "zhu|"
-for name in cpu nth_element; do  # a build with CUDA has others between
+for name in cpu nth_element classic+gemm+replace_max; do  # a build with CUDA has others between
     check "a list of names" contains "|$(offered bench --only '')" "|$name|"
 done
 check "a list of names begun" equal "$(offered bench --only cpu,nth)" "cpu,nth_element|"

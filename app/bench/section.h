@@ -1,0 +1,29 @@
+#pragma once
+/// Measurements side by side: a table with a row for each, and a panel of bars.
+
+#include <string>
+#include <vector>
+
+#include "app/bench/run.h"
+
+namespace knn {
+
+class Section {
+  public:
+    /// `first` heads the names; `more` stand behind the columns that every measurement has.
+    Section(BenchRun& run, std::string title, const std::string& first, const std::vector<std::string>& more = {});
+
+    /// One row; `more`: its cells in the columns of that name.
+    void add(const Measurement& one, const std::vector<std::string>& more = {});
+    /// A line below the table.
+    void note(const std::string& text) { table_.notes.push_back(text); }
+    /// Puts both into the report, the bars from the fastest to the slowest; nothing where there is no row.
+    void finish();
+
+  private:
+    BenchRun& run_;
+    BenchTable table_;
+    Panel panel_;
+};
+
+}  // namespace knn
