@@ -153,7 +153,7 @@ OptionGroup bench_group(Options& options) {
         bench.which = names[parse_name("--case", given, names)];
     };
     const std::string which_help =
-        "repeats a paper's experiment and shows its figures beside ours: " + one_of(names);
+        "an experiment; those of papers show their figures beside ours: " + one_of(names);
     constexpr std::int64_t most_runs = 100'000;
     group.list.add_options()  //
         ("case", value("NAME", which), which_help.c_str())(

@@ -102,7 +102,7 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
         if (!asked || !run.wants(way.name)) continue;
         section.add(run.search(work, experiment, way, k, run.trial()));
     }
-    section.note("GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.");
+    section.note(search_operations_note);
     if (run.has_gpu() && run.bench().dim > 0)
         section.note("random images lie in pageable memory: their upload is slower than a data set's.");
     section.finish();

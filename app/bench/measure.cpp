@@ -49,17 +49,26 @@ void count_selection(Measurement& measured) {
 
 }  // namespace
 
-void BenchRun::prepare(Workload& work) {
+void BenchRun::prepare(Workload& work, std::int64_t most) {
     const int k = work.max_k();
-    work.expected = cpu::search(work.request(k, work.query().count), watch_).neighbors;
+    SearchRequest request = work.request(k, work.query().count);
+    std::vector<std::uint8_t> pixels;
+    if (most < work.query().count) {
+        work.checked = sample(work.query().count, most);
+        for (const std::int64_t q : work.checked)
+            pixels.insert(pixels.end(), work.query().row(q), work.query().row(q) + work.query().dim);
+        request.query = {pixels.data(), most, work.query().dim};
+    }
+    work.expected = cpu::search(request, watch_).neighbors;
     const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
     std::vector<std::uint32_t> row(static_cast<std::size_t>(work.train().count));
     std::vector<std::uint64_t> scratch;
     std::vector<Neighbor> right(static_cast<std::size_t>(k));
-    for (const std::int64_t q : sample(work.query().count, sampled)) {
+    for (const std::int64_t place : sample(work.expected.n_query, sampled)) {
+        const std::int64_t q = work.query_of(place);
         cpu::serial_distances(work.train(), work.query().row(q), row);
         baseline.select(row, right, scratch);
-        if (std::equal(right.begin(), right.end(), work.expected.row(q).begin())) continue;
+        if (std::equal(right.begin(), right.end(), work.expected.row(place).begin())) continue;
         Measurement wrong = started(report_.experiment, "search", "cpu", "cpu", work.problem(k));
         wrong.wrong = "query " + std::to_string(q) + " has other neighbors than by nth_element";
         keep(wrong);

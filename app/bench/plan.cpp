@@ -50,6 +50,14 @@ std::vector<std::string> bench_names() {
     return names;
 }
 
+namespace {
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
 std::vector<std::string> parse_only(const std::string& text) {
     const std::vector<std::string> known = bench_names();
     std::vector<std::string> wanted;
@@ -63,42 +71,83 @@ std::vector<std::string> parse_only(const std::string& text) {
 }
 
 bool is_wanted(const BenchOptions& options, const std::string& name) {
-    return options.only.empty() ||
-           std::find(options.only.begin(), options.only.end(), name) != options.only.end();
+    return options.only.empty() || has(options.only, name);
 }
 
 const std::vector<BenchCase>& bench_cases() {
     static const std::vector<BenchCase> cases = {
-        {"garrett", "seed 003, section 4: one optimization after another, then the final table", run_garrett},
-        {"nolan", "seed 000, section 5: k, points, queries and dim varied", run_nolan},
-        {"komarov", "seed 001, figures 4 to 9: selection alone from random rows", run_komarov},
-        {"singh", "seed 002, appendix A: nine sizes, one CPU thread against the GPU", run_singh},
-        {"zhu", "seed 004: tile sides and the three tricks", run_zhu},
+        {"garrett",
+         "seed 003, section 4: one optimization after another, then the final table",
+         run_garrett,
+         {"data", "-k", "n-train", "n-query"},
+         {}},
+        {"nolan",
+         "seed 000, section 5: k, points, queries and dim varied",
+         run_nolan,
+         {},
+         {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect", "nth_element",
+          "cpu"}},
+        {"komarov",
+         "seed 001, figures 4 to 9: selection alone from random rows",
+         run_komarov,
+         {},
+         {"multiselect", "insertion", "bitonic_topk", "nth_element"}},
+        {"singh", "seed 002, appendix A: nine sizes, one CPU thread against the GPU", run_singh, {}, {}},
+        {"zhu", "seed 004: tile sides and the three tricks", run_zhu, {}, {}},
+        {"graph",
+         "the k-nearest-neighbor graph of the training set",
+         run_graph,
+         {"data", "-k", "n-train"},
+         {"tensor", "classic+gemm+replace_max", "cpu"}},
     };
     return cases;
 }
 
+const BenchCase* find_case(const std::string& name) {
+    const std::vector<BenchCase>& all = bench_cases();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
+    return found != all.end() ? &*found : nullptr;
+}
+
+bool uses_data_set(const Options& options) {
+    const BenchCase* which = find_case(options.bench.which);
+    return which != nullptr ? has(which->takes, "data") : options.bench.dim == 0;
+}
+
+namespace {
+
+constexpr const char* files[] = {"data", "train-images", "train-labels", "test-images", "test-labels"};
+
+/// The options that a case may have its own of, and the names of rows.
+void check_case(const BenchCase& which, const Options& options) {
+    const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
+    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"})
+        if (options.given.contains(name) && !has(which.takes, name))
+            throw UsageError((*name == '-' ? "" : "--") + std::string(name) + has_its_own +
+                             "; expected one of the two");
+    for (const char* file : files)
+        if (options.given.contains(file) && !has(which.takes, "data"))
+            throw UsageError("--" + std::string(file) + has_its_own + " images; expected one of the two");
+    for (const std::string& name : options.bench.only)
+        if (!has(which.names, name))
+            throw UsageError("--only " + name + has_its_own + " rows; expected " +
+                             (which.names.empty() ? "one of the two" : one_of(which.names)));
+}
+
+}  // namespace
+
 void check_bench_options(const Options& options) {
     const BenchOptions& bench = options.bench;
     const auto given = [&](const char* name) { return options.given.count(name) > 0; };
-    if (bench.which.empty()) {
-        for (const char* size : {"n-train", "n-query"})
-            if (bench.dim > 0 && !given(size))
-                throw UsageError(std::string("--dim: random images need their number too; expected --") +
-                                 size);
-        for (const char* file : {"data", "train-images", "train-labels", "test-images", "test-labels"})
-            if (bench.dim > 0 && given(file))
-                throw UsageError(std::string("--dim and --") + file +
-                                 ": random images come from no file; expected one of the two");
-        return;
-    }
-    const bool on_data = bench.which == "garrett";  // the one that is about a data set
-    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"}) {
-        const bool allowed = on_data && (std::string(name).starts_with("n-") || std::string(name) == "-k");
-        if (given(name) && !allowed)
-            throw UsageError(std::string(*name == '-' ? "" : "--") + name + ": the case " + bench.which +
-                             " has its own; expected one of the two");
-    }
+    if (const BenchCase* which = find_case(bench.which)) return check_case(*which, options);
+    for (const char* size : {"n-train", "n-query"})
+        if (bench.dim > 0 && !given(size))
+            throw UsageError(std::string("--dim: random images need their number too; expected --") + size);
+    for (const char* file : files)
+        if (bench.dim > 0 && given(file))
+            throw UsageError(std::string("--dim and --") + file +
+                             ": random images come from no file; expected one of the two");
 }
 
 }  // namespace knn

@@ -30,13 +30,22 @@ std::vector<std::string> parse_only(const std::string& text);
 /// Whether --only lets this name run.
 bool is_wanted(const BenchOptions& options, const std::string& name);
 
-/// An experiment of a paper.
+/// An experiment.
 struct BenchCase {
     const char* name;
     const char* summary;
     void (*run)(class BenchRun& run);
+    /// The options that it does not have an answer of its own to: "data" where it is about a data set, sizes.
+    std::vector<std::string> takes;
+    /// The names that --only takes with it: rows that do without the others.
+    std::vector<std::string> names;
 };
 const std::vector<BenchCase>& bench_cases();
+/// The one of this name; null where there is none.
+const BenchCase* find_case(const std::string& name);
+
+/// Whether the run reads a data set.
+bool uses_data_set(const Options& options);
 
 /// Throws UsageError where options contradict each other: a case has its own sizes.
 void check_bench_options(const Options& options);

@@ -10,6 +10,7 @@
 #include "app/options.h"
 #include "app/progress.h"
 #include "app/report/bench.h"
+#include "app/values.h"
 #include "cpu/serial.h"
 
 namespace knn {
@@ -32,8 +33,8 @@ class BenchRun {
     void expect(std::int64_t steps);
 
     /// Finds the answers that others are held to, by the CPU engine, and compares a sample of them with
-    /// `nth_element`.
-    void prepare(Workload& work);
+    /// `nth_element`. `most`: of so many queries at most, evenly spread.
+    void prepare(Workload& work, std::int64_t most = unlimited);
 
     /// For images: pinned where there is a GPU, as the engines expect.
     std::unique_ptr<HostMemory> host_memory() const;

@@ -17,7 +17,8 @@ PlotBar bar_of(const Measurement& one) {
 
 }  // namespace
 
-Section::Section(BenchRun& run, std::string title, const std::string& first, const std::vector<std::string>& more)
+Section::Section(BenchRun& run, std::string title, const std::string& first,
+                 const std::vector<std::string>& more)
     : run_(run) {
     table_.title = std::move(title);
     table_.columns = measured_columns();

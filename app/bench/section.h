@@ -8,10 +8,15 @@
 
 namespace knn {
 
+/// What GFLOP/s of a whole search are.
+inline constexpr const char* search_operations_note =
+    "GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.";
+
 class Section {
   public:
     /// `first` heads the names; `more` stand behind the columns that every measurement has.
-    Section(BenchRun& run, std::string title, const std::string& first, const std::vector<std::string>& more = {});
+    Section(BenchRun& run, std::string title, const std::string& first,
+            const std::vector<std::string>& more = {});
 
     /// One row; `more`: its cells in the columns of that name.
     void add(const Measurement& one, const std::vector<std::string>& more = {});

@@ -48,8 +48,9 @@ SearchRequest Workload::request(int k, std::int64_t n) const {
 }
 
 std::string Workload::mismatch(const Neighbors& found) const {
-    for (std::int64_t q = 0; q < std::min(found.n_query, expected.n_query); ++q) {
-        const auto mine = found.row(q), right = expected.row(q);
+    for (std::int64_t row = 0; row < expected.n_query && query_of(row) < found.n_query; ++row) {
+        const std::int64_t q = query_of(row);
+        const auto mine = found.row(q), right = expected.row(row);
         for (std::size_t i = 0; i < std::min(mine.size(), right.size()); ++i)
             if (mine[i] != right[i]) return place(q, static_cast<std::int64_t>(i), mine[i], right[i]);
     }

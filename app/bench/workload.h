@@ -30,10 +30,18 @@ class Workload {
     /// The search for the first n queries.
     SearchRequest request(int k, std::int64_t n) const;
 
-    /// What is right: the `max_k` nearest of each query. Whoever knows sets it.
+    /// What is right: the `max_k` nearest of the queries in `checked`, or, where that is empty, of all of
+    /// them or the first. Whoever knows sets both.
     Neighbors expected;
+    std::vector<std::int64_t> checked;  ///< ascending
 
-    /// Empty where these are the k nearest of the first queries; else the first place that differs.
+    /// The query whose row of `expected` this is.
+    std::int64_t query_of(std::int64_t row) const {
+        return checked.empty() ? row : checked[static_cast<std::size_t>(row)];
+    }
+
+    /// Empty where these are the k nearest of the first queries, as far as they are known; else the first
+    /// place that differs.
     std::string mismatch(const Neighbors& found) const;
     /// The same of one row of distances.
     std::string mismatch(std::int64_t query, std::span<const std::uint32_t> row) const;

@@ -54,19 +54,15 @@ void write_all(const BenchReport& report, const BenchOptions& bench) {
 int bench(const Options& options, Clock::time_point) {
     check_bench_options(options);
     const Destinations outputs = checked_destinations(options);
-    outputs.check(options.bench.which.empty() && options.bench.dim == 0
-                      ? locate(options.data).files()
-                      : std::vector<std::filesystem::path>());
+    outputs.check(uses_data_set(options) ? locate(options.data).files()
+                                         : std::vector<std::filesystem::path>());
     BenchReport report;
     {
         BenchRun run(options);  // its bar is gone before anything is printed
         run.report().created = utc_now();
-        if (options.bench.which.empty()) run_compare(run);
-        for (const BenchCase& one : bench_cases())
-            if (one.name == options.bench.which) {
-                run.report().experiment = one.name;
-                one.run(run);
-            }
+        const BenchCase* which = find_case(options.bench.which);
+        if (which != nullptr) run.report().experiment = which->name;
+        (which != nullptr ? which->run : run_compare)(run);
         report = std::move(run.report());
     }
     write_all(report, options.bench);

@@ -65,15 +65,47 @@ TEST_CASE("a case has its own sizes; garrett's are the data set's") {
     Options options;
     options.bench.which = "zhu";
     CHECK(message_of(options).empty());
-    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"}) {
+    for (const char* name :
+         {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "data", "test-labels"}) {
         options.given = {name};
         CHECK(message_of(options).find("the case zhu has its own") != std::string::npos);
     }
     options.bench.which = "garrett";
-    options.given = {"-k", "n-train", "n-query"};
+    options.given = {"-k", "n-train", "n-query", "data"};
     CHECK(message_of(options).empty());
     options.given = {"dim"};
     CHECK(!message_of(options).empty());
+    options.bench.which = "graph";
+    options.given = {"-k", "n-train", "train-images"};
+    CHECK(message_of(options).empty());
+    options.given = {"n-query"};  // every training image is one
+    CHECK(!message_of(options).empty());
+}
+
+TEST_CASE("a case measures those of the names that can do without its others") {
+    Options options;
+    options.bench.only = {"cpu", "nth_element"};
+    options.bench.which = "nolan";
+    CHECK(message_of(options).empty());
+    options.bench.which = "graph";
+    CHECK(message_of(options) ==
+          "--only nth_element: the case graph has its own rows; expected tensor, classic+gemm+replace_max or "
+          "cpu");
+    options.bench.which = "zhu";
+    CHECK(message_of(options) == "--only cpu: the case zhu has its own rows; expected one of the two");
+}
+
+TEST_CASE("which runs read a data set") {
+    Options options;
+    CHECK(uses_data_set(options));
+    options.bench.dim = 9;
+    CHECK(!uses_data_set(options));
+    options.bench.dim = 0;
+    for (const BenchCase& one : bench_cases()) {
+        options.bench.which = one.name;
+        CHECK(uses_data_set(options) ==
+              (one.name == std::string("garrett") || one.name == std::string("graph")));
+    }
 }
 
 TEST_CASE("random images need their number and no files") {
@@ -102,6 +134,18 @@ TEST_CASE("a workload finds what differs from the reference") {
     CHECK(work.mismatch(found).empty());
     found.row(2)[1].index ^= 1;
     CHECK(work.mismatch(found).starts_with("query 2, rank 2: "));
+
+    // Of a sample that is known, the queries that were found.
+    Neighbors some(2, 4);
+    std::copy_n(work.expected.row(1).begin(), 4, some.row(0).begin());
+    std::copy_n(work.expected.row(4).begin(), 4, some.row(1).begin());
+    work.expected = some;
+    work.checked = {1, 4};
+    CHECK(work.mismatch(found).empty());
+    found.row(4)[3].index ^= 1;
+    CHECK(work.mismatch(found).starts_with("query 4, rank 4: "));
+    found.n_query = 4;
+    CHECK(work.mismatch(found).empty());
 
     std::vector<std::uint32_t> row(50);
     cpu::serial_distances(work.train(), work.query().row(6), row);

@@ -144,6 +144,32 @@ TEST_CASE("what the engine tensor has to beat is left out with the reason where 
     CHECK(!measurements[0]["reason"].get<std::string>().empty());
 }
 
+TEST_CASE("the graph of the training set") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const RunResult result =
+        program(small_case("graph", {"--data", folder / "", "--json", folder / "j", "-k", "39"}));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "40 training images of 15 pixels, each a query among all of them"));
+    CHECK(contains(result.out, "classic+gemm+replace_max"));
+    const json report = json::parse(read_file(folder / "j"));
+    CHECK(report["correct"] == true);
+    for (const json& one : report["measurements"]) {
+        CHECK(one["k"] == 40);
+        CHECK(one["n_query"] == 40);
+        CHECK(one["status"] == (one["name"] == "cpu" ? "measured" : "left out"));
+    }
+    CHECK(report["measurements"].size() == 3);
+
+    const RunResult refused = program(small_case("graph", {"--data", folder / "", "-k", "40"}));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "expected at most 39"));
+    const RunResult of_set =
+        program(small_case("graph", {"--data", folder / "", "--json", folder / "train-images-idx3-ubyte"}));
+    CHECK(of_set.exit_code != 0);  // not over the data
+}
+
 TEST_CASE("every case runs without a GPU and shows what its paper states") {
     const Folder folder;
     SmallSet().write(folder.path);
@@ -180,6 +206,8 @@ TEST_CASE("wrong options of bench") {
         {{"--only", "nth_elemnt"}, "did you mean nth_element?"},
         {{"--case", "garret"}, "did you mean garrett?"},
         {{"--case", "zhu", "-k", "3"}, "the case zhu has its own"},
+        {{"--case", "singh", "--data", "d"}, "--data: the case singh has its own images"},
+        {{"--case", "garrett", "--only", "cpu"}, "the case garrett has its own rows"},
         {{"--plot", "x.gif"}, "expected a name in .png or .svg"},
         {{"--repeat", "0"}, "out of range"},
         {{"--seconds", "soon"}, "expected a number from 0.001 to 86400 seconds"},
