@@ -109,8 +109,21 @@ std::string display_name(const std::string& option, const po::options_descriptio
     return option.size() == 3 && known.find_nothrow(as_short, false) != nullptr ? as_short : option;
 }
 
+/// What another command calls so: `evaluate` and `bench` limit the images under names of their own.
+std::string synonym(const std::string& option, const std::vector<std::string>& known) {
+    constexpr std::pair<const char*, const char*> pairs[] = {{"--limit-train", "--n-train"},
+                                                             {"--limit-test", "--n-query"}};
+    for (const auto& [a, b] : pairs)
+        for (const auto& [other, own] : {std::pair(a, b), std::pair(b, a)})
+            if (option == other && std::find(known.begin(), known.end(), own) != known.end()) return own;
+    return "";
+}
+
 [[noreturn]] void explain_unknown(const std::string& option, const po::options_description& known) {
-    const std::string near = nearest_name(option, option_names(known));
+    const std::vector<std::string> names = option_names(known);
+    const std::string asked = option.starts_with("--=") ? option : option.substr(0, option.find('='));
+    const std::string same = synonym(asked, names);
+    const std::string near = same.empty() ? nearest_name(asked, names) : same;
     throw UsageError(option + ": unknown option; " +
                      (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
 }

@@ -44,8 +44,7 @@ Device cpu_device();
 /// What `bench` measures a GPU with (gpu/bench.h); null in a build without CUDA.
 struct GpuBench {
     Limits (*limits)(int device);
-    std::unique_ptr<Stand> (*stand)(int device, const ImageRows& train, const ImageRows& query, int max_k,
-                                    const Watch& watch);
+    std::unique_ptr<Stand> (*stand)(const SearchRequest& request, const Watch& watch);
     std::unique_ptr<Stand> (*random_stand)(int device, const Problem& problem, std::uint64_t seed,
                                            const Watch& watch);
 };

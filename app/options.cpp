@@ -176,7 +176,8 @@ OptionGroup bench_group(Options& options) {
 OptionGroup bench_search_group(Options& options) {
     OptionGroup all = search_group(options), group{"Search", {}};
     for (const auto& option : all.list.options())
-        for (const char* name : {"", "engine", "distance", "select", "device", "threads"})  // "": -k
+        for (const char* name :
+             {"", "engine", "distance", "select", "metric", "p", "device", "threads"})  // "": -k
             if (option->long_name() == name) group.list.add(option);
     return group;
 }

@@ -257,12 +257,10 @@ std::vector<std::string> rung_kernels() {
     return names;
 }
 
-std::unique_ptr<Stand> stand(int device, const ImageRows& train, const ImageRows& query, int max_k,
-                             const Watch& watch) {
-    check(cudaSetDevice(device), "choosing the device");
-    const Problem problem{train.count, query.count, train.dim, max_k};
-    auto made = std::make_unique<GpuStand>(problem, watch);
-    made->take_images(train, query);
+std::unique_ptr<Stand> stand(const SearchRequest& request, const Watch& watch) {
+    check(cudaSetDevice(request.device), "choosing the device");
+    auto made = std::make_unique<GpuStand>(request.problem(), watch);
+    made->take_images(request.train, request.query);
     return made;
 }
 

@@ -16,10 +16,10 @@ std::vector<std::string> rung_kernels();
 /// What this device reaches now. Throws DeviceError.
 Limits measure_limits(int device);
 
-/// The images on the device, and room for a matrix of as many queries as fit. `max_k`: the largest k that
-/// will be selected. The watch outlives the stand; the images do too.
-std::unique_ptr<Stand> stand(int device, const ImageRows& train, const ImageRows& query, int max_k,
-                             const Watch& watch);
+/// The images of the request on its device, and room for a matrix of as many queries as fit; distances are by
+/// its metric. Its k is the largest that will be selected; strategies are named later. The watch outlives the
+/// stand; the images do too.
+std::unique_ptr<Stand> stand(const SearchRequest& request, const Watch& watch);
 
 /// A matrix of uniformly random values and nothing else: only selection can be timed. The same seed gives the
 /// same values.

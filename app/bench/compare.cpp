@@ -23,65 +23,91 @@ std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>
     return names;
 }
 
-/// `preferred` where the table has it, else the table's first.
-std::string chosen(const std::string& given, const std::vector<Strategy>& all, const char* preferred) {
-    if (!given.empty()) return given;
-    for (const Strategy& one : all)
-        if (one.name == preferred) return one.name;
-    return all.empty() ? "" : all.front().name;
-}
-
 std::string both(const Measurement& a, const Measurement& b) {
     return a.good() && b.good() ? short_number(a.us_a_query() + b.us_a_query()) : "";
 }
 
 /// What a machine without GPU does without, by name.
-void leave_out_gpu(BenchRun& run) {
-    for (const std::vector<Strategy>& table : {distance_kernels(), selectors()})
-        for (const std::string& name : wanted(run, table))
-            run.leave_out(name, "it runs on a GPU");
+void leave_out_gpu(BenchRun& run, const Problem& problem) {
+    for (const std::string& name : wanted(run, distance_kernels()))
+        run.not_run(experiment, "distance", name, problem, run.needs_gpu());
+    for (const std::string& name : wanted(run, selectors()))
+        run.not_run(experiment, "select", name, problem, run.needs_gpu());
+    for (const char* option : {"distance", "select"})
+        if (run.options().given.contains(option))
+            run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
 }
 
-void compare_on_gpu(BenchRun& run, const Workload& work, const std::string& distance,
-                    const std::string& select, int k) {
+/// The selector behind each distance kernel.
+std::string select_behind(const BenchRun& run) {
+    return run.options().search.select.empty() ? "bitonic_topk" : run.options().search.select;
+}
+
+/// Fills the matrix for the selectors: by the kernel of --distance, else by the first that knows the metric,
+/// among them `float4` first. Returns its name; where there is none, the reason of the first in `why`.
+std::string fill(BenchRun& run, Stand& stand, Refusal& why) {
+    std::vector<std::string> names = {"float4"};
+    for (const Strategy& kernel : distance_kernels())
+        names.push_back(kernel.name);
+    const std::string& named = run.options().search.distance;
+    if (!named.empty()) names = {named};
+    for (const std::string& name : names) {
+        const Refusal refusal = stand.fill(name);
+        if (!refusal) return name;
+        if (!why) why = name + ": " + *refusal;
+    }
+    return "";
+}
+
+void compare_distances(BenchRun& run, const Workload& work, Stand& stand, int k) {
+    const std::string select = select_behind(run);
+    Section section(run, "distance kernels (us/query with " + select + " behind each)", "distance",
+                    {"+ " + select});
+    for (const std::string& name : wanted(run, distance_kernels())) {
+        const Measurement one = run.distance(work, stand, experiment, name, run.trial());
+        if (!one.good()) {
+            section.add(one);
+            continue;
+        }
+        // Rows that this kernel did not reach are garbage; a selection must not be judged by them.
+        stand.fill(name);
+        const Measurement behind = run.select(work, stand, experiment, select, k, run.trial(0.2));
+        section.add(one, {both(one, behind)});
+    }
+    section.finish();
+}
+
+void compare_selectors(BenchRun& run, const Workload& work, Stand& stand, int k) {
+    const std::vector<std::string> names = wanted(run, selectors());
+    if (names.empty()) return;
+    Refusal why;
+    const std::string distance = fill(run, stand, why);
+    if (distance.empty()) {
+        for (const std::string& name : names)
+            run.not_run(experiment, "select", name, work.problem(k), "there are no distances: " + *why);
+        return;
+    }
+    const Measurement before = run.distance(work, stand, experiment, distance, run.trial(0.2));
+    stand.fill(distance);
+    Section section(run,
+                    "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
+                    "selector", {"+ " + distance});
+    for (const std::string& name : names) {
+        const Measurement one = run.select(work, stand, experiment, name, k, run.trial());
+        section.add(one, {both(one, before)});
+    }
+    section.finish();
+}
+
+void compare_on_gpu(BenchRun& run, const Workload& work, int k) {
     const std::unique_ptr<Stand> stand = run.stand(work);
-    if (stand == nullptr) return leave_out_gpu(run);
+    if (stand == nullptr) return leave_out_gpu(run, work.problem(k));
     if (stand->n_query() < work.query().count)
         run.leave_out(
             "queries " + std::to_string(stand->n_query()) + " to " + std::to_string(work.query().count - 1),
             "the matrix of all would not fit the device's memory");
-    Section distances(run, "distance kernels (us/query with " + select + " behind each)", "distance",
-                      {"+ " + select});
-    for (const std::string& name : wanted(run, distance_kernels())) {
-        const Measurement one = run.distance(work, *stand, experiment, name, run.trial());
-        if (!one.good()) {
-            distances.add(one);
-            continue;
-        }
-        // Rows that this kernel did not reach are garbage; a selection must not be judged by them.
-        TrialOptions brief = run.trial(0.2);
-        stand->fill(name);
-        Measurement behind = run.select(work, *stand, experiment, select, k, brief);
-        distances.add(one, {both(one, behind)});
-    }
-    distances.finish();
-
-    if (const Refusal refusal = stand->fill(distance)) {
-        run.leave_out("selectors", distance + ": " + *refusal);
-        return;
-    }
-    const std::vector<std::string> names = wanted(run, selectors());
-    Measurement before;
-    if (!names.empty()) before = run.distance(work, *stand, experiment, distance, run.trial(0.2));
-    stand->fill(distance);
-    Section selection(run,
-                      "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
-                      "selector", {"+ " + distance});
-    for (const std::string& name : names) {
-        const Measurement one = run.select(work, *stand, experiment, name, k, run.trial());
-        selection.add(one, {both(one, before)});
-    }
-    selection.finish();
+    compare_distances(run, work, *stand, k);
+    compare_selectors(run, work, *stand, k);
 }
 
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
@@ -115,15 +141,14 @@ void run_compare(BenchRun& run) {
     const BenchData data = bench_data(run, k);
     BenchReport& report = run.report();
     report.data = data.text;
-    report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k);
-    const std::string distance = chosen(run.options().search.distance, distance_kernels(), "float4");
-    const std::string select = chosen(run.options().search.select, selectors(), "bitonic_topk");
+    report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k) +
+                   metric_words(data.work->measure);
     const auto n_distances = static_cast<std::int64_t>(wanted(run, distance_kernels()).size());
     const auto n_selectors = static_cast<std::int64_t>(wanted(run, selectors()).size());
-    run.expect((run.has_gpu() ? 2 * n_distances + n_selectors + 1 : 0) + 2 +
+    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + 3 +
                static_cast<std::int64_t>(search_ways().size()));
     run.prepare(*data.work);
-    compare_on_gpu(run, *data.work, distance, select, k);
+    compare_on_gpu(run, *data.work, k);
     compare_on_cpu(run, *data.work, k);
     compare_engines(run, *data.work, k);
 }

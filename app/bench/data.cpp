@@ -23,6 +23,12 @@ std::string sizes_text(const Problem& problem) {
            " test images of " + with_commas(problem.dim) + " pixels";
 }
 
+std::string metric_words(const Measure& measure) {
+    if (measure.metric == Metric::l2) return "";
+    return std::string(", metric ") + name(measure.metric) +
+           (measure.metric == Metric::lp ? " with p = " + shortest(measure.p) : "");
+}
+
 BenchData bench_data(BenchRun& run, int largest_k) {
     const Options& options = run.options();
     const BenchOptions& bench = options.bench;
@@ -44,6 +50,7 @@ BenchData bench_data(BenchRun& run, int largest_k) {
             set.train.labels.span().first(static_cast<std::size_t>(n_train)), largest_k);
         data.text = set.name + ": ";
     }
+    data.work->measure = {options.search.metric, options.search.p};
     const Problem problem = data.work->problem(largest_k);
     if (const Refusal refusal = refuse_problem(problem)) throw UsageError(*refusal);
     data.text += sizes_text(problem);

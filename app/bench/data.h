@@ -23,6 +23,9 @@ struct BenchData {
 /// Throws DataError, UsageError (more images wanted than there are; k larger than their number).
 BenchData bench_data(BenchRun& run, int largest_k);
 
+/// What a title says of the metric: ", metric cosine", ", metric lp with p = 3"; nothing of l2.
+std::string metric_words(const Measure& measure);
+
 /// "60,000 training and 10,000 test images of 784 pixels".
 std::string sizes_text(const Problem& problem);
 

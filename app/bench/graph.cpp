@@ -1,5 +1,5 @@
-// The k-nearest-neighbor graph: each training image looks for its k nearest among all the others. A search asks
-// for k + 1 of them, and the image itself is taken out.
+// The k-nearest-neighbor graph: each training image looks for its k nearest among all the others. A search
+// asks for k + 1 of them, and the image itself is taken out.
 
 #include <algorithm>
 #include <chrono>
@@ -55,12 +55,12 @@ void run_graph(BenchRun& run) {
     const ImageRows& points = data.work->train();
     check_k(k, points.count);
     Workload work(points, points, data.work->request(1, 1).train_labels, k + 1);
+    work.measure = data.work->measure;
     BenchReport& report = run.report();
-    report.title = "bench graph: the k-nearest-neighbor graph of the training set, k = " + std::to_string(k);
+    report.title = "bench graph: the k-nearest-neighbor graph of the training set, k = " + std::to_string(k) +
+                   metric_words(work.measure);
     report.data = data.dataset.name + ": " + with_commas(points.count) + " training images of " +
                   with_commas(points.dim) + " pixels, each a query among all of them";
-    report.checked = with_commas(std::min(checked_points, points.count)) +
-                     " points against the CPU engine, which agrees with nth_element on a sample of them";
     const std::vector<std::string>& names = find_case("graph")->names;
     run.expect(static_cast<std::int64_t>(names.size()));
     run.prepare(work, checked_points);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
+#include "app/report/format.h"
 #include "cpu/search.h"
 
 namespace knn {
@@ -28,16 +29,22 @@ void take(Measurement& measured, const Trial& trial) {
     if (trial.refusal) measured.left_out = *trial.refusal;
 }
 
+/// Powers are looked up, not computed.
+bool countable(const Problem& problem) {
+    return problem.metric != Metric::lp;
+}
+
 void count_distances(Measurement& measured, const Trial& trial) {
     const double n = static_cast<double>(measured.n_query), dim = static_cast<double>(measured.problem.dim);
     const double n_train = static_cast<double>(measured.problem.n_train);
     measured.bytes = 4 * (n_train * dim + n * dim + n * n_train);
-    measured.operations = trial.operations * n * n_train * dim;
+    if (countable(measured.problem)) measured.operations = trial.operations * n * n_train * dim;
 }
 
 /// What is asked for, whatever the engine does: a product and a sum for each pair and pixel.
 void count_search(Measurement& measured) {
     const Problem& problem = measured.problem;
+    if (!countable(problem)) return;
     measured.operations = 2.0 * static_cast<double>(measured.n_query) * static_cast<double>(problem.n_train) *
                           static_cast<double>(problem.dim);
 }
@@ -60,6 +67,11 @@ void BenchRun::prepare(Workload& work, std::int64_t most) {
         request.query = {pixels.data(), most, work.query().dim};
     }
     work.expected = cpu::search(request, watch_).neighbors;
+    report_.checked =
+        (work.checked.empty() ? std::string("every answer") : with_commas(most) + " of the answers") +
+        " against the CPU engine";
+    if (cpu::refuse_serial(work.problem(k))) return;
+    report_.checked += ", which agrees with nth_element on a sample of queries";
     const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
     std::vector<std::uint32_t> row(static_cast<std::size_t>(work.train().count));
     std::vector<std::uint64_t> scratch;
@@ -74,6 +86,13 @@ void BenchRun::prepare(Workload& work, std::int64_t most) {
         keep(wrong);
         return;
     }
+}
+
+void BenchRun::not_run(const std::string& experiment, const std::string& part, const std::string& name,
+                       const Problem& problem, const std::string& reason) {
+    Measurement row = started(experiment, part, name, has_gpu() ? report_.gpu : "gpu", problem);
+    row.left_out = reason;
+    keep(std::move(row));
 }
 
 Measurement BenchRun::distance(const Workload& work, Stand& stand, const std::string& experiment,
@@ -128,6 +147,10 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
                                   const std::string& selector, int k, const TrialOptions& options) {
     Serial both{started(experiment, "distance", "serial", one_cpu_thread, work.problem(k)),
                 started(experiment, "select", selector, one_cpu_thread, work.problem(k))};
+    if (const Refusal refusal = cpu::refuse_serial(work.problem(k))) {
+        both.distance.left_out = both.select.left_out = *refusal;
+        return {keep(both.distance), keep(both.select)};
+    }
     const cpu::SerialTrial trial = cpu::time_serial(work.train(), work.query(), k,
                                                     *cpu::find_serial_selector(selector), options, watch_);
     take(both.distance, trial.distance);
@@ -159,15 +182,15 @@ Measurement BenchRun::serial_random(const Problem& problem, const std::string& e
 Measurement BenchRun::search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                              const TrialOptions& options, SearchResult* result, bool all_queries) {
     const Engine& engine = *way.engine;
-    const std::string on = engine.on_gpu ? report_.gpu : "cpu";
+    const std::string on = !engine.on_gpu ? "cpu" : has_gpu() ? report_.gpu : "gpu";
     Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
     SearchRequest request = work.request(k, work.query().count);
     request.device = device_;
     request.threads = options_.search.threads;
     request.distance = way.distance;
     request.select = way.select;
-    if (engine.search == nullptr || (engine.on_gpu && !has_gpu()))
-        measured.left_out = "there is no GPU";
+    if (engine.on_gpu && !has_gpu())
+        measured.left_out = needs_gpu();
     else if (const Refusal refusal = engine.refuse(request))
         measured.left_out = *refusal;
     if (!measured.left_out.empty()) return keep(std::move(measured));

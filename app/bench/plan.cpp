@@ -97,7 +97,7 @@ const std::vector<BenchCase>& bench_cases() {
         {"graph",
          "the k-nearest-neighbor graph of the training set",
          run_graph,
-         {"data", "-k", "n-train"},
+         {"data", "-k", "n-train", "metric", "p"},
          {"tensor", "classic+gemm+replace_max", "cpu"}},
     };
     return cases;
@@ -122,7 +122,8 @@ constexpr const char* files[] = {"data", "train-images", "train-labels", "test-i
 /// The options that a case may have its own of, and the names of rows.
 void check_case(const BenchCase& which, const Options& options) {
     const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
-    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine"})
+    for (const char* name :
+         {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "p"})
         if (options.given.contains(name) && !has(which.takes, name))
             throw UsageError((*name == '-' ? "" : "--") + std::string(name) + has_its_own +
                              "; expected one of the two");

@@ -25,7 +25,8 @@ BenchRun::BenchRun(const Options& options)
 void BenchRun::find_gpu() {
     const std::string& wanted = options_.search.device;
     if (wanted == "cpu") {
-        leave_out("GPU", "--device cpu was given");
+        why_no_gpu_ = "--device cpu was given";
+        leave_out("GPU", why_no_gpu_);
         return;
     }
     std::string why;
@@ -43,7 +44,8 @@ void BenchRun::find_gpu() {
     if (wanted != "auto")
         throw DeviceError("--device " + wanted + ": no such GPU" + (why.empty() ? "" : ": " + why) +
                           "; expected an NVIDIA GPU with its driver, or --device cpu");
-    leave_out("GPU", "no GPU (" + why + "): distance kernels, selectors and engines of the GPU were not run");
+    why_no_gpu_ = "there is none (" + why + ")";
+    leave_out("GPU", why_no_gpu_);
 }
 
 bool BenchRun::wants(const std::string& name) const {
@@ -70,7 +72,9 @@ std::unique_ptr<HostMemory> BenchRun::host_memory() const {
 
 std::unique_ptr<Stand> BenchRun::stand(const Workload& work) {
     if (!has_gpu()) return nullptr;
-    return gpu_bench()->stand(device_, work.train(), work.query(), work.max_k(), watch_);
+    SearchRequest request = work.request(work.max_k(), work.query().count);
+    request.device = device_;
+    return gpu_bench()->stand(request, watch_);
 }
 
 std::unique_ptr<Stand> BenchRun::random_stand(const Problem& problem, std::uint64_t seed) {

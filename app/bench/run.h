@@ -25,6 +25,8 @@ class BenchRun {
     const BenchOptions& bench() const { return options_.bench; }
     BenchReport& report() { return report_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
+    /// Why not, for what would need it.
+    std::string needs_gpu() const { return "it runs on a GPU, and " + why_no_gpu_; }
     bool wants(const std::string& name) const;
     /// How long a row may take, and how often it runs; `share` of the time that the user allows for one.
     TrialOptions trial(double share = 1) const;
@@ -32,8 +34,9 @@ class BenchRun {
     /// So many measurements are still to come, for the bar.
     void expect(std::int64_t steps);
 
-    /// Finds the answers that others are held to, by the CPU engine, and compares a sample of them with
-    /// `nth_element`. `most`: of so many queries at most, evenly spread.
+    /// Finds the answers that others are held to, by the CPU engine, compares a sample of them with
+    /// `nth_element` where that knows the metric, and says so in the report. `most`: of so many queries at
+    /// most, evenly spread.
     void prepare(Workload& work, std::int64_t most = unlimited);
 
     /// For images: pinned where there is a GPU, as the engines expect.
@@ -65,7 +68,10 @@ class BenchRun {
     Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                        const TrialOptions& options, SearchResult* result = nullptr, bool all_queries = false);
 
-    /// Says once what is not run and why.
+    /// Keeps a row for what is not run, with the reason.
+    void not_run(const std::string& experiment, const std::string& part, const std::string& name,
+                 const Problem& problem, const std::string& reason);
+    /// Says once what is not run and why, where there is no row.
     void leave_out(const std::string& name, const std::string& reason);
 
   private:
@@ -75,6 +81,7 @@ class BenchRun {
     const Options& options_;
     BenchReport report_;
     int device_ = 0;
+    std::string why_no_gpu_;
     std::int64_t steps_ = 0, done_ = 0;
     Progress progress_;
     Watch watch_;

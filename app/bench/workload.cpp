@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cpu/search.h"
 #include "cpu/serial.h"
 
 namespace knn {
@@ -44,6 +45,8 @@ SearchRequest Workload::request(int k, std::int64_t n) const {
     request.query = query_.first(n);
     request.train_labels = labels_;
     request.k = k;
+    request.metric = measure.metric;
+    request.p = measure.p;
     return request;
 }
 
@@ -58,13 +61,33 @@ std::string Workload::mismatch(const Neighbors& found) const {
 }
 
 std::string Workload::mismatch(std::int64_t query, std::span<const std::uint32_t> row) const {
-    std::vector<std::uint32_t> right(static_cast<std::size_t>(train_.count));
-    cpu::serial_distances(train_, query_.row(query), right);
+    const std::vector<std::uint32_t> right = right_row(query);
     for (std::size_t t = 0; t < right.size(); ++t)
         if (row[t] != right[t])
             return "query " + std::to_string(query) + ", training image " + std::to_string(t) + ": " +
                    std::to_string(row[t]) + "; expected " + std::to_string(right[t]);
     return "";
+}
+
+/// By plain loops; what these do not know, by the CPU engine, which finds each piece of the training set
+/// whole.
+std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
+    std::vector<std::uint32_t> row(static_cast<std::size_t>(train_.count));
+    if (measure.metric == Metric::l2) {
+        cpu::serial_distances(train_, query_.row(query), row);
+        return row;
+    }
+    SearchRequest piece = request(1, 1);
+    piece.query = {query_.row(query), 1, query_.dim};
+    for (std::int64_t begin = 0; begin < train_.count; begin += knn::max_k) {
+        const std::int64_t n = std::min<std::int64_t>(knn::max_k, train_.count - begin);
+        piece.train = {train_.row(begin), n, train_.dim};
+        piece.train_labels = labels_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n));
+        piece.k = static_cast<int>(n);
+        for (const Neighbor& found : cpu::search(piece, {}).neighbors.rows)
+            row[static_cast<std::size_t>(begin + found.index)] = found.distance;
+    }
+    return row;
 }
 
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t place) {

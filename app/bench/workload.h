@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/metric.h"
 #include "data/search.h"
 
 namespace knn {
@@ -24,11 +25,16 @@ class Workload {
 
     const ImageRows& train() const { return train_; }
     const ImageRows& query() const { return query_; }
-    Problem problem(int k) const { return {train_.count, query_.count, train_.dim, k}; }
+    Problem problem(int k) const {
+        return {train_.count, query_.count, train_.dim, k, measure.metric, measure.p};
+    }
     /// The largest k that will be asked for.
     int max_k() const { return max_k_; }
     /// The search for the first n queries.
     SearchRequest request(int k, std::int64_t n) const;
+
+    /// By which distance.
+    Measure measure;
 
     /// What is right: the `max_k` nearest of the queries in `checked`, or, where that is empty, of all of
     /// them or the first. Whoever knows sets both.
@@ -43,10 +49,12 @@ class Workload {
     /// Empty where these are the k nearest of the first queries, as far as they are known; else the first
     /// place that differs.
     std::string mismatch(const Neighbors& found) const;
-    /// The same of one row of distances.
+    /// The same of one row of scores.
     std::string mismatch(std::int64_t query, std::span<const std::uint32_t> row) const;
 
   private:
+    std::vector<std::uint32_t> right_row(std::int64_t query) const;
+
     std::vector<std::uint8_t> pixels_, own_labels_;
     ImageRows train_, query_;
     std::span<const std::uint8_t> labels_;

@@ -37,7 +37,8 @@ bool BenchReport::wrong() const {
 /// multiply-add, so it can reach three quarters of the rate that multiply-adds alone have.
 LimitShare BenchReport::share_of(const Measurement& measured) const {
     constexpr double direct_form = 0.75, noise = 1.05;
-    if (!measured.good() || measured.part == "search") return {};
+    const bool counted = measured.part != "distance" || measured.operations > 0;
+    if (!measured.good() || measured.part == "search" || !counted) return {};
     const bool on_gpu = measured.on == gpu && !gpu.empty();
     if (!on_gpu && measured.on != one_cpu_thread) return {};
     if (measured.part == "upload")

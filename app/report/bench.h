@@ -65,9 +65,7 @@ struct BenchReport {
     std::string created;                 ///< ISO 8601, UTC
     std::string title;                   ///< one line: what is measured on what
     std::string data;                    ///< what the images are
-    /// How answers were judged.
-    std::string checked =
-        "every answer against the CPU engine, which agrees with nth_element on a sample of queries";
+    std::string checked;                 ///< how answers were judged
     std::vector<Device> devices;
     std::string gpu;  ///< "gpu:0"; empty: none
     Limits limits;    ///< of that GPU
@@ -85,7 +83,8 @@ struct BenchReport {
 std::string bench_text(const BenchReport& report);
 std::string bench_json(const BenchReport& report);
 
-/// One line a measurement: experiment,part,name,device,n_train,n_query,dim,k,queries_measured,runs,median_ms,
+/// One line a measurement:
+/// experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,
 /// min_ms,max_ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason.
 void write_bench_csv(std::ostream& out, const BenchReport& report);
 

@@ -1,7 +1,9 @@
 #include <charconv>
 #include <ostream>
 
+#include "app/options.h"
 #include "app/report/bench.h"
+#include "app/report/format.h"
 
 namespace knn {
 
@@ -26,7 +28,8 @@ std::string number(double value) {
 }  // namespace
 
 void write_bench_csv(std::ostream& out, const BenchReport& report) {
-    out << "experiment,part,name,device,n_train,n_query,dim,k,queries_measured,runs,median_ms,min_ms,max_ms,"
+    out << "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_"
+           "ms,max_ms,"
            "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason\n";
     for (const Measurement& one : report.measurements) {
         const bool good = one.good();
@@ -40,6 +43,8 @@ void write_bench_csv(std::ostream& out, const BenchReport& report) {
                                      std::to_string(one.problem.n_query),
                                      std::to_string(one.problem.dim),
                                      std::to_string(one.problem.k),
+                                     name(one.problem.metric),
+                                     one.problem.metric == Metric::lp ? shortest(one.problem.p) : "",
                                      good ? std::to_string(one.n_query) : "",
                                      good ? std::to_string(spread.runs) : "",
                                      number(spread.median),

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "app/options.h"
 #include "app/report/bench.h"
 #include "app/report/json.h"
 #include "version.h"
@@ -18,7 +19,9 @@ Json measurement_json(const BenchReport& report, const Measurement& one) {
                  {"n_train", one.problem.n_train},
                  {"n_query", one.problem.n_query},
                  {"dim", one.problem.dim},
-                 {"k", one.problem.k}};
+                 {"k", one.problem.k},
+                 {"metric", name(one.problem.metric)}};
+    if (one.problem.metric == Metric::lp) json["p"] = one.problem.p;
     if (!one.wrong.empty()) {
         json["status"] = "wrong";
         json["reason"] = one.wrong;

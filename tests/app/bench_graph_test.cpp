@@ -29,7 +29,8 @@ TEST_CASE("a point that equal points have pushed out of its own neighbors loses 
         for (std::uint32_t i = 0; i < 3; ++i)
             found.row(q)[i] = {0, i};
     const Neighbors edges = nearest_others(found);
-    CHECK(edges.rows == std::vector<Neighbor>{{0, 1}, {0, 2}, {0, 0}, {0, 2}, {0, 0}, {0, 1}, {0, 0}, {0, 1}});
+    CHECK(edges.rows ==
+          std::vector<Neighbor>{{0, 1}, {0, 2}, {0, 0}, {0, 2}, {0, 0}, {0, 1}, {0, 0}, {0, 1}});
     CHECK(nearest_others(row_of({{1, 5}})).rows.empty());  // k = 0
 }
 

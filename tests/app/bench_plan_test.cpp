@@ -9,6 +9,7 @@
 #include "cpu/search.h"
 #include "cpu/serial.h"
 #include "data/errors.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
@@ -65,8 +66,8 @@ TEST_CASE("a case has its own sizes; garrett's are the data set's") {
     Options options;
     options.bench.which = "zhu";
     CHECK(message_of(options).empty());
-    for (const char* name :
-         {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "data", "test-labels"}) {
+    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric",
+                             "data", "test-labels"}) {
         options.given = {name};
         CHECK(message_of(options).find("the case zhu has its own") != std::string::npos);
     }
@@ -152,6 +153,24 @@ TEST_CASE("a workload finds what differs from the reference") {
     CHECK(work.mismatch(6, row).empty());
     ++row[49];
     CHECK(work.mismatch(6, row).starts_with("query 6, training image 49: "));
+}
+
+TEST_CASE("a workload knows the metric and judges by it") {
+    Workload work(1500, 2, 9, 3, 3);  // more than a search of the CPU engine returns
+    const test::Rows train = {{work.train().pixels, work.train().pixels + 1500 * 9}, 1500, 9},
+                     query = {{work.query().pixels, work.query().pixels + 2 * 9}, 2, 9};
+    for (const Measure& measure :
+         {Measure{}, Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
+        work.measure = measure;
+        CHECK(work.problem(3).metric == measure.metric);
+        CHECK(work.request(3, 2).p == measure.p);
+        std::vector<std::uint32_t> row(1500);
+        for (const auto& [score, index] : test::nearest(train, query, 1500, measure)[1])
+            row[static_cast<std::size_t>(index)] = static_cast<std::uint32_t>(score);
+        CHECK(work.mismatch(1, row).empty());
+        ++row[1200];
+        CHECK(work.mismatch(1, row).starts_with("query 1, training image 1200: "));
+    }
 }
 
 TEST_CASE("random images are the same every time and fill the range") {

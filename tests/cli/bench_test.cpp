@@ -91,6 +91,30 @@ TEST_CASE("bench for machines") {
     CHECK(measured == std::set<std::string>{"cpu", "nth_element", "serial"});
 }
 
+TEST_CASE("bench by another metric") {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"--metric", "cosine"}, {"--metric", "lp", "--p", "1.5"}}) {
+        std::vector<std::string> extra = words;
+        const Folder folder;
+        extra.insert(extra.end(), {"--json", folder / "j", "--csv", folder / "c"});
+        const RunResult result = program(small_bench(extra));
+        CHECK(result.exit_code == 0);
+        CHECK(contains(result.out, ", metric " + words[1]));
+        const json report = json::parse(read_file(folder / "j"));
+        CHECK(report["checked"] == "every answer against the CPU engine");
+        for (const json& one : report["measurements"]) {
+            CAPTURE(one.dump());
+            CHECK(one["metric"] == words[1]);
+            CHECK(one.contains("p") == (words[1] == "lp"));
+            CHECK(one["status"] == (one["name"] == "cpu" ? "measured" : "left out"));
+            if (one["name"] == "nth_element")
+                CHECK(contains(one["reason"].get<std::string>(), "nth_element computes l2 distances only"));
+            if (one["name"] == "cpu") CHECK(one.contains("gflop_per_s") == (words[1] != "lp"));
+        }
+        CHECK(contains(read_file(folder / "c"), words[1] == "lp" ? ",5,lp,1.5,25," : ",5,cosine,,25,"));
+    }
+}
+
 TEST_CASE("bench as CSV: every line has every column") {
     const Folder folder;
     const RunResult result = program(small_bench({"--csv", folder / "b.csv", "-q"}));
@@ -98,7 +122,8 @@ TEST_CASE("bench as CSV: every line has every column") {
     const std::vector<std::string> lines = lines_of(read_file(folder / "b.csv"));
     CHECK(lines.size() >= 4);
     CHECK(lines[0] ==
-          "experiment,part,name,device,n_train,n_query,dim,k,queries_measured,runs,median_ms,min_ms,max_ms,"
+          "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,"
+          "max_ms,"
           "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason");
     for (const std::string& line : lines) {
         bool quoted = false;
@@ -107,7 +132,7 @@ TEST_CASE("bench as CSV: every line has every column") {
             quoted = quoted != (c == '"');
             commas += c == ',' && !quoted ? 1 : 0;
         }
-        CHECK(commas == 19);
+        CHECK(commas == 21);
     }
 }
 
@@ -215,6 +240,11 @@ TEST_CASE("wrong options of bench") {
         {{"--dim", "70000", "--n-train", "5", "--n-query", "5"}, "out of range"},
         {{"--json", "a", "--csv", "a"}, "the same place"},
         {{"--weights", "uniform"}, "unknown option"},
+        {{"--metric", "cosin"}, "did you mean cosine?"},
+        {{"--metric", "lp"}, "expected --p P with it"},
+        {{"--case", "zhu", "--metric", "l1"}, "--metric: the case zhu has its own"},
+        {{"--limit-train", "3"}, "--limit-train: unknown option; did you mean '--n-train'?"},
+        {{"--limit-test=3"}, "--limit-test=3: unknown option; did you mean '--n-query'?"},
     };
     for (const auto& one : wrong) {
         std::vector<std::string> words = {"bench"};

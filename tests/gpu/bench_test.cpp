@@ -24,6 +24,17 @@ ImageRows view(const test::Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
 }
 
+SearchRequest request_of(const test::Rows& train, const test::Rows& query, int k,
+                         const Measure& measure = {}) {
+    SearchRequest request;
+    request.train = view(train);
+    request.query = view(query);
+    request.k = k;
+    request.metric = measure.metric;
+    request.p = measure.p;
+    return request;
+}
+
 /// How many distances of the first queries are not what they should be.
 std::int64_t wrong_distances(Stand& stand, const test::Rows& train, const test::Rows& query, std::int64_t n) {
     std::int64_t wrong = 0;
@@ -50,7 +61,7 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
             test::Rows train = test::random_rows(n_train, dim, 3, 2),
                        query = test::random_rows(n_query, dim, 4, 2);
             const Watch watch;
-            const auto stand = gpu::stand(0, view(train), view(query), 5, watch);
+            const auto stand = gpu::stand(request_of(train, query, 5), watch);
             REQUIRE(stand->n_query() == n_query);
             for (const std::string& name : names)
                 for (const bool linear : {false, true}) {
@@ -68,11 +79,37 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
         }
 }
 
+TEST_CASE("gpu: a stand has the metric of its request, and refuses kernels that lack it") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(60, 9, 1, 3), query = test::random_rows(5, 9, 2, 3);
+    const Watch watch;
+    for (const Measure& measure : {Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
+        const auto stand = gpu::stand(request_of(train, query, 4, measure), watch);
+        const auto right = test::nearest(train, query, 60, measure);
+        int able = 0;
+        for (const gpu::StrategyInfo& one : gpu::distance_kernels()) {
+            CAPTURE(one.name);
+            if (stand->time_distance(one.name, {}).refusal) {
+                CHECK(stand->fill(one.name));
+                continue;
+            }
+            ++able;
+            for (std::int64_t q = 0; q < 5; ++q) {
+                const std::vector<std::uint32_t> row = stand->matrix_row(q);
+                for (const auto& [score, index] : right[static_cast<std::size_t>(q)])
+                    CHECK(row[static_cast<std::size_t>(index)] == score);
+            }
+        }
+        CHECK(able > 0);
+        CHECK(stand->time_distance("pair_plain", {}).refusal);  // it knows l2 alone
+    }
+}
+
 TEST_CASE("gpu: small problems by every selector on a stand") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(500, 6, 1, 3), query = test::random_rows(40, 6, 2, 3);
     const Watch watch;
-    const auto stand = gpu::stand(0, view(train), view(query), 9, watch);
+    const auto stand = gpu::stand(request_of(train, query, 9), watch);
     CHECK(!stand->fill(gpu::distance_kernels().front().name));
     const auto right = test::nearest(train, query, 9);
     for (const gpu::StrategyInfo& selector : gpu::selectors()) {
@@ -96,7 +133,7 @@ TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     const Watch watch;
     TrialOptions options;
     options.repeat = 1;
-    const auto stand = gpu::stand(0, view(train), view(query), 1, watch);
+    const auto stand = gpu::stand(request_of(train, query, 1), watch);
     CHECK(!stand->fill("float4"));
     const auto row = stand->matrix_row(11'999);
     for (const std::int64_t t : {0, 1, 1'000, 1'999})
