@@ -29,10 +29,8 @@ std::string both(const Measurement& a, const Measurement& b) {
 
 /// What a machine without GPU does without, by name.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
-    for (const std::string& name : wanted(run, distance_kernels()))
-        run.not_run(experiment, "distance", name, problem, run.needs_gpu());
-    for (const std::string& name : wanted(run, selectors()))
-        run.not_run(experiment, "select", name, problem, run.needs_gpu());
+    run.need_gpu(experiment, "distance", wanted(run, distance_kernels()), problem);
+    run.need_gpu(experiment, "select", wanted(run, selectors()), problem);
     for (const char* option : {"distance", "select"})
         if (run.options().given.contains(option))
             run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
@@ -122,9 +120,9 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
     Section section(run, "engines, upload to votes, k = " + std::to_string(k), "engine");
-    const std::string& named = run.options().search.engine;
+    const SearchOptions& search = run.options().search;
     for (const SearchWay& way : search_ways()) {
-        const bool asked = !run.options().search.engine_named || named == "auto" || named == way.engine->name;
+        const bool asked = !search.engine_named || search.engine == way.engine->name;
         if (!asked || !run.wants(way.name)) continue;
         section.add(run.search(work, experiment, way, k, run.trial()));
     }

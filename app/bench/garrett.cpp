@@ -33,14 +33,10 @@ constexpr std::array<Rung, 6> rungs = {{
     {"3.5 rolled -> fully unrolled", "ladder_unrolled", true, false},
 }};
 
+constexpr const char* ladder_note = "*: fewer test images were timed; the launches are alike, one an image.";
+
 std::string time_cell(const Measurement& one, double value) {
     return one.good() ? short_number(value) : !one.wrong.empty() ? "WRONG" : "not run";
-}
-
-/// The distance of all queries as the rung that was measured on some of them would take: the launches are
-/// alike, one a query.
-double ms_of_all(const Measurement& one) {
-    return one.us_a_query() * 1e-3 * static_cast<double>(one.problem.n_query);
 }
 
 void ladder(BenchRun& run, const Workload& work, Stand& stand, Measurement& last) {
@@ -67,21 +63,25 @@ void ladder(BenchRun& run, const Workload& work, Stand& stand, Measurement& last
         table.rows.push_back(
             {rung.change, short_number(upload.ms_median()),
              first ? "" : percent(upload.ms_median() / upload_above->ms_median(), 0),
-             one.good() ? with_commas(one.n_query) : "", time_cell(one, spread.median / n),
+             one.good() ? with_commas(one.n_query) + (one.partial() ? partial_mark : "") : "",
+             time_cell(one, spread.median / n),
              one.good() ? short_number(spread.low / n) + " to " + short_number(spread.high / n) : "",
              first || !one.good() || !above.good() ? "" : percent(one.us_a_query() / above.us_a_query(), 0),
              first ? "all: " + stated(previous, "whole", "execution time") + " s" : "not stated"});
         if (one.good())
-            panel.bars.push_back({rung.change, spread.median / n, spread.low / n, spread.high / n,
+            panel.bars.push_back({rung.change + std::string(one.partial() ? partial_mark : ""),
+                                  spread.median / n, spread.low / n, spread.high / n,
                                   short_number(spread.median / n) + " ms"});
         upload_above = &upload;
         above = one;
+        if (one.partial()) panel.notes = {ladder_note};
         if (one.good()) last = std::move(one);
     }
     table.notes = {
         "before: pageable host memory, scalar loads, linear rows, the test image in global memory, a loop.",
         "upload: all images as floats, in one copy. The paper states no step's own time, only the",
         "execution time of the whole program before the first."};
+    table.notes.insert(table.notes.end(), panel.notes.begin(), panel.notes.end());
     run.report().tables.push_back(std::move(table));
     run.report().panels.push_back(std::move(panel));
 }
@@ -89,7 +89,8 @@ void ladder(BenchRun& run, const Workload& work, Stand& stand, Measurement& last
 struct FinalRow {
     const char* what;
     std::string_view row;
-    double paper_style_ms, classic_ms;
+    const Measurement& last_rung;
+    double classic_ms;
 };
 
 double stage_ms(const SearchResult& result, const char* name) {
@@ -118,11 +119,10 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
     const Measurement whole =
         run.search(work, experiment, search_way("classic"), k, run.trial(), &classic, true);
     const FinalRow rows[] = {
-        {"data transfer", "data transfer", upload.good() ? upload.ms_median() : 0,
+        {"data transfer", "data transfer", upload,
          stage_ms(classic, "upload") + stage_ms(classic, "download")},
-        {"distance", "distance calculation", last.good() ? ms_of_all(last) : 0,
-         stage_ms(classic, "distance")},
-        {"sorting", "sorting", sort.good() ? ms_of_all(sort) : 0, stage_ms(classic, "sort")},
+        {"distance", "distance calculation", last, stage_ms(classic, "distance")},
+        {"sorting", "sorting", sort, stage_ms(classic, "sort")},
     };
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
@@ -133,7 +133,7 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
         const Figure* paper = find_figure(final_version, row.row, "total");
         table.rows.push_back(
             {row.what, stated(final_version, row.row, "total"), stated(final_version, row.row, "average"),
-             cell(row.paper_style_ms), cell(row.classic_ms),
+             ms_cell(row.last_rung), cell(row.classic_ms),
              paper != nullptr && row.classic_ms > 0 ? short_number(paper->value() / row.classic_ms) + " x"
                                                     : ""});
     }
@@ -147,11 +147,7 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
     table.notes = {"execution: the paper's is its whole program, ours the search from upload to votes.",
                    "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
                        " right in " + stated(previous, "whole", "execution time") + " s."};
-    if (last.good() && last.n_query < work.query().count)
-        table.notes.push_back(
-            "last rung: " + with_commas(last.n_query) +
-            " launches were timed, one a test image; the total is theirs times " +
-            fixed(static_cast<double>(work.query().count) / static_cast<double>(last.n_query), 2));
+    note_marks(table);  // launches are alike, one a test image
     run.report().tables.push_back(std::move(table));
 }
 
@@ -168,7 +164,12 @@ void run_garrett(BenchRun& run) {
     run.prepare(*data.work);
     const std::unique_ptr<Stand> stand = run.stand(*data.work);
     if (stand == nullptr) {
-        run.leave_out("the ladder", "its steps are steps of a GPU");
+        const Problem problem = data.work->problem(k);
+        run.need_gpu(experiment, "upload", {"pageable", "pinned"}, problem);
+        run.need_gpu(experiment, "distance",
+                     {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unrolled"}, problem);
+        run.need_gpu(experiment, "select", {"bitonic"}, problem);
+        run.need_gpu(experiment, "search", {"classic"}, problem);
         BenchTable table;
         table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
                       with_commas(data.work->query().count) + ")";

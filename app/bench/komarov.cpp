@@ -17,25 +17,23 @@ struct Point {
 
 class Komarov {
   public:
-    explicit Komarov(BenchRun& run)
-        : run_(run), ours_(first_of(selectors(), {"multiselect", "bitonic_topk"})) {
-        if (run.has_gpu() && ours_ != "multiselect")
-            run.leave_out("multiselect",
-                          "this build has no selector of this name: " + ours_ + " takes its place");
+    explicit Komarov(BenchRun& run) : run_(run) {
+        if (run.has_gpu()) return;
+        std::vector<std::string> names;
+        for (const char* name : {ours_, "insertion", "bitonic_topk"})
+            if (run.wants(name)) names.emplace_back(name);
+        run.need_gpu("komarov", "select", names, {65'536, 1024, 1, 128});
     }
 
     /// `rival`: what the paper compares with. `x`: which size varies; one line for each k.
     void figure(const std::string& number, const std::string& title, const std::string& rival,
                 const std::string& x, const std::vector<Point>& points, bool a_query = false) {
-        if (rival == ours_) {
-            run_.leave_out("Fig. " + number,
-                           "its rival, " + rival + ", takes the place of multiselect already");
-            return;
-        }
         std::vector<std::string> ways;
         std::vector<std::string> names;
-        for (const std::string& name : {ours_, rival})
-            if (!name.empty() && (run_.has_gpu() || name == "nth_element")) names.push_back(name);
+        for (const std::string& name : {std::string(ours_), rival})
+            if (!name.empty() && run_.wants(name) && (run_.has_gpu() || name == "nth_element"))
+                names.push_back(name);
+        if (names.empty()) return run_.leave_out("Fig. " + number, "--only names none of its rows");
         std::vector<int> ks;
         for (const Point& point : points)
             if (std::find(ks.begin(), ks.end(), point.k) == ks.end()) ks.push_back(point.k);
@@ -65,13 +63,17 @@ class Komarov {
         diagram.add_to(run_.report());
     }
 
+    /// Below the table before.
+    void note(const std::string& text) {
+        if (!run_.report().tables.empty()) run_.report().tables.back().notes.push_back(text);
+    }
+
   private:
     static std::string way(const std::string& name, int k) { return name + ", k = " + std::to_string(k); }
 
     void measure(Diagram& diagram, const std::string& experiment, const std::string& name,
                  const Problem& problem, Stand* stand, bool a_query) {
         const bool serial = name == "nth_element";
-        if (!run_.wants(name)) return;
         if (!serial && stand == nullptr) return;
         const Measurement one = serial
                                     ? run_.serial_random(problem, experiment, run_.trial(0.1))
@@ -79,8 +81,8 @@ class Komarov {
         diagram.value(way(name, problem.k), one, a_query ? one.us_a_query() : one.ms_median());
     }
 
+    static constexpr const char* ours_ = "multiselect";
     BenchRun& run_;
-    std::string ours_;
 };
 
 /// Every k at every place; `sizes` is (queries, row length).
@@ -129,7 +131,7 @@ void run_komarov(BenchRun& run) {
                        "bitonic_topk", "row length", points(constant, ks));
         komarov.figure("8", "queries varied, rows of 65,536, time of one query", "", "queries",
                        points(few, ks), true);
-        report.tables.back().notes.push_back(
+        komarov.note(
             "The paper: the time of a query flattens out at 128 queries, when every block has work.");
     } else {
         run.leave_out("Figs. 4, 5, 6 and 8", "they compare selectors of a GPU");
@@ -138,7 +140,7 @@ void run_komarov(BenchRun& run) {
                   "its rival finds the k-th value alone, one row at a time; no selector here does only that");
     komarov.figure("9", "row length varied, 128 queries, against nth_element on one CPU thread",
                    "nth_element", "row length", points(serial, ks));
-    report.tables.back().notes.push_back("The sizes of all figures are ours.");
+    komarov.note("The sizes of all figures are ours.");
 }
 
 }  // namespace knn

@@ -95,6 +95,12 @@ void BenchRun::not_run(const std::string& experiment, const std::string& part, c
     keep(std::move(row));
 }
 
+void BenchRun::need_gpu(const std::string& experiment, const std::string& part,
+                        const std::vector<std::string>& names, const Problem& problem) {
+    for (const std::string& name : names)
+        not_run(experiment, part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
+}
+
 Measurement BenchRun::distance(const Workload& work, Stand& stand, const std::string& experiment,
                                const std::string& name, const TrialOptions& options) {
     Measurement measured = started(experiment, "distance", name, report_.gpu, work.problem(work.max_k()));
@@ -190,7 +196,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
     request.distance = way.distance;
     request.select = way.select;
     if (engine.on_gpu && !has_gpu())
-        measured.left_out = needs_gpu();
+        measured.left_out = "it runs on a GPU, and " + why_no_gpu_;
     else if (const Refusal refusal = engine.refuse(request))
         measured.left_out = *refusal;
     if (!measured.left_out.empty()) return keep(std::move(measured));

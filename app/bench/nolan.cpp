@@ -17,25 +17,30 @@ struct Sizes {
 
 class Nolan {
   public:
-    explicit Nolan(BenchRun& run)
-        : run_(run), distance_(first_of(distance_kernels(), {"auto-texture", "tiled"})) {
+    explicit Nolan(BenchRun& run) : run_(run) {
         // The paper's three, the one that it proposes, and the best of this program beside them.
         for (const char* name :
              {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect"})
-            if (!first_of(selectors(), {name}).empty() && run.wants(name)) selectors_.emplace_back(name);
+            if (run.wants(name)) selectors_.emplace_back(name);
         for (const char* name : {"nth_element", "cpu"})
             if (run.wants(name)) on_cpu_.emplace_back(name);
+        if (run.has_gpu()) return;
+        const Sizes sizes;
+        run.need_gpu("nolan", "select", selectors_, {sizes.n_train, sizes.n_query, sizes.dim, sizes.k});
+        selectors_.clear();
     }
 
+    /// Whether this machine has what was asked for, so that there are figures.
+    bool any() const { return !selectors_.empty() || !on_cpu_.empty(); }
+
     std::int64_t ways() const {
-        return static_cast<std::int64_t>((run_.has_gpu() ? selectors_.size() : 0) + on_cpu_.size()) +
-               (run_.has_gpu() ? 1 : 0);
+        return static_cast<std::int64_t>(selectors_.size() + on_cpu_.size()) + (selectors_.empty() ? 0 : 1);
     }
 
     /// One figure: these sizes one after another.
     void figure(const std::string& number, const std::string& title, const std::string& x,
                 const std::vector<std::pair<std::int64_t, Sizes>>& points, const std::string& says) {
-        std::vector<std::string> columns = run_.has_gpu() ? selectors_ : std::vector<std::string>{};
+        std::vector<std::string> columns = selectors_;
         columns.insert(columns.end(), on_cpu_.begin(), on_cpu_.end());
         Diagram diagram((number.size() > 3 ? "Figures " : "Figure ") + number + ": " + title, x, "ms",
                         columns);
@@ -49,15 +54,15 @@ class Nolan {
                 work =
                     std::make_unique<Workload>(sizes.n_train, sizes.n_query, sizes.dim, largest_k(points), 5);
                 run_.prepare(*work);
-                stand = run_.stand(*work);
+                if (!selectors_.empty()) stand = run_.stand(*work);
                 if (stand != nullptr)
                     distance = run_.distance(*work, *stand, "nolan " + number, distance_, run_.trial(0.2));
             }
             measure(diagram, number, *work, stand.get(), distance, sizes.k);
             diagram.words("paper", "not stated");
         }
-        if (run_.has_gpu())
-            diagram.note("Distances by " + distance_ + "; the paper's are by texture or tiles.");
+        if (!selectors_.empty())
+            diagram.note(std::string("Distances by ") + distance_ + "; the paper's are by texture or tiles.");
         diagram.note("The paper: " + says);
         diagram.add_to(run_.report());
     }
@@ -74,7 +79,23 @@ class Nolan {
         return k;
     }
 
-    static double queries(const Measurement& one) { return static_cast<double>(one.n_query); }
+    /// Adds both parts of a search to the diagram, as far as both were measured.
+    static void add(Diagram& diagram, const std::string& name, Measurement select,
+                    const Measurement& distance) {
+        const double us_a_query = select.us_a_query() + distance.us_a_query();
+        if (!distance.good() && select.good()) {
+            select.ms.clear();
+            select.wrong = distance.wrong;
+        }
+        // Both on as many as the one with the fewest: times of a query stay.
+        const double share = select.n_query > distance.n_query && select.n_query > 0
+                                 ? static_cast<double>(distance.n_query) / static_cast<double>(select.n_query)
+                                 : 1;
+        select.n_query = std::min(select.n_query, distance.n_query);
+        for (double& ms : select.ms)
+            ms *= share;
+        diagram.value(name, select, us_a_query * 1e-3 * static_cast<double>(select.n_query));
+    }
 
     void measure(Diagram& diagram, const std::string& number, const Workload& work, Stand* stand,
                  const Measurement& distance, int k) {
@@ -83,7 +104,7 @@ class Nolan {
             stand->fill(distance_);
             for (const std::string& name : selectors_) {
                 const Measurement one = run_.select(work, *stand, experiment, name, k, run_.trial(0.2));
-                diagram.value(name, one, (one.us_a_query() + distance.us_a_query()) * 1e-3 * queries(one));
+                add(diagram, name, one, distance);
             }
         }
         for (const std::string& name : on_cpu_)
@@ -92,14 +113,12 @@ class Nolan {
                 diagram.value(name, one, one.ms_median());
             } else {
                 const BenchRun::Serial one = run_.serial(work, experiment, name, k, run_.trial(0.2));
-                diagram.value(
-                    name, one.select,
-                    (one.select.us_a_query() + one.distance.us_a_query()) * 1e-3 * queries(one.select));
+                add(diagram, name, one.select, one.distance);
             }
     }
 
+    static constexpr const char* distance_ = "auto-texture";
     BenchRun& run_;
-    std::string distance_;
     std::vector<std::string> selectors_, on_cpu_;
 };
 
@@ -126,6 +145,7 @@ void run_nolan(BenchRun& run) {
                      {"value of k", "128", "", "seed 000, 5"},
                      {"times of Figures 5.1 to 5.5", "not stated", "ms", "seed 000, 5: in diagrams alone"}};
     Nolan nolan(run);
+    if (!nolan.any()) return;
     const auto by_k = varied({1, 4, 16, 64, 128, 256, 512, 1024},
                              [](Sizes& sizes, std::int64_t k) { sizes.k = static_cast<int>(k); });
     const auto by_points =

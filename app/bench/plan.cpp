@@ -36,6 +36,10 @@ SearchWay search_way(const std::string& name) {
     return *std::find_if(ways.begin(), ways.end(), [&](const SearchWay& way) { return way.name == name; });
 }
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 std::vector<std::string> bench_names() {
     std::vector<std::string> names;
     const auto add = [&](const std::string& name) {
@@ -49,14 +53,6 @@ std::vector<std::string> bench_names() {
         add(way.name);
     return names;
 }
-
-namespace {
-
-bool has(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-}  // namespace
 
 std::vector<std::string> parse_only(const std::string& text) {
     const std::vector<std::string> known = bench_names();
@@ -113,42 +109,6 @@ const BenchCase* find_case(const std::string& name) {
 bool uses_data_set(const Options& options) {
     const BenchCase* which = find_case(options.bench.which);
     return which != nullptr ? has(which->takes, "data") : options.bench.dim == 0;
-}
-
-namespace {
-
-constexpr const char* files[] = {"data", "train-images", "train-labels", "test-images", "test-labels"};
-
-/// The options that a case may have its own of, and the names of rows.
-void check_case(const BenchCase& which, const Options& options) {
-    const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
-    for (const char* name :
-         {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "p"})
-        if (options.given.contains(name) && !has(which.takes, name))
-            throw UsageError((*name == '-' ? "" : "--") + std::string(name) + has_its_own +
-                             "; expected one of the two");
-    for (const char* file : files)
-        if (options.given.contains(file) && !has(which.takes, "data"))
-            throw UsageError("--" + std::string(file) + has_its_own + " images; expected one of the two");
-    for (const std::string& name : options.bench.only)
-        if (!has(which.names, name))
-            throw UsageError("--only " + name + has_its_own + " rows; expected " +
-                             (which.names.empty() ? "one of the two" : one_of(which.names)));
-}
-
-}  // namespace
-
-void check_bench_options(const Options& options) {
-    const BenchOptions& bench = options.bench;
-    const auto given = [&](const char* name) { return options.given.count(name) > 0; };
-    if (const BenchCase* which = find_case(bench.which)) return check_case(*which, options);
-    for (const char* size : {"n-train", "n-query"})
-        if (bench.dim > 0 && !given(size))
-            throw UsageError(std::string("--dim: random images need their number too; expected --") + size);
-    for (const char* file : files)
-        if (bench.dim > 0 && given(file))
-            throw UsageError(std::string("--dim and --") + file +
-                             ": random images come from no file; expected one of the two");
 }
 
 }  // namespace knn

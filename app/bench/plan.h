@@ -21,6 +21,8 @@ std::vector<SearchWay> search_ways();
 /// The one of this name; it is there.
 SearchWay search_way(const std::string& name);
 
+bool has(const std::vector<std::string>& names, const std::string& name);
+
 /// Everything that --only takes.
 std::vector<std::string> bench_names();
 
@@ -47,7 +49,8 @@ const BenchCase* find_case(const std::string& name);
 /// Whether the run reads a data set.
 bool uses_data_set(const Options& options);
 
-/// Throws UsageError where options contradict each other: a case has its own sizes.
+/// Throws UsageError where options contradict each other or would do nothing: a case has its own sizes, a
+/// kernel of the GPU has no use for --device cpu.
 void check_bench_options(const Options& options);
 
 }  // namespace knn

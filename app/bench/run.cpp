@@ -44,8 +44,8 @@ void BenchRun::find_gpu() {
     if (wanted != "auto")
         throw DeviceError("--device " + wanted + ": no such GPU" + (why.empty() ? "" : ": " + why) +
                           "; expected an NVIDIA GPU with its driver, or --device cpu");
-    why_no_gpu_ = "there is none (" + why + ")";
-    leave_out("GPU", why_no_gpu_);
+    why_no_gpu_ = "there is none";
+    leave_out("GPU", why_no_gpu_ + " (" + why + ")");
 }
 
 bool BenchRun::wants(const std::string& name) const {
@@ -83,9 +83,7 @@ std::unique_ptr<Stand> BenchRun::random_stand(const Problem& problem, std::uint6
 }
 
 void BenchRun::leave_out(const std::string& name, const std::string& reason) {
-    for (const LeftOut& one : report_.left_out)
-        if (one.name == name && one.reason == reason) return;
-    report_.left_out.push_back({name, reason});
+    report_.leave_out(name, reason);
 }
 
 Measurement BenchRun::keep(Measurement measured) {

@@ -25,8 +25,6 @@ class BenchRun {
     const BenchOptions& bench() const { return options_.bench; }
     BenchReport& report() { return report_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
-    /// Why not, for what would need it.
-    std::string needs_gpu() const { return "it runs on a GPU, and " + why_no_gpu_; }
     bool wants(const std::string& name) const;
     /// How long a row may take, and how often it runs; `share` of the time that the user allows for one.
     TrialOptions trial(double share = 1) const;
@@ -71,6 +69,9 @@ class BenchRun {
     /// Keeps a row for what is not run, with the reason.
     void not_run(const std::string& experiment, const std::string& part, const std::string& name,
                  const Problem& problem, const std::string& reason);
+    /// The same of strategies that there is no GPU for.
+    void need_gpu(const std::string& experiment, const std::string& part,
+                  const std::vector<std::string>& names, const Problem& problem);
     /// Says once what is not run and why, where there is no row.
     void leave_out(const std::string& name, const std::string& reason);
 

@@ -11,8 +11,8 @@ namespace {
 PlotBar bar_of(const Measurement& one) {
     const Spread spread = one.spread();
     const double a_ms = spread.median > 0 ? one.us_a_query() / spread.median : 0;
-    return {one.name, one.us_a_query(), spread.low * a_ms, spread.high * a_ms,
-            short_number(one.us_a_query())};
+    return {one.name + (one.partial() ? partial_mark : ""), one.us_a_query(), spread.low * a_ms,
+            spread.high * a_ms, short_number(one.us_a_query())};
 }
 
 }  // namespace
@@ -35,11 +35,18 @@ void Section::add(const Measurement& one, const std::vector<std::string>& more) 
     row.insert(row.end(), more.begin(), more.end());
     row.resize(table_.columns.size());
     table_.rows.push_back(std::move(row));
+    partial_ = partial_ || one.partial();
     if (one.good()) panel_.bars.push_back(bar_of(one));
 }
 
 void Section::finish() {
     if (table_.rows.empty()) return;
+    if (partial_) {
+        const std::string note =
+            "*: timed on fewer than all queries, for want of time (--seconds gives more) or memory.";
+        table_.notes.push_back(note);
+        panel_.notes.push_back(note);
+    }
     std::sort(panel_.bars.begin(), panel_.bars.end(),
               [](const PlotBar& a, const PlotBar& b) { return a.value < b.value; });
     if (!panel_.bars.empty()) run_.report().panels.push_back(panel_);

@@ -29,6 +29,7 @@ class Section {
     BenchRun& run_;
     BenchTable table_;
     Panel panel_;
+    bool partial_ = false;
 };
 
 }  // namespace knn

@@ -6,12 +6,16 @@
 
 namespace knn {
 
-std::string first_of(const std::vector<Strategy>& table, const std::vector<std::string>& names) {
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
     for (const std::string& name : names)
-        for (const Strategy& one : table)
-            if (one.name == name) return name;
-    return "";
+        text += (text.empty() ? "" : "; ") + name;
+    return text;
 }
+
+}  // namespace
 
 Diagram::Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways)
     : title_(std::move(title)), x_(std::move(x)), unit_(std::move(unit)), ways_(std::move(ways)) {}
@@ -28,18 +32,27 @@ void Diagram::row(double x, const std::string& label) {
 
 void Diagram::value(const std::string& way, const Measurement& measured, double value) {
     Cell cell;
-    const bool whole = measured.n_query == measured.problem.n_query;
-    if (measured.good() && !whole) {
-        cell.text = short_number(value) + " [" + std::to_string(measured.n_query) + "]";
-        some_partial_ = true;
-    } else if (measured.good()) {
-        const Spread spread = measured.spread();
-        const double scale = spread.median > 0 ? value / spread.median : 1;
-        cell = {short_number(value), value, std::min(value, spread.low * scale), spread.high * scale};
+    const bool alike = measured.on == one_cpu_thread;
+    if (measured.good()) {
+        cell.text = short_number(value);
+        if (measured.partial()) cell.text += " [" + std::to_string(measured.n_query) + "]";
+        if (!measured.partial() || alike) cell.us_a_query = measured.us_a_query();
     } else {
         cell.text = !measured.wrong.empty() ? "WRONG" : "not run";
     }
-    if (measured.good() && (whole || measured.on == one_cpu_thread)) cell.us_a_query = measured.us_a_query();
+    if (cell.us_a_query > 0) {
+        const Spread spread = measured.spread();
+        cell.value =
+            value * static_cast<double>(measured.problem.n_query) / static_cast<double>(measured.n_query);
+        const double scale = spread.median > 0 ? cell.value / spread.median : 1;
+        cell.low = std::min(cell.value, spread.low * scale);
+        cell.high = spread.high * scale;
+        cell.multiplied = measured.partial();
+    } else if (measured.good()) {
+        not_drawn_.push_back(way + " at " + rows_.back().label);
+    }
+    some_partial_ = some_partial_ || measured.partial();
+    some_multiplied_ = some_multiplied_ || cell.multiplied;
     rows_.back().cells.emplace_back(way, cell);
 }
 
@@ -69,6 +82,10 @@ void Diagram::add_to(BenchReport& report) const {
     panel.title = title_;
     panel.x_label = x_;
     panel.y_label = unit_;
+    if (some_multiplied_)
+        panel.notes.emplace_back("hollow: a CPU thread, timed on fewer queries; their time is multiplied.");
+    if (!not_drawn_.empty())
+        panel.notes.push_back("not drawn, timed on fewer queries: " + listed(not_drawn_) + '.');
     for (const std::string& way : ways_)
         panel.lines.push_back({way, {}});
     for (const Row& row : rows_) {
@@ -77,11 +94,14 @@ void Diagram::add_to(BenchReport& report) const {
             const Cell* cell = row.find(table.columns[i]);
             cells.push_back(cell != nullptr ? cell->text : "");
             if (cell != nullptr && cell->value > 0 && i <= ways_.size())
-                panel.lines[i - 1].points.push_back({row.x, cell->value, cell->low, cell->high});
+                panel.lines[i - 1].points.push_back(
+                    {row.x, cell->value, cell->low, cell->high, cell->multiplied});
         }
         table.rows.push_back(std::move(cells));
     }
     std::erase_if(panel.lines, [](const PlotLine& line) { return line.points.empty(); });
+    if (panel.lines.empty() && !not_drawn_.empty())
+        report.leave_out("the plot of " + title_, "all of it was timed on fewer queries than all");
     report.tables.push_back(std::move(table));
     if (!panel.lines.empty()) report.panels.push_back(std::move(panel));
 }

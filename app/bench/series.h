@@ -9,9 +9,6 @@
 
 namespace knn {
 
-/// The first of these names that the table has; empty: none.
-std::string first_of(const std::vector<Strategy>& table, const std::vector<std::string>& names);
-
 /// One diagram with its table: a row for each point, a column for each way.
 class Diagram {
   public:
@@ -21,7 +18,8 @@ class Diagram {
     /// Begins a row at this place of the x axis; `label` is what the table calls it.
     void row(double x, const std::string& label);
     /// The value of one way in the row, in the unit for all queries; a measurement that is not good leaves a
-    /// word instead. Where it is of some queries only, the cell says of how many and the plot leaves it out.
+    /// word instead. Where it is of some queries only, the cell says of how many. The plot then multiplies
+    /// the time of a CPU thread, whose queries are alike, and leaves out others; it says both.
     void value(const std::string& way, const Measurement& measured, double value);
     /// A cell that says something else.
     void words(const std::string& column, const std::string& text);
@@ -37,6 +35,7 @@ class Diagram {
         std::string text;
         double value = 0;  ///< 0: none
         double low = 0, high = 0;
+        bool multiplied = false;
         double us_a_query = 0;  ///< 0: not to be compared
     };
     struct Row {
@@ -47,7 +46,8 @@ class Diagram {
     };
     std::string title_, x_, unit_;
     std::vector<std::string> ways_, extra_columns_, notes_;
-    bool some_partial_ = false;
+    bool some_partial_ = false, some_multiplied_ = false;
+    std::vector<std::string> not_drawn_;
     std::vector<Row> rows_;
 };
 

@@ -11,53 +11,46 @@ namespace knn {
 namespace {
 
 constexpr int k = 5;  // appendix B.3
+constexpr const char *distance = "row_shared", *sort = "segmented_sort";
 constexpr const char *system1 = "seed 002, A.1", *system2 = "seed 002, A.2";
 
-std::string milliseconds(double us_a_query, std::int64_t n_query) {
-    return us_a_query > 0 ? short_number(us_a_query * 1e-3 * static_cast<double>(n_query)) : "not run";
+PlotPoint point(double x, double y, bool hollow = false) {
+    return {x, y, y, y, hollow};
 }
 
-PlotPoint point(double x, double y) {
-    return {x, y, y, y};
-}
-
-/// The times of one case, in microseconds a query; 0: not run.
+/// What was measured of one case.
 struct Times {
-    double cpu_distance = 0, cpu_sort = 0, gpu_distance = 0, gpu_sort = 0;
-    std::int64_t cpu_queries = 0;
+    BenchRun::Serial cpu;
+    Measurement gpu_distance, gpu_sort;
 
-    double cpu() const { return cpu_distance + cpu_sort; }
-    double gpu() const { return gpu_distance > 0 && gpu_sort > 0 ? gpu_distance + gpu_sort : 0; }
-    double speed_up() const { return gpu() > 0 ? cpu() / gpu() : 0; }
+    /// Of a query, on one CPU thread and on the GPU.
+    double speed_up() const {
+        if (!cpu.select.good() || !gpu_distance.good() || !gpu_sort.good()) return 0;
+        return (cpu.distance.us_a_query() + cpu.select.us_a_query()) /
+               (gpu_distance.us_a_query() + gpu_sort.us_a_query());
+    }
+    bool partial() const { return cpu.select.partial() || gpu_distance.partial() || gpu_sort.partial(); }
 };
 
-Times measure(BenchRun& run, const SinghCase& sizes, const std::string& distance, const std::string& sort) {
+Times measure(BenchRun& run, const SinghCase& sizes) {
     Workload work(sizes.n_train, sizes.n_query, sizes.dim, k, 2);
     run.prepare(work);
     const std::string experiment = std::string("singh ") + sizes.name;
     Times times;
-    const BenchRun::Serial serial = run.serial(work, experiment, "serial_sort", k, run.trial());
-    if (serial.select.good()) {
-        times.cpu_distance = serial.distance.us_a_query();
-        times.cpu_sort = serial.select.us_a_query();
-        times.cpu_queries = serial.select.n_query;
-    }
+    times.cpu = run.serial(work, experiment, "serial_sort", k, run.trial());
     const std::unique_ptr<Stand> stand = run.stand(work);
     if (stand == nullptr) return times;
-    const Measurement filled = run.distance(work, *stand, experiment, distance, run.trial());
-    if (filled.good()) times.gpu_distance = filled.us_a_query();
+    times.gpu_distance = run.distance(work, *stand, experiment, distance, run.trial());
     stand->fill(distance);
-    const Measurement sorted = run.select(work, *stand, experiment, sort, k, run.trial());
-    if (sorted.good()) times.gpu_sort = sorted.us_a_query();
+    times.gpu_sort = run.select(work, *stand, experiment, sort, k, run.trial());
     return times;
 }
 
 void add_row(BenchTable& table, const SinghCase& sizes, const Times& times) {
-    const auto of_all = [&](double us) { return milliseconds(us, sizes.n_query); };
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
-         of_all(times.cpu_distance), of_all(times.cpu_sort), of_all(times.gpu_distance),
-         of_all(times.gpu_sort), times.speed_up() > 0 ? short_number(times.speed_up()) + "x" : "",
+         ms_cell(times.cpu.distance), ms_cell(times.cpu.select), ms_cell(times.gpu_distance),
+         ms_cell(times.gpu_sort), times.speed_up() > 0 ? short_number(times.speed_up()) + "x" : "",
          stated(system1, sizes.name, "speed-up") + "x", stated(system2, sizes.name, "speed-up") + "x",
          stated(system1, sizes.name, "CPU total"), stated(system1, sizes.name, "GPU total"),
          stated(system2, sizes.name, "CPU total"), stated(system2, sizes.name, "GPU total")});
@@ -70,28 +63,34 @@ void run_singh(BenchRun& run) {
     report.title = "bench singh: seed 002, appendix A";
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
-    const std::string distance = first_of(distance_kernels(), {"row_shared"});
-    const std::string sort = first_of(selectors(), {"segmented_sort", "bitonic"});
-    if (run.has_gpu() && sort != "segmented_sort")
-        run.leave_out("segmented_sort",
-                      "this build has no selector of this name: " + sort + " takes its place");
+    if (!run.has_gpu()) {
+        const SinghCase& last = singh_cases().back();
+        const Problem problem{last.n_train, last.n_query, last.dim, k};
+        run.need_gpu("singh", "distance", {distance}, problem);
+        run.need_gpu("singh", "select", {sort}, problem);
+    }
     run.expect(static_cast<std::int64_t>(singh_cases().size()) * (run.has_gpu() ? 4 : 2));
 
     BenchTable table;
     table.title = "one CPU thread (distances, std::sort) against the GPU (" +
-                  (run.has_gpu() ? distance + ", " + sort : std::string("none")) + "), ms";
+                  (run.has_gpu() ? std::string(distance) + ", " + sort : "none") + "), ms";
     table.columns = {"case",     "test",      "train",    "dim",      "CPU dist.",
                      "CPU sort", "GPU dist.", "GPU sort", "speed-up", "paper 1",
                      "paper 2",  "1: CPU s",  "1: GPU s", "2: CPU s", "2: GPU s"};
-    Panel panel{"CPU time / GPU time", "case", "times faster", false, true, {}, {}};
+    Panel panel;
+    panel.title = "CPU time / GPU time";
+    panel.x_label = "case";
+    panel.y_label = "times faster";
+    panel.log_x = false;
     panel.lines = {{"here", {}}, {"paper, system 1", {}}, {"paper, system 2", {}}};
     double number = 1;
-    bool partly = false;
     for (const SinghCase& sizes : singh_cases()) {
-        const Times times = measure(run, sizes, distance, sort);
-        partly = partly || times.cpu_queries < sizes.n_query;
+        const Times times = measure(run, sizes);
         add_row(table, sizes, times);
-        if (times.speed_up() > 0) panel.lines[0].points.push_back(point(number, times.speed_up()));
+        if (times.speed_up() > 0) {
+            panel.lines[0].points.push_back(point(number, times.speed_up(), times.partial()));
+            if (times.partial()) panel.notes = {"hollow: from the times of fewer test points than all."};
+        }
         panel.lines[1].points.push_back(point(number, find_figure(system1, sizes.name, "speed-up")->value()));
         panel.lines[2].points.push_back(point(number, find_figure(system2, sizes.name, "speed-up")->value()));
         ++number;
@@ -100,12 +99,9 @@ void run_singh(BenchRun& run) {
     table.notes = {
         "paper 1 and 2: its systems, Core i7 2670QM with GT 520MX and Core i7 3720QM with GT 650M; their",
         "CPU and GPU times in seconds, distances and sorting, behind."};
-    if (partly)
-        table.notes.emplace_back(
-            "CPU: where its time was short for all test points, that of some times their share; "
-            "the JSON says how many.");
+    note_marks(table);
     report.tables.push_back(std::move(table));
-    report.panels.push_back(std::move(panel));
+    if (panel.lines.size() == 3) report.panels.push_back(std::move(panel));  // not the paper's alone
 }
 
 }  // namespace knn

@@ -43,7 +43,7 @@ void write_plot(const BenchReport& report, const std::string& file) {
 void write_all(const BenchReport& report, const BenchOptions& bench) {
     if (!bench.json.empty()) write_output(bench.json, [&](std::ostream& out) { out << bench_json(report); });
     if (!bench.csv.empty()) write_output(bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); });
-    if (!bench.plot.empty()) write_plot(report, bench.plot);
+    if (!bench.plot.empty() && !report.panels.empty()) write_plot(report, bench.plot);
     for (const std::string& file : {bench.json, bench.csv, bench.plot})
         if (!file.empty() && is_standard_output(file)) return;  // which then holds nothing else
     print(bench_text(report));
@@ -67,6 +67,11 @@ int bench(const Options& options, Clock::time_point) {
     }
     write_all(report, options.bench);
     if (report.wrong()) throw DataError("bench: wrong answers: see above; expected those of the reference");
+    if (!options.bench.plot.empty() && report.panels.empty())
+        throw DataError(
+            options.bench.plot +
+            ": not written, because nothing was measured that it would show (the report says what "
+            "was left out); expected rows that this machine can run");
     return 0;
 }
 

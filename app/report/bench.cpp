@@ -21,6 +21,9 @@ std::string rounded(double value) {
 double Measurement::us_a_query() const {
     return n_query > 0 ? ms_median() * 1e3 / static_cast<double>(n_query) : 0;
 }
+double Measurement::ms_of_all() const {
+    return good() ? us_a_query() * 1e-3 * static_cast<double>(problem.n_query) : 0;
+}
 double Measurement::gb_per_s() const {
     return rate(bytes, ms_median());
 }
@@ -31,6 +34,22 @@ double Measurement::gflop_per_s() const {
 bool BenchReport::wrong() const {
     return std::any_of(measurements.begin(), measurements.end(),
                        [](const Measurement& one) { return !one.wrong.empty(); });
+}
+
+void BenchReport::leave_out(const std::string& name, const std::string& reason) {
+    for (const LeftOut& one : left_out)
+        if (one.name == name && one.reason == reason) return;
+    left_out.push_back({name, reason});
+}
+
+std::vector<LeftOut> BenchReport::left_out_alone() const {
+    std::vector<LeftOut> alone;
+    for (const LeftOut& one : left_out)
+        if (std::none_of(measurements.begin(), measurements.end(), [&](const Measurement& row) {
+                return row.name == one.name && row.left_out == one.reason;
+            }))
+            alone.push_back(one);
+    return alone;
 }
 
 /// The direct form spends two instructions on three operations of a pair and pixel, a subtraction and a
@@ -55,6 +74,20 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
     return {memory, memory > 0 ? "memory" : ""};
 }
 
+void note_marks(BenchTable& table) {
+    for (const std::vector<std::string>& row : table.rows)
+        for (const std::string& one : row)
+            if (one.ends_with(partial_mark)) {
+                table.notes.insert(table.notes.begin(), multiplied_note);
+                return;
+            }
+}
+
+std::string ms_cell(const Measurement& measured) {
+    if (!measured.good()) return measured.wrong.empty() ? "not run" : "WRONG";
+    return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
+}
+
 std::vector<std::string> measured_columns() {
     return {"queries", "ms", "min to max", "us/query", "GB/s", "GFLOP/s", "of the limit"};
 }
@@ -64,7 +97,7 @@ std::vector<std::string> measured_cells(const BenchReport& report, const Measure
     if (!measured.good()) return {"", "not run"};
     const Spread spread = measured.spread();
     const LimitShare share = report.share_of(measured);
-    return {with_commas(measured.n_query),
+    return {with_commas(measured.n_query) + (measured.partial() ? partial_mark : ""),
             short_number(spread.median),
             short_number(spread.low) + " to " + short_number(spread.high),
             short_number(measured.us_a_query()),

@@ -29,12 +29,21 @@ struct Measurement {
     std::string left_out, wrong;
 
     bool good() const { return !ms.empty() && wrong.empty(); }
+    /// Whether it is of some of the queries only.
+    bool partial() const { return good() && n_query < problem.n_query; }
     Spread spread() const { return spread_of(ms); }
     double ms_median() const { return spread().median; }
     double us_a_query() const;
+    /// For all queries, multiplied where fewer were timed; 0 where it is not good.
+    double ms_of_all() const;
     double gb_per_s() const;
     double gflop_per_s() const;
 };
+
+/// Behind what is of some of the queries only, and what it means.
+inline constexpr const char
+    *partial_mark = " *",
+    *multiplied_note = "*: fewer queries were timed, and their time multiplied; --seconds gives more time.";
 
 /// How much of what the device can do a measurement reached.
 struct LimitShare {
@@ -54,6 +63,9 @@ struct BenchTable {
     std::vector<std::vector<std::string>> rows;
     std::vector<std::string> notes;  ///< a line each, below
 };
+
+/// Says below the table what the marks in it mean, where there are some.
+void note_marks(BenchTable& table);
 
 /// What was not run, and why.
 struct LeftOut {
@@ -76,20 +88,27 @@ struct BenchReport {
     std::vector<LeftOut> left_out;
     std::vector<Panel> panels;
 
+    /// Says once what is not there and why.
+    void leave_out(const std::string& name, const std::string& reason);
     bool wrong() const;
+    /// Of what is left out, that which has no row among the measurements.
+    std::vector<LeftOut> left_out_alone() const;
     LimitShare share_of(const Measurement& measured) const;
 };
 
 std::string bench_text(const BenchReport& report);
 std::string bench_json(const BenchReport& report);
 
-/// One line a measurement:
+/// One line a measurement, then one for what was left out and is none, such as a GPU:
 /// experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,
 /// min_ms,max_ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason.
 void write_bench_csv(std::ostream& out, const BenchReport& report);
 
-/// The cells of a measurement: queries, median, min to max, time of a query, GB/s, GFLOP/s, share.
+/// The cells of a measurement: queries, with a mark where they are not all, median, min to max, time of a
+/// query, GB/s, GFLOP/s, share.
 std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured);
+/// A time for all queries, with a mark where it was multiplied; "WRONG" or "not run" where there is none.
+std::string ms_cell(const Measurement& measured);
 /// Their headings, with "queries" first.
 std::vector<std::string> measured_columns();
 

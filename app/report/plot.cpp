@@ -13,9 +13,40 @@ constexpr int hues[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x8c6d00, 0x56b4
 constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
 constexpr double letter = 0.92;  // an ordinary letter's width, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
+constexpr double note_height = 8.5, note_step = 15;
 
 double width_of(const std::string& text, double height) {
     return letter * height * static_cast<double>(text.size());
+}
+
+/// The text in lines that fit a panel.
+std::vector<std::string> wrapped(const std::string& text, double height) {
+    const auto most = static_cast<std::size_t>(panel_width / (letter * height));
+    std::vector<std::string> lines;
+    std::size_t begin = 0;
+    while (text.size() - begin > most) {
+        const std::size_t space = text.rfind(' ', begin + most);
+        const bool found = space != std::string::npos && space > begin;
+        const std::size_t end = found ? space : begin + most;
+        lines.push_back(text.substr(begin, end - begin));
+        begin = end + (found ? 1 : 0);
+    }
+    lines.push_back(text.substr(begin));
+    return lines;
+}
+
+std::vector<std::string> note_lines(const Panel& panel) {
+    std::vector<std::string> all;
+    for (const std::string& note : panel.notes)
+        for (std::string& line : wrapped(note, note_height))
+            all.push_back(std::move(line));
+    return all;
+}
+
+/// Without the notes.
+double body_height(const Panel& panel) {
+    return panel.lines.empty() ? 28 + bar_step * static_cast<double>(panel.bars.size()) + 46
+                               : line_panel_height;
 }
 
 struct Area {
@@ -68,8 +99,13 @@ class Painter {
     void text(const std::string& words, double x, double y, double height, int color, Anchor anchor) {
         drawing.shapes.emplace_back(DrawnText{words, x, y, height, color, anchor});
     }
-    void panel(const Panel& panel, const Area& area) {
+    void panel(const Panel& panel, Area area) {
         text(panel.title, area.x, area.y + 12, 10.5, ink, Anchor::left);
+        const std::vector<std::string> notes = note_lines(panel);
+        area.height = body_height(panel);
+        for (std::size_t i = 0; i < notes.size(); ++i)
+            text(notes[i], area.x, area.y + area.height + 6 + note_step * static_cast<double>(i), note_height,
+                 faint, Anchor::left);
         if (panel.lines.empty())
             bars(panel, area);
         else
@@ -151,6 +187,7 @@ class Painter {
                 line(x(one.points[i - 1].x), y(one.points[i - 1].y), x(point.x), y(point.y), 2.2, color);
             if (point.high > point.low) line(x(point.x), y(point.low), x(point.x), y(point.high), 1.2, color);
             drawing.shapes.emplace_back(DrawnDisc{x(point.x), y(point.y), 3.2, color});
+            if (point.hollow) drawing.shapes.emplace_back(DrawnDisc{x(point.x), y(point.y), 1.9, paper});
         }
     }
 
@@ -177,8 +214,7 @@ class Painter {
 };
 
 double height_of(const Panel& panel) {
-    return panel.lines.empty() ? 28 + bar_step * static_cast<double>(panel.bars.size()) + 46
-                               : line_panel_height;
+    return body_height(panel) + note_step * static_cast<double>(note_lines(panel).size());
 }
 
 }  // namespace
@@ -187,7 +223,6 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
                     const std::vector<Panel>& panels) {
     Painter painter;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
-    const std::string nothing = "Nothing was measured that could be drawn.";
     double y = head + line_step * static_cast<double>(lines.size()) + 8;
     std::vector<Area> areas;
     for (std::size_t i = 0; i < panels.size(); i += columns) {
@@ -198,7 +233,6 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
             areas.push_back({margin + static_cast<double>(c) * (panel_width + gap), y, panel_width, row});
         y += row + gap;
     }
-    if (panels.empty()) y += 2 * gap;
     painter.drawing.width =
         2 * margin + static_cast<double>(columns) * panel_width + static_cast<double>(columns - 1) * gap;
     painter.drawing.height = y;
@@ -208,7 +242,6 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
         painter.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
     for (std::size_t i = 0; i < panels.size(); ++i)
         painter.panel(panels[i], areas[i]);
-    if (panels.empty()) painter.text(nothing, margin, y - gap, 10.5, ink, Anchor::left);
     return std::move(painter.drawing);
 }
 

@@ -10,6 +10,7 @@ namespace knn {
 
 struct PlotPoint {
     double x = 0, y = 0, low = 0, high = 0;  ///< low to high: how far y spreads; equal: no whisker
+    bool hollow = false;                     ///< a note says of what kind it is
 };
 struct PlotLine {
     std::string name;
@@ -27,6 +28,7 @@ struct Panel {
     bool log_x = true, log_y = true;  ///< of bars: log_x is their scale
     std::vector<PlotLine> lines;
     std::vector<PlotBar> bars;
+    std::vector<std::string> notes;  ///< below it, each on a line or more
 };
 
 /// All of them below a title and some lines, two side by side where there are more than one.

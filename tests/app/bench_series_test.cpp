@@ -45,7 +45,7 @@ TEST_CASE("a diagram becomes a table and lines") {
     CHECK(panel.lines[1].points.size() == 1);
 }
 
-TEST_CASE("a time of some queries only says so, is not drawn, and is compared where queries are alike") {
+TEST_CASE("a time of some queries only says so; it is drawn and compared where queries are alike") {
     Diagram diagram("title", "k", "ms", {"whole", "part", "serial"});
     diagram.row(1, "one");
     diagram.value("whole", measured("gpu:0", 100, 1), 1);
@@ -58,13 +58,27 @@ TEST_CASE("a time of some queries only says so, is not drawn, and is compared wh
     CHECK(report.tables.at(0).rows.at(0) ==
           std::vector<std::string>{"one", "1.00", "8.00 [16]", "5.00 [10]", "", "50.0 x"});
     CHECK(report.tables.at(0).notes.size() == 1);
-    CHECK(report.panels.at(0).lines.size() == 1);
+    const Panel& panel = report.panels.at(0);
+    REQUIRE(panel.lines.size() == 2);
+    CHECK(panel.lines[0].name == "whole");
+    CHECK(!panel.lines[0].points.at(0).hollow);
+    CHECK(panel.lines[1].name == "serial");
+    CHECK(panel.lines[1].points.at(0).hollow);
+    CHECK(panel.lines[1].points.at(0).y == doctest::Approx(50));  // of all 100
+    REQUIRE(panel.notes.size() == 2);
+    CHECK(panel.notes[0].starts_with("hollow: "));
+    CHECK(panel.notes[1] == "not drawn, timed on fewer queries: part at one.");
 }
 
-TEST_CASE("the first name that a table has") {
-    const std::vector<Strategy> table = {{"a", ""}, {"b", ""}};
-    CHECK(first_of(table, {"x", "b", "a"}) == "b");
-    CHECK(first_of(table, {"x"}).empty());
+TEST_CASE("a diagram without a point says that it has none") {
+    Diagram diagram("title", "k", "ms", {"part"});
+    diagram.row(1, "one");
+    diagram.value("part", measured("gpu:0", 16, 8), 8);
+    BenchReport report;
+    diagram.add_to(report);
+    CHECK(report.panels.empty());
+    REQUIRE(report.left_out.size() == 1);
+    CHECK(report.left_out[0].name == "the plot of title");
 }
 
 }  // namespace knn

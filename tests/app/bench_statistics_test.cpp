@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sstream>
+
 #include "app/report/bench.h"
 
 namespace knn {
@@ -72,6 +74,59 @@ TEST_CASE("the limit is the one that a measurement comes nearest to") {
         CHECK(report.share_of(measured("distance", "cpu, 1 thread")).share == doctest::Approx(0.5));
         CHECK(report.share_of(measured("distance", "cpu")).share == 0);
     }
+}
+
+TEST_CASE("what was timed on fewer queries is marked where it stands") {
+    Measurement one = measured("distance", "gpu:0");
+    one.problem.n_query = 100;
+    CHECK(!one.partial());
+    CHECK(one.ms_of_all() == doctest::Approx(2));
+    CHECK(ms_cell(one) == "2.00");
+    CHECK(measured_cells({}, one)[0] == "100");
+    BenchTable table;
+    table.notes = {"first"};
+    table.rows = {{"name", ms_cell(one)}};
+    note_marks(table);
+    CHECK(table.notes.size() == 1);
+
+    one.problem.n_query = 250;
+    CHECK(one.partial());
+    CHECK(one.ms_of_all() == doctest::Approx(5));
+    CHECK(ms_cell(one) == "5.00 *");
+    CHECK(measured_cells({}, one)[0] == "100 *");
+    table.rows.push_back({"other", ms_cell(one)});
+    note_marks(table);
+    REQUIRE(table.notes.size() == 2);
+    CHECK(table.notes[0].starts_with("*: "));
+
+    one.wrong = "query 3";
+    CHECK(!one.partial());
+    CHECK(one.ms_of_all() == 0);
+    CHECK(ms_cell(one) == "WRONG");
+    one.wrong.clear();
+    one.ms.clear();
+    CHECK(ms_cell(one) == "not run");
+}
+
+TEST_CASE("what is left out without a row has a line of the CSV") {
+    BenchReport report;
+    report.experiment = "compare";
+    Measurement refused = measured("select", "gpu");
+    refused.name = "rank";
+    refused.ms.clear();
+    refused.left_out = "too large, by far";
+    report.measurements = {refused};
+    report.leave_out("rank", refused.left_out);
+    report.leave_out("GPU", "there is none");
+    report.leave_out("GPU", "there is none");
+    CHECK(report.left_out.size() == 2);
+    REQUIRE(report.left_out_alone().size() == 1);
+    CHECK(report.left_out_alone()[0].name == "GPU");
+    std::ostringstream out;
+    write_bench_csv(out, report);
+    CHECK(out.str().find("\n,select,rank,gpu,") != std::string::npos);
+    CHECK(out.str().ends_with(
+        ",left out,\"too large, by far\"\ncompare,,GPU,,,,,,,,,,,,,,,,,,left out,there is none\n"));
 }
 
 TEST_CASE("one wrong answer makes the report wrong") {

@@ -43,6 +43,7 @@ Panel lines_panel() {
             true,
             true,
             {{"bitonic", {{1, 2, 1.5, 3}, {10, 2, 2, 2}, {100, 3, 3, 3}}}, {"rank", {{1, 40, 40, 40}}}},
+            {},
             {}};
 }
 
@@ -52,6 +53,8 @@ TEST_CASE("a drawing keeps within its borders") {
     Panel bars;
     bars.title = "bars";
     bars.bars = {{"naive", 200, 190, 240, "200"}, {"float4", 4, 4, 4, "4"}};
+    bars.notes = {"short", std::string(700, 'x') + " and a long one, which takes several lines " +
+                               std::string(90, 'y')};
     const Drawing drawing = draw_panels("title", {"below it", "and"}, {lines_panel(), bars, lines_panel()});
     for (const Shape& shape : drawing.shapes) {
         const auto inside = [&](double x, double y) {
@@ -84,8 +87,21 @@ TEST_CASE("SVG has title, axes, legend and escaped text") {
     CHECK(svg.find("inf") == std::string::npos);
 }
 
-TEST_CASE("a picture of nothing says so") {
-    CHECK(svg_of(draw_panels("title", {"data"}, {})).find("Nothing was measured") != std::string::npos);
+TEST_CASE("a hollow point and the note that says what it is") {
+    Panel panel = lines_panel();
+    const std::string full = svg_of(draw_panels("title", {}, {panel}));
+    panel.lines[0].points[1].hollow = true;
+    panel.notes = {"hollow: of fewer queries"};
+    const std::string svg = svg_of(draw_panels("title", {}, {panel}));
+    const auto discs = [](const std::string& text) {
+        std::size_t n = 0;
+        for (std::size_t at = text.find("<circle"); at != std::string::npos;
+             at = text.find("<circle", at + 1))
+            ++n;
+        return n;
+    };
+    CHECK(discs(svg) == discs(full) + 1);
+    CHECK(svg.find(">hollow: of fewer queries</text>") != std::string::npos);
 }
 
 TEST_CASE("PNG where the build can draw") {

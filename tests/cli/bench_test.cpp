@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <set>
 
 #include "tests/cli/program.h"
@@ -8,6 +9,8 @@
 using namespace knn::test;
 using nlohmann::json;
 using namespace std::chrono_literals;
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -152,6 +155,57 @@ TEST_CASE("bench draws: SVG in every build, PNG where it can") {
     CHECK(read_file(folder / "b.png").substr(1, 3) == "PNG");
 }
 
+TEST_CASE("bench says of every name that was asked for what became of it, and draws no empty picture") {
+    const Folder folder;
+    const RunResult result = program(small_bench(
+        {"--only", "classic", "--json", folder / "j", "--csv", folder / "c", "--plot", folder / "p.svg"}));
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(contains(result.err, "p.svg: not written"));
+    CHECK(!fs::exists(folder / "p.svg"));
+    CHECK(contains(result.out, "classic: it runs on a GPU, and --device cpu was given"));
+    const json report = json::parse(read_file(folder / "j"));
+    CHECK(report["measurements"].size() == 1);
+    CHECK(report["measurements"][0]["status"] == "left out");
+    const std::vector<std::string> lines = lines_of(read_file(folder / "c"));
+    REQUIRE(lines.size() == 3);  // the engine, and that there is no GPU
+    CHECK(contains(lines[1], ",classic,gpu,"));
+    CHECK(contains(lines[1], ",left out,\"it runs on a GPU, and --device cpu was given\""));
+    CHECK(contains(lines[2], ",GPU,"));
+    CHECK(contains(lines[2], ",left out,--device cpu was given"));
+}
+
+TEST_CASE("a time that was multiplied is marked, in the table and in the picture") {
+    const Folder folder;
+    const RunResult zhu = program(small_case("zhu"));
+    CHECK(zhu.exit_code == 0);
+    CHECK(contains(zhu.out, " *  "));
+    CHECK(contains(zhu.out, "*: fewer queries were timed, and their time multiplied"));
+    const RunResult nolan =
+        program(small_case("nolan", {"--only", "nth_element", "--plot", folder / "p.svg"}));
+    CHECK(nolan.exit_code == 0);
+    CHECK(contains(read_file(folder / "p.svg"), ">hollow: a CPU thread, timed on fewer queries"));
+    const RunResult all = program({"bench", "--dim", "20", "--n-train", "3000", "--n-query", "2000",
+                                   "--device", "cpu", "--seconds", "0.001", "--plot", folder / "q.svg"});
+    CHECK(all.exit_code == 0);
+    CHECK(contains(all.out, "*: timed on fewer than all queries"));
+    CHECK(contains(read_file(folder / "q.svg"), ">nth_element *</text>"));
+    CHECK(contains(read_file(folder / "q.svg"), ">*: timed on fewer than all queries"));
+}
+
+TEST_CASE("a case of which the wanted rows need a GPU says so") {
+    for (const char* which : {"nolan", "komarov"}) {
+        const RunResult known = program({"bench", "--only", "multiselect"});
+        if (known.exit_code == 2) return;  // a build without CUDA has no such name
+        const RunResult result = program(small_case(which, {"--only", "multiselect", "--json", "-"}));
+        CHECK(result.exit_code == 0);
+        const json measurements = json::parse(result.out)["measurements"];
+        REQUIRE(measurements.size() == 1);
+        CHECK(measurements[0]["name"] == "multiselect");
+        CHECK(measurements[0]["status"] == "left out");
+    }
+}
+
 TEST_CASE("--only takes some of them") {
     const RunResult result = program(small_bench({"--only", "cpu"}));
     CHECK(result.exit_code == 0);
@@ -199,19 +253,24 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
     const Folder folder;
     SmallSet().write(folder.path);
     const struct {
-        const char *name, *part;
-    } cases[] = {{"garrett", "19500"},
-                 {"nolan", "not stated"},
-                 {"komarov", "not stated"},
-                 {"singh", "74.48x"},
-                 {"zhu", "27449.7461"}};
+        const char *name, *part, *needs_gpu;
+    } cases[] = {{"garrett", "19500", "ladder_shared"},
+                 {"nolan", "not stated", "block_rank_merge"},
+                 {"komarov", "not stated", "multiselect"},
+                 {"singh", "74.48x", "segmented_sort"},
+                 {"zhu", "27449.7461", "pair_tile16_z"}};
     for (const auto& one : cases) {
-        std::vector<std::string> extra = {"--json", folder / "j", "--plot", folder / "p.svg"};
+        std::vector<std::string> extra = {"--json",     folder / "j", "--csv",
+                                          folder / "c", "--plot",     folder / one.name + ".svg"};
         if (one.name == std::string("garrett")) extra.insert(extra.end(), {"--data", folder / ""});
         const RunResult result = program(small_case(one.name, extra));
         CAPTURE(one.name);
         CAPTURE(result.err);
-        CHECK(result.exit_code == 0);
+        // The plots of the others are about a GPU: none is better than an empty one.
+        const bool drawn = one.name == std::string("nolan") || one.name == std::string("komarov");
+        CHECK(result.exit_code == (drawn ? 0 : 1));
+        CHECK(contains(result.err, "nothing was measured that it would show") == !drawn);
+        CHECK(fs::exists(folder / one.name + ".svg") == drawn);
         CHECK(contains(result.out, one.part));
         CHECK(contains(result.out, "left out"));
         const json report = json::parse(read_file(folder / "j"));
@@ -219,6 +278,15 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
         CHECK(report["correct"] == true);
         CHECK(!report["paper"].empty());
         CHECK(!report["measurements"].empty());
+        std::set<std::string> left_out;
+        for (const json& row : report["measurements"])
+            if (row["status"] == "left out") {
+                left_out.insert(row["name"]);
+                CHECK(row["reason"] == "it runs on a GPU, and --device cpu was given");
+                CHECK(contains(result.out, row["name"].get<std::string>()));
+                CHECK(contains(read_file(folder / "c"), row["name"].get<std::string>() + ",gpu,"));
+            }
+        CHECK(left_out.contains(one.needs_gpu));
     }
 }
 
@@ -243,6 +311,11 @@ TEST_CASE("wrong options of bench") {
         {{"--metric", "cosin"}, "did you mean cosine?"},
         {{"--metric", "lp"}, "expected --p P with it"},
         {{"--case", "zhu", "--metric", "l1"}, "--metric: the case zhu has its own"},
+        {{"--engine", "auto"}, "all of them are measured"},
+        {{"--engine", "cpu", "--only", "cpu"}, "expected one of the two"},
+        {{"--engine", "classic", "--device", "cpu"}, "expected no --device cpu with it"},
+        {{"--select", "nth_element"}, "expected a selector of the GPU"},
+        {{"--case", "nolan", "--engine", "cpu"}, "the case nolan has its own"},
         {{"--limit-train", "3"}, "--limit-train: unknown option; did you mean '--n-train'?"},
         {{"--limit-test=3"}, "--limit-test=3: unknown option; did you mean '--n-query'?"},
     };
