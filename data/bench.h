@@ -33,6 +33,7 @@ struct Trial {
 /// What a device reached in this run; 0: not measured.
 struct Limits {
     double copy_gb_per_s = 0;             ///< copying its own memory, bytes read and bytes written
+    std::int64_t cache_bytes = 0;         ///< of the last cache before that memory
     double multiply_add_gflop_per_s = 0;  ///< float32 multiply-adds, each counted as two
     double pinned_upload_gb_per_s = 0;    ///< from page-locked host memory
     double pageable_upload_gb_per_s = 0;  ///< from ordinary host memory

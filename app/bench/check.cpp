@@ -43,20 +43,24 @@ void check_strategies(const Options& options) {
     };
     const std::string distance = "--distance " + search.distance, select = "--select " + search.select;
     if (!search.distance.empty() && !on_gpu(distance_kernels(), search.distance))
-        throw UsageError(distance + ": a kernel of the engine tensor, which selects by itself; expected one that " +
+        throw UsageError(distance +
+                         ": a kernel of the engine tensor, which selects by itself; expected one that " +
                          "selectors can be measured behind");
     if (!search.select.empty() && !on_gpu(selectors(), search.select))
-        throw UsageError(select + ": runs on the CPU; expected a selector of the GPU, to be measured behind " +
+        throw UsageError(select +
+                         ": runs on the CPU; expected a selector of the GPU, to be measured behind " +
                          "distance kernels, or --only " + search.select);
     for (const std::string& option :
          {search.distance.empty() ? "" : distance, search.select.empty() ? "" : select})
         if (!option.empty() && search.device == "cpu")
             throw UsageError(option + ": runs on a GPU; expected no --device cpu with it");
     if (!search.distance.empty() && !any_wanted(selectors()))
-        throw UsageError(distance + ": selectors are measured behind it, and --only names none; expected one " +
+        throw UsageError(distance +
+                         ": selectors are measured behind it, and --only names none; expected one " +
                          "of them, or no --distance");
     if (!search.select.empty() && !any_wanted(distance_kernels()))
-        throw UsageError(select + ": it is measured behind distance kernels, and --only names none; expected " +
+        throw UsageError(select +
+                         ": it is measured behind distance kernels, and --only names none; expected " +
                          "one of them, or no --select");
 }
 

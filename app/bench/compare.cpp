@@ -110,11 +110,11 @@ void compare_on_gpu(BenchRun& run, const Workload& work, int k) {
 
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
     const std::string baseline = cpu::serial_selectors().front().name;
-    if (!run.wants(baseline)) return;
+    if (!run.wants(baseline) && !run.wants(serial_distances)) return;
     Section section(run, "one CPU thread, one query after another, k = " + std::to_string(k), "part");
     const BenchRun::Serial serial = run.serial(work, experiment, baseline, k, run.trial());
-    section.add(serial.distance);
-    section.add(serial.select);
+    for (const Measurement& one : {serial.distance, serial.select})
+        if (run.wants(one.name)) section.add(one);
     section.finish();
 }
 

@@ -158,7 +158,7 @@ void run_garrett(BenchRun& run) {
     const BenchData data = bench_data(run, k);
     BenchReport& report = run.report();
     report.data = data.text;
-    report.title = "bench garrett: seed 003, sections 3 and 4, k = " + std::to_string(k);
+    report.title += ", k = " + std::to_string(k);
     report.quotes = quotes_of("seed 003");
     run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 3);
     run.prepare(*data.work);

@@ -57,8 +57,7 @@ void run_graph(BenchRun& run) {
     Workload work(points, points, data.work->request(1, 1).train_labels, k + 1);
     work.measure = data.work->measure;
     BenchReport& report = run.report();
-    report.title = "bench graph: the k-nearest-neighbor graph of the training set, k = " + std::to_string(k) +
-                   metric_words(work.measure);
+    report.title += ", k = " + std::to_string(k) + metric_words(work.measure);
     report.data = data.dataset.name + ": " + with_commas(points.count) + " training images of " +
                   with_commas(points.dim) + " pixels, each a query among all of them";
     const std::vector<std::string>& names = find_case("graph")->names;

@@ -99,7 +99,6 @@ std::vector<Point> points(const std::vector<std::pair<std::int64_t, std::int64_t
 
 void run_komarov(BenchRun& run) {
     BenchReport& report = run.report();
-    report.title = "bench komarov: seed 001, Figs. 4 to 9, selection alone";
     report.data = "rows of uniformly random 32-bit values with their indices";
     report.checked = "a sample of the rows against nth_element";
     report.quotes = {

@@ -151,7 +151,7 @@ Measurement BenchRun::select_random(Stand& stand, const Problem& problem, const 
 
 BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& experiment,
                                   const std::string& selector, int k, const TrialOptions& options) {
-    Serial both{started(experiment, "distance", "serial", one_cpu_thread, work.problem(k)),
+    Serial both{started(experiment, "distance", serial_distances, one_cpu_thread, work.problem(k)),
                 started(experiment, "select", selector, one_cpu_thread, work.problem(k))};
     if (const Refusal refusal = cpu::refuse_serial(work.problem(k))) {
         both.distance.left_out = both.select.left_out = *refusal;

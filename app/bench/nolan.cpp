@@ -137,7 +137,6 @@ std::vector<std::pair<std::int64_t, Sizes>> varied(const std::vector<std::int64_
 
 void run_nolan(BenchRun& run) {
     BenchReport& report = run.report();
-    report.title = "bench nolan: seed 000, section 5";
     report.data = "random bytes; unless varied 128 queries, 65,536 reference points, 64 dimensions, k = 128";
     report.quotes = {{"number of queries", "128", "", "seed 000, 5"},
                      {"number of reference points", "65536", "", "seed 000, 5"},

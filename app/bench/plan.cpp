@@ -49,6 +49,7 @@ std::vector<std::string> bench_names() {
         add(kernel.name);
     for (const Strategy& selector : selectors())
         add(selector.name);
+    add(serial_distances);
     for (const SearchWay& way : search_ways())
         add(way.name);
     return names;
@@ -73,23 +74,23 @@ bool is_wanted(const BenchOptions& options, const std::string& name) {
 const std::vector<BenchCase>& bench_cases() {
     static const std::vector<BenchCase> cases = {
         {"garrett",
-         "seed 003, section 4: one optimization after another, then the final table",
+         "Garrett, Luo and Lu (seed 003), sections 3 and 4",
          run_garrett,
          {"data", "-k", "n-train", "n-query"},
          {}},
         {"nolan",
-         "seed 000, section 5: k, points, queries and dim varied",
+         "Nolan (seed 000), section 5",
          run_nolan,
          {},
          {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect", "nth_element",
           "cpu"}},
         {"komarov",
-         "seed 001, figures 4 to 9: selection alone from random rows",
+         "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",
          run_komarov,
          {},
          {"multiselect", "insertion", "bitonic_topk", "nth_element"}},
-        {"singh", "seed 002, appendix A: nine sizes, one CPU thread against the GPU", run_singh, {}, {}},
-        {"zhu", "seed 004: tile sides and the three tricks", run_zhu, {}, {}},
+        {"singh", "Singh (seed 002), appendix A", run_singh, {}, {}},
+        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu, {}, {}},
         {"graph",
          "the k-nearest-neighbor graph of the training set",
          run_graph,

@@ -23,6 +23,9 @@ SearchWay search_way(const std::string& name);
 
 bool has(const std::vector<std::string>& names, const std::string& name);
 
+/// The distances that one CPU thread computes, as a row is called.
+inline constexpr const char* serial_distances = "serial";
+
 /// Everything that --only takes.
 std::vector<std::string> bench_names();
 
@@ -35,7 +38,7 @@ bool is_wanted(const BenchOptions& options, const std::string& name);
 /// An experiment.
 struct BenchCase {
     const char* name;
-    const char* summary;
+    const char* summary;  ///< behind its name in the title: whose it is, and what
     void (*run)(class BenchRun& run);
     /// The options that it does not have an answer of its own to: "data" where it is about a data set, sizes.
     std::vector<std::string> takes;

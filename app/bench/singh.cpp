@@ -60,7 +60,6 @@ void add_row(BenchTable& table, const SinghCase& sizes, const Times& times) {
 
 void run_singh(BenchRun& run) {
     BenchReport& report = run.report();
-    report.title = "bench singh: seed 002, appendix A";
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
     if (!run.has_gpu()) {

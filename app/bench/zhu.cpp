@@ -195,7 +195,6 @@ class Zhu {
 
 void run_zhu(BenchRun& run) {
     BenchReport& report = run.report();
-    report.title = "bench zhu: seed 004, tile sides and the three tricks";
     report.data = "random bytes, dim = 128, k = 32; every point is query and training point";
     report.quotes = quotes_of("seed 004");
     if (!run.has_gpu()) {

@@ -61,7 +61,10 @@ int bench(const Options& options, Clock::time_point) {
         BenchRun run(options);  // its bar is gone before anything is printed
         run.report().created = utc_now();
         const BenchCase* which = find_case(options.bench.which);
-        if (which != nullptr) run.report().experiment = which->name;
+        if (which != nullptr) {
+            run.report().experiment = which->name;
+            run.report().title = std::string("bench ") + which->name + ": " + which->summary;
+        }
         (which != nullptr ? which->run : run_compare)(run);
         report = std::move(run.report());
     }

@@ -12,6 +12,13 @@ double rate(double amount, double ms) {
     return amount > 0 && ms > 0 ? amount / ms * 1e-6 : 0;
 }
 
+/// The share of a rate that the limit's own run reached.
+LimitShare within(double reached, double limit, const char* name, const char* above) {
+    if (limit <= 0 || reached <= 0) return {};
+    if (reached > limit) return {0, above};
+    return {reached / limit, name};
+}
+
 std::string rounded(double value) {
     return value > 0 ? short_number(value) : "";
 }
@@ -53,7 +60,9 @@ std::vector<LeftOut> BenchReport::left_out_alone() const {
 }
 
 /// The direct form spends two instructions on three operations of a pair and pixel, a subtraction and a
-/// multiply-add, so it can reach three quarters of the rate that multiply-adds alone have.
+/// multiply-add, so it can reach three quarters of the rate that multiply-adds alone have. The limit of the
+/// memory is that of a copy: none applies to what the cache holds or to what is faster, as reading alone may
+/// be.
 LimitShare BenchReport::share_of(const Measurement& measured) const {
     constexpr double direct_form = 0.75, noise = 1.05;
     const bool counted = measured.part != "distance" || measured.operations > 0;
@@ -61,17 +70,18 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
     const bool on_gpu = measured.on == gpu && !gpu.empty();
     if (!on_gpu && measured.on != one_cpu_thread) return {};
     if (measured.part == "upload")
-        return on_gpu && limits.pinned_upload_gb_per_s > 0
-                   ? LimitShare{measured.gb_per_s() / limits.pinned_upload_gb_per_s, "link"}
-                   : LimitShare{};
-    const double copy = on_gpu ? limits.copy_gb_per_s : cpu_copy_gb_per_s;
-    const double memory = copy > 0 ? measured.gb_per_s() / copy : 0;
+        return on_gpu ? within(measured.gb_per_s(), limits.pinned_upload_gb_per_s, "link",
+                               "faster than the limit's run")
+                      : LimitShare{};
     const double most = on_gpu ? direct_form * limits.multiply_add_gflop_per_s : 0;
-    const double arithmetic = most > 0 ? measured.gflop_per_s() / most : 0;
-    if (arithmetic > noise) return {0, "not the direct form"};
-    if (memory > noise) return {0, "reads from a cache"};
-    if (arithmetic > memory) return {arithmetic, "arithmetic"};
-    return {memory, memory > 0 ? "memory" : ""};
+    const LimitShare arithmetic =
+        within(measured.gflop_per_s(), most, "arithmetic",
+               measured.gflop_per_s() > noise * most ? "not the direct form" : "faster than the limit's run");
+    if (arithmetic.share == 0 && !arithmetic.limit.empty()) return arithmetic;
+    const double copy = on_gpu ? limits.copy_gb_per_s : cpu_copy_gb_per_s;
+    LimitShare memory = within(measured.gb_per_s(), copy, "memory", "faster than a copy");
+    if (on_gpu && measured.bytes < static_cast<double>(limits.cache_bytes)) memory = {0, "fits the cache"};
+    return arithmetic.share > memory.share ? arithmetic : memory;
 }
 
 void note_marks(BenchTable& table) {

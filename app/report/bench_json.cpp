@@ -56,6 +56,7 @@ Json limits_json(const BenchReport& report) {
         if (value > 0) json[name] = value;
     };
     add("gpu_copy_gb_per_s", report.limits.copy_gb_per_s);
+    if (report.limits.cache_bytes > 0) json["gpu_cache_bytes"] = report.limits.cache_bytes;
     add("gpu_multiply_add_gflop_per_s", report.limits.multiply_add_gflop_per_s);
     add("pinned_upload_gb_per_s", report.limits.pinned_upload_gb_per_s);
     add("pageable_upload_gb_per_s", report.limits.pageable_upload_gb_per_s);

@@ -104,8 +104,8 @@ class Painter {
         const std::vector<std::string> notes = note_lines(panel);
         area.height = body_height(panel);
         for (std::size_t i = 0; i < notes.size(); ++i)
-            text(notes[i], area.x, area.y + area.height + 6 + note_step * static_cast<double>(i), note_height,
-                 faint, Anchor::left);
+            text(notes[i], area.x, area.y + area.height + 10 + note_step * static_cast<double>(i),
+                 note_height, faint, Anchor::left);
         if (panel.lines.empty())
             bars(panel, area);
         else
@@ -214,7 +214,8 @@ class Painter {
 };
 
 double height_of(const Panel& panel) {
-    return body_height(panel) + note_step * static_cast<double>(note_lines(panel).size());
+    return body_height(panel) + (panel.notes.empty() ? 0 : 8) +
+           note_step * static_cast<double>(note_lines(panel).size());
 }
 
 }  // namespace

@@ -72,6 +72,7 @@ Limits measure_limits(int device) {
                        "copying in device memory");
              }));
 
+    limits.cache_bytes = device_attribute(cudaDevAttrL2CacheSize);
     const int blocks = blocks_a_processor * device_attribute(cudaDevAttrMultiProcessorCount);
     DeviceBuffer<float> out(1);
     limits.multiply_add_gflop_per_s =

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <set>
 
+#include "app/bench/plan.h"
+
 namespace fs = std::filesystem;
 
 namespace knn {
@@ -29,6 +31,28 @@ TEST_CASE("every figure of a paper says where it stands, and is a number") {
 TEST_CASE("what a paper does not state is not made up") {
     CHECK(stated("seed 000, 5", "Figure 5.1", "time") == "not stated");
     CHECK(quotes_of("seed 001").empty());
+}
+
+TEST_CASE("the README says which report each seed is, and the title of its case names the authors") {
+    const struct {
+        const char *which, *authors, *seed;
+    } cases[] = {{"nolan", "Nolan", "000"},
+                 {"komarov", "Komarov, Dashti and D'Souza", "001"},
+                 {"singh", "Singh", "002"},
+                 {"garrett", "Garrett, Luo and Lu", "003"},
+                 {"zhu", "Zhu", "004"}};
+    std::ifstream file(fs::path(MNIST_KNN_SOURCE) / "README.md");
+    const std::string readme{std::istreambuf_iterator<char>(file), {}};
+    const std::string references = readme.substr(readme.find("## References"));
+    for (const auto& one : cases) {
+        const std::string seed = std::string("eed ") + one.seed, authors = one.authors;
+        CAPTURE(seed);
+        CHECK(std::string(find_case(one.which)->summary).starts_with(authors + " (s" + seed + ")"));
+        const std::size_t at = references.find("- S" + seed + ": ");
+        REQUIRE(at != std::string::npos);
+        const std::string item = references.substr(at, references.find("\n-", at + 1) - at);
+        CHECK(item.find(authors.substr(0, authors.find(','))) != std::string::npos);
+    }
 }
 
 TEST_CASE("figures that a reader knows") {

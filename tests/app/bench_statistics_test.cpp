@@ -61,6 +61,25 @@ TEST_CASE("the limit is the one that a measurement comes nearest to") {
         CHECK(report.share_of(measured("distance", "gpu:0")).share == 0);
         CHECK(report.share_of(measured("distance", "gpu:0")).limit == "not the direct form");
     }
+    SUBCASE("none where the data fits the cache or is read faster than a copy") {
+        report.limits.cache_bytes = 2'000'000'001;
+        CHECK(report.share_of(selection).share == 0);
+        CHECK(report.share_of(selection).limit == "fits the cache");
+        CHECK(report.share_of(measured("distance", "gpu:0")).limit == "arithmetic");
+        report.limits.cache_bytes = 1'000'000;
+        CHECK(report.share_of(selection).limit == "memory");
+        report.limits.copy_gb_per_s = 990;  // it reads 1000
+        CHECK(report.share_of(selection).share == 0);
+        CHECK(report.share_of(selection).limit == "faster than a copy");
+        Measurement upload = measured("upload", "gpu:0");
+        report.limits.pinned_upload_gb_per_s = 990;
+        CHECK(report.share_of(upload).share == 0);
+        report.limits.pinned_upload_gb_per_s = 2000;
+        CHECK(report.share_of(upload).share == doctest::Approx(0.5));
+        report.limits.multiply_add_gflop_per_s = 1990;  // of which it reaches 1500 of 1492
+        CHECK(report.share_of(measured("distance", "gpu:0")).share == 0);
+        CHECK(report.share_of(measured("distance", "gpu:0")).limit == "faster than the limit's run");
+    }
     SUBCASE("none for a whole search, for what was not run and for wrong answers") {
         CHECK(report.share_of(measured("search", "gpu:0")).share == 0);
         selection.wrong = "query 3";
@@ -73,6 +92,8 @@ TEST_CASE("the limit is the one that a measurement comes nearest to") {
         report.cpu_copy_gb_per_s = 2000;
         CHECK(report.share_of(measured("distance", "cpu, 1 thread")).share == doctest::Approx(0.5));
         CHECK(report.share_of(measured("distance", "cpu")).share == 0);
+        report.cpu_copy_gb_per_s = 900;
+        CHECK(report.share_of(measured("distance", "cpu, 1 thread")).limit == "faster than a copy");
     }
 }
 

@@ -147,12 +147,14 @@ TEST_CASE("bench draws: SVG in every build, PNG where it can") {
     CHECK(text.starts_with("<svg "));
     CHECK(contains(text, ">nth_element</text>"));
     CHECK(contains(text, "microseconds a query"));
-    const RunResult png = program(small_bench({"--plot", folder / "b.png"}));
+    CHECK(program(small_bench({"--plot", folder / "B.SVG"})).exit_code == 0);
+    CHECK(read_file(folder / "B.SVG").starts_with("<svg "));
+    const RunResult png = program(small_bench({"--plot", folder / "b.PNG"}));
     if (png.exit_code == 2) {  // a build without OpenCV
         CHECK(contains(png.err, "expected a name in .svg"));
         return;
     }
-    CHECK(read_file(folder / "b.png").substr(1, 3) == "PNG");
+    CHECK(read_file(folder / "b.PNG").substr(1, 3) == "PNG");
 }
 
 TEST_CASE("bench says of every name that was asked for what became of it, and draws no empty picture") {
@@ -203,6 +205,24 @@ TEST_CASE("a case of which the wanted rows need a GPU says so") {
         REQUIRE(measurements.size() == 1);
         CHECK(measurements[0]["name"] == "multiselect");
         CHECK(measurements[0]["status"] == "left out");
+    }
+}
+
+TEST_CASE("--only takes every name that a table has") {
+    const RunResult both = program(small_bench());
+    for (const char* name : {"serial", "nth_element"}) {
+        CHECK(contains(both.out, std::string("\n  ") + name + " "));
+        const RunResult one = program(small_bench({"--only", name}));
+        CHECK(one.exit_code == 0);
+        CHECK(contains(one.out, std::string("\n  ") + name + " "));
+        CHECK(contains(one.out, "\n  serial ") == (name == std::string("serial")));
+        CHECK(!contains(one.out, "engines, upload"));
+    }
+    for (const std::string& line : lines_of(both.out)) {  // rows begin with two spaces and their name
+        const bool row = line.starts_with("  ") && contains(line, " to ") && !contains(line, "min to max");
+        const std::string name = row ? line.substr(2, line.find(' ', 2) - 2) : "cpu";
+        CAPTURE(name);
+        CHECK(!contains(program(small_bench({"--only", name + ",?"})).err, "--only " + name));
     }
 }
 
