@@ -46,6 +46,14 @@ auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*
     });
 }
 
+auto* engine_value(SearchOptions& search) {
+    return value("NAME", [&search](const std::string& given) {
+        const std::vector<std::string> names = engine_names();
+        search.engine = names[parse_name("--engine", given, names)];
+        search.engine_named = true;
+    });
+}
+
 /// What --distance takes: the kernels of `classic`, which the help lists, and those of `tensor`.
 std::vector<Strategy> nameable_distances() {
     std::vector<Strategy> all = distance_kernels();
@@ -101,17 +109,12 @@ OptionGroup data_group(Options& options) {
 OptionGroup search_group(Options& options) {
     OptionGroup group{"Search", {}};
     SearchOptions& search = options.search;
-    const auto engine = [&search](const std::string& given) {
-        const std::vector<std::string> names = engine_names();
-        search.engine = names[parse_name("--engine", given, names)];
-        search.engine_named = true;
-    };
     const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
     const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + search.engine + ")";
     group.list.add_options()                                                          //
         (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
-        ("engine", value("NAME", engine), engine_help.c_str())(
+        ("engine", engine_value(search), engine_help.c_str())(
             "distance", strategy("--distance", search.distance, nameable_distances), distance_help.c_str())(
             "select", strategy("--select", search.select, selectors), select_help.c_str())(
             "metric", choice("--metric", "NAME", search.metric, metric_names),
@@ -158,7 +161,7 @@ OptionGroup bench_group(Options& options) {
     group.list.add_options()  //
         ("case", value("NAME", which), which_help.c_str())(
             "only", value("NAME,...", [&bench](const std::string& given) { bench.only = parse_only(given); }),
-            "only these engines, distance kernels and selectors")(
+            "only the rows of these names: distance kernels, selectors, engines, serial")(
             "repeat", number("--repeat", bench.repeat, 1, most_runs), "runs of each (default 10)")(
             "seconds",
             value("N",
@@ -167,18 +170,29 @@ OptionGroup bench_group(Options& options) {
                   }),
             "about what the runs of one row may take (default 5): where it is too little, there are fewer "
             "runs, then fewer queries, and the table says how many")(
-            "n-train", number("--n-train", bench.n_train, 1, unlimited), "training images")(
-            "n-query", number("--n-query", bench.n_query, 1, unlimited), "test images")(
+            "n-train", number("--n-train", bench.n_train, 1, unlimited), "training images: the first N")(
+            "n-query", number("--n-query", bench.n_query, 1, unlimited), "test images: the first N")(
             "dim", number("--dim", bench.dim, 1, max_dim), "pixels: random images instead of a data set");
     return group;
 }
 
 OptionGroup bench_search_group(Options& options) {
     OptionGroup all = search_group(options), group{"Search", {}};
-    for (const auto& option : all.list.options())
-        for (const char* name :
-             {"", "engine", "distance", "select", "metric", "p", "device", "threads"})  // "": -k
-            if (option->long_name() == name) group.list.add(option);
+    const auto take = [&](std::initializer_list<const char*> names) {
+        for (const auto& option : all.list.options())
+            for (const char* name : names)
+                if (option->long_name() == name) group.list.add(option);
+    };
+    take({""});  // -k
+    SearchOptions& search = options.search;
+    group.list.add_options()  //
+        ("engine", engine_value(search), "of the engines this one alone")(
+            "distance", strategy("--distance", search.distance, nameable_distances),
+            "the distance kernel that selectors are measured behind (default: float4, or the first that "
+            "knows "
+            "the metric)")("select", strategy("--select", search.select, selectors),
+                           "the selector that is measured behind distance kernels (default: bitonic_topk)");
+    take({"metric", "p", "device", "threads"});
     return group;
 }
 

@@ -1,0 +1,140 @@
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "tests/cli/program.h"
+
+using namespace knn::test;
+using nlohmann::json;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> small_case(const std::string& name, const std::vector<std::string>& extra = {}) {
+    std::vector<std::string> words = {"bench",    "--case", name,        "--device", "cpu",
+                                      "--repeat", "1",      "--seconds", "0.002"};
+    words.insert(words.end(), extra.begin(), extra.end());
+    return words;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a time that was multiplied is marked, in the table and in the picture") {
+    const Folder folder;
+    const RunResult zhu = program(small_case("zhu"));
+    CHECK(zhu.exit_code == 0);
+    CHECK(contains(zhu.out, " *  "));
+    CHECK(contains(zhu.out, "*: fewer queries were timed, and their time multiplied"));
+    const RunResult nolan =
+        program(small_case("nolan", {"--only", "nth_element", "--plot", folder / "p.svg"}));
+    CHECK(nolan.exit_code == 0);
+    CHECK(contains(read_file(folder / "p.svg"), ">hollow: a CPU thread, timed on fewer queries"));
+    const RunResult all = program({"bench", "--dim", "20", "--n-train", "3000", "--n-query", "2000",
+                                   "--device", "cpu", "--seconds", "0.001", "--plot", folder / "q.svg"});
+    CHECK(all.exit_code == 0);
+    CHECK(contains(all.out, "*: timed on fewer than all queries"));
+    CHECK(contains(read_file(folder / "q.svg"), ">nth_element *</text>"));
+    CHECK(contains(read_file(folder / "q.svg"), ">*: timed on fewer than all queries"));
+}
+
+TEST_CASE("a case of which the wanted rows need a GPU says so") {
+    for (const char* which : {"nolan", "komarov"}) {
+        const RunResult known = program({"bench", "--only", "multiselect"});
+        if (known.exit_code == 2) return;  // a build without CUDA has no such name
+        const RunResult result = program(small_case(which, {"--only", "multiselect", "--json", "-"}));
+        CHECK(result.exit_code == 0);
+        const json measurements = json::parse(result.out)["measurements"];
+        REQUIRE(measurements.size() == 1);
+        CHECK(measurements[0]["name"] == "multiselect");
+        CHECK(measurements[0]["status"] == "left out");
+    }
+}
+
+TEST_CASE("the graph of the training set") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const RunResult result =
+        program(small_case("graph", {"--data", folder / "", "--json", folder / "j", "-k", "39"}));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "40 training images of 15 pixels, each a query among all of them"));
+    CHECK(contains(result.out, "classic+gemm+replace_max"));
+    const json report = json::parse(read_file(folder / "j"));
+    CHECK(report["correct"] == true);
+    for (const json& one : report["measurements"]) {
+        CHECK(one["k"] == 40);
+        CHECK(one["n_query"] == 40);
+        CHECK(one["status"] == (one["name"] == "cpu" ? "measured" : "left out"));
+    }
+    CHECK(report["measurements"].size() == 3);
+
+    const RunResult refused = program(small_case("graph", {"--data", folder / "", "-k", "40"}));
+    CHECK(refused.exit_code == 2);
+    CHECK(contains(refused.err, "expected at most 39"));
+    const RunResult of_set =
+        program(small_case("graph", {"--data", folder / "", "--json", folder / "train-images-idx3-ubyte"}));
+    CHECK(of_set.exit_code != 0);  // not over the data
+}
+
+TEST_CASE("every case runs without a GPU and shows what its paper states") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const struct {
+        const char *name, *part, *needs_gpu;
+    } cases[] = {{"garrett", "19500", "ladder_shared"},
+                 {"nolan", "not stated", "block_rank_merge"},
+                 {"komarov", "not stated", "multiselect"},
+                 {"singh", "74.48x", "segmented_sort"},
+                 {"zhu", "27449.7461", "pair_tile16_z"}};
+    for (const auto& one : cases) {
+        std::vector<std::string> extra = {"--json",     folder / "j", "--csv",
+                                          folder / "c", "--plot",     folder / one.name + ".svg"};
+        if (one.name == std::string("garrett")) extra.insert(extra.end(), {"--data", folder / ""});
+        const RunResult result = program(small_case(one.name, extra));
+        CAPTURE(one.name);
+        CAPTURE(result.err);
+        // The plots of the others are about a GPU: none is better than an empty one.
+        const bool drawn = one.name == std::string("nolan") || one.name == std::string("komarov");
+        CHECK(result.exit_code == (drawn ? 0 : 1));
+        CHECK(contains(result.err, "nothing was measured that it would show") == !drawn);
+        CHECK(fs::exists(folder / one.name + ".svg") == drawn);
+        CHECK(contains(result.out, one.part));
+        CHECK(contains(result.out, "left out"));
+        const json report = json::parse(read_file(folder / "j"));
+        CHECK(report["case"] == one.name);
+        CHECK(report["correct"] == true);
+        CHECK(!report["paper"].empty());
+        CHECK(!report["measurements"].empty());
+        std::set<std::string> left_out;
+        for (const json& row : report["measurements"])
+            if (row["status"] == "left out") {
+                left_out.insert(row["name"]);
+                CHECK(row["reason"] == "it runs on a GPU, and --device cpu was given");
+                CHECK(contains(result.out, row["name"].get<std::string>()));
+                CHECK(contains(read_file(folder / "c"), row["name"].get<std::string>() + ",gpu,"));
+            }
+        CHECK(left_out.contains(one.needs_gpu));
+    }
+}
+
+TEST_CASE("Ctrl-C ends bench and leaves no file") {
+    const Folder folder;
+    RunOptions options;
+    options.signal = SIGINT;
+    options.signal_after = 700ms;
+    const RunResult result =
+        program({"bench", "--case", "nolan", "--device", "cpu", "--seconds", "60", "--json", folder / "j",
+                 "--plot", folder / "p.svg", "--csv", folder / "c"},
+                options);
+    CHECK(result.exit_code == 130);
+    CHECK(result.out.empty());
+    CHECK(result.seconds_after_signal < 10);
+    CHECK(folder.names().empty());
+}
