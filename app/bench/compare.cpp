@@ -52,7 +52,7 @@ std::string fill(BenchRun& run, Stand& stand, Refusal& why) {
     for (const std::string& name : names) {
         const Refusal refusal = stand.fill(name);
         if (!refusal) return name;
-        if (!why) why = name + ": " + *refusal;
+        if (!why) why = "there are no distances by " + name + ": " + *refusal;
     }
     return "";
 }
@@ -82,7 +82,7 @@ void compare_selectors(BenchRun& run, const Workload& work, Stand& stand, int k)
     const std::string distance = fill(run, stand, why);
     if (distance.empty()) {
         for (const std::string& name : names)
-            run.not_run(experiment, "select", name, work.problem(k), "there are no distances: " + *why);
+            run.not_run(experiment, "select", name, work.problem(k), *why);
         return;
     }
     const Measurement before = run.distance(work, stand, experiment, distance, run.trial(0.2));

@@ -13,6 +13,7 @@ constexpr int hues[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x8c6d00, 0x56b4
 constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
 constexpr double letter = 0.92;  // an ordinary letter's width, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
+constexpr double title_height = 15;
 constexpr double note_height = 8.5, note_step = 15;
 
 double width_of(const std::string& text, double height) {
@@ -234,11 +235,14 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
             areas.push_back({margin + static_cast<double>(c) * (panel_width + gap), y, panel_width, row});
         y += row + gap;
     }
-    painter.drawing.width =
-        2 * margin + static_cast<double>(columns) * panel_width + static_cast<double>(columns - 1) * gap;
+    double width = static_cast<double>(columns) * panel_width + static_cast<double>(columns - 1) * gap;
+    width = std::max(width, width_of(title, title_height));
+    for (const std::string& line : lines)
+        width = std::max(width, width_of(line, 9));
+    painter.drawing.width = 2 * margin + width;
     painter.drawing.height = y;
     painter.drawing.shapes.emplace_back(DrawnBox{0, 0, painter.drawing.width, y, paper});
-    painter.text(title, margin, 38, 15, ink, Anchor::left);
+    painter.text(title, margin, 38, title_height, ink, Anchor::left);
     for (std::size_t i = 0; i < lines.size(); ++i)
         painter.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
     for (std::size_t i = 0; i < panels.size(); ++i)

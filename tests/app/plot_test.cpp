@@ -87,6 +87,13 @@ TEST_CASE("SVG has title, axes, legend and escaped text") {
     CHECK(svg.find("inf") == std::string::npos);
 }
 
+TEST_CASE("a long title makes the picture wider, and is not cut") {
+    const std::string title(80, 'm');
+    CHECK(draw_panels(title, {}, {lines_panel()}).width > draw_panels("title", {}, {lines_panel()}).width);
+    CHECK(draw_panels("title", {title + title}, {lines_panel()}).width >
+          draw_panels("title", {}, {lines_panel()}).width);
+}
+
 TEST_CASE("a hollow point and the note that says what it is") {
     Panel panel = lines_panel();
     const std::string full = svg_of(draw_panels("title", {}, {panel}));
