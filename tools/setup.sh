@@ -98,12 +98,21 @@ cached() {  # PRESET NAME
     sed -n "s/^$2:[A-Z]*=//p" "$root/build/$1/CMakeCache.txt" 2>/dev/null || true
 }
 
+# Whether PRESET itself turns CUDA off. CMake reads it, because a preset may inherit that from another.
+without_cuda() {  # PRESET
+    local variables
+    variables=$(cmake -S "$root" --preset "$1" -N 2>/dev/null) || true
+    [[ $variables == *'MNIST_KNN_CUDA="OFF"'* ]]
+}
+
 # Configures build/PRESET, unless it already stands with these settings.
 configure() {  # PRESET -DNAME=VALUE...
     local preset=$1 ninja=$root/build/$1/build.ninja stands=yes fresh=() option name home compiler
     local with='' nvcc=''
     shift
-    if [[ $preset != cpu && $preset != asan ]]; then
+    if without_cuda "$preset"; then
+        set -- "$@" -DMNIST_KNN_CUDA=OFF  # also where the folder was configured with CUDA
+    else
         find_nvcc
         set -- "$@" "-DMNIST_KNN_CUDA=$([[ -n $nvcc ]] && echo ON || echo OFF)" \
             ${nvcc:+"-DCMAKE_CUDA_COMPILER=$nvcc"}

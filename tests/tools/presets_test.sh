@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Which presets tools/setup.sh configures with CUDA where there is an nvcc: those that do not turn it off. CMake
+# reads the real presets; configuring and nvcc are stand-ins.
+# shellcheck source=tests/tools/support.sh
+source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
+
+cmake=$(command -v cmake) || skip "cmake was not found"
+mkdir -p "$work/tools" "$work/bin"
+cp "$repository/tools/setup.sh" "$work/tools"
+cp "$repository/CMakePresets.json" "$work"
+
+cat >"$work/bin/nvcc" <<'EOF'
+#!/bin/bash
+echo "Cuda compilation tools, release 12.9, V12.9.86"
+EOF
+cat >"$work/bin/cmake" <<EOF
+#!/bin/bash
+[[ " \$* " != *" -N "* ]] || exec "$cmake" "\$@"
+mkdir -p "\$2/build/\$4"
+touch "\$2/build/\$4/build.ninja"
+printf '%s\n' "\$@" | sed -n 's/^-D\([A-Z_]*\)=/\1:STRING=/p' >"\$2/build/\$4/CMakeCache.txt"
+EOF
+chmod +x "$work"/bin/*
+
+# Runs setup.sh's configure for PRESET; sets configured (CUDA, nvcc) and said.
+configure() {  # PRESET
+    # shellcheck disable=SC2016  # the inner shell's words
+    said=$(PATH="$work/bin:$PATH" CUDACXX="$work/bin/nvcc" \
+        bash -euo pipefail -c 'source "$1"; configure "$2" -DBUILD_TESTING=ON' quick "$work/tools/setup.sh" "$1" 2>&1)
+    configured=$(sed -n 's/^MNIST_KNN_CUDA:STRING=//p; s/^CMAKE_CUDA_COMPILER:STRING=/nvcc=/p' \
+        "$work/build/$1/CMakeCache.txt" | tr '\n' ' ')
+}
+
+for preset in default portable debug; do
+    configure "$preset"
+    check "$preset has CUDA" equal "$configured" "ON nvcc=$work/bin/nvcc "
+    check "$preset names nvcc" contains "$said" "configuring build/$preset with $work/bin/nvcc"
+done
+for preset in cpu asan tsan; do
+    configure "$preset"
+    check "$preset has no CUDA" equal "$configured" "OFF "
+    check "$preset names no nvcc" equal "${said##*: }" "configuring build/$preset"
+    configure "$preset"
+    check "$preset is configured once" equal "$said" ""
+    sed -i 's/CUDA:STRING=OFF/CUDA:STRING=ON/' "$work/build/$preset/CMakeCache.txt"
+    configure "$preset"
+    check "$preset loses the CUDA that its folder had" equal "$configured" "OFF "
+done
