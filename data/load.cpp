@@ -7,6 +7,7 @@
 #include <exception>
 #include <future>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -103,11 +104,19 @@ std::string folder_name(const fs::path& file) {
     return !name.empty() ? name : "data";
 }
 
-std::string sha256(const fs::path& file) {
+using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
+
+DigestContext new_context() {
+    DigestContext context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+    if (!context) throw std::bad_alloc();
+    return context;
+}
+
+/// The SHA-256 of a file, as hexadecimal digits; `begun` is a digest of nothing yet.
+std::string sha256(const fs::path& file, const EVP_MD_CTX& begun) {
     ByteSource source(file, "an IDX file, plain or gzip");
-    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
-        source.fail("cannot be checked: this OpenSSL has no SHA-256");
+    const DigestContext context = new_context();
+    if (EVP_MD_CTX_copy_ex(context.get(), &begun) != 1) throw std::bad_alloc();
     std::vector<std::uint8_t> piece(1 << 18);
     while (const std::size_t got = source.read(piece))
         EVP_DigestUpdate(context.get(), piece.data(), got);
@@ -157,9 +166,14 @@ std::vector<FileChecksum> checksums(const DataLocation& location) {
     if (location.synthetic) return {};
     const std::array<fs::path, 4> files = {location.train_images, location.train_labels, location.test_images,
                                            location.test_labels};
+    // OpenSSL sets itself up here: where threads have taken the memory for its locks, it would crash.
+    const DigestContext begun = new_context();
+    if (EVP_DigestInit_ex(begun.get(), EVP_sha256(), nullptr) != 1)
+        throw DataError(files[0].string() +
+                        ": cannot be checked; expected an OpenSSL that has SHA-256, and memory for it");
     std::vector<std::future<std::string>> hashes;
     for (const fs::path& file : files)
-        hashes.push_back(std::async([&file] { return sha256(file); }));
+        hashes.push_back(std::async([&] { return sha256(file, *begun); }));
     std::vector<FileChecksum> result;
     for (std::size_t i = 0; i < files.size(); ++i)
         result.push_back({files[i], hashes[i].get(), mnist_files[i].sha256});
