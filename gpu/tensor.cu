@@ -88,8 +88,9 @@ class Tensor {
         return static_cast<std::size_t>(rows.count * rows.dim);
     }
     std::int64_t choose_batch() const {
-        const std::int64_t most = FusedSearch::most_queries(request_.train.count, request_.k);
-        return std::min({request_.batch > 0 ? request_.batch : most, most, request_.query.count});
+        const std::int64_t batch = FusedSearch::batch_size(request_.query.count, request_.train.count,
+                                                           request_.k, static_cast<int>(request_.train.dim));
+        return request_.batch > 0 ? std::min(request_.batch, batch) : batch;
     }
     static ByteRows view(const DeviceBuffer<std::uint8_t>& buffer, const ImageRows& rows) {
         return {buffer.d_data(), rows.count, rows.dim, static_cast<std::size_t>(rows.dim)};

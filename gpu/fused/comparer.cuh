@@ -1,6 +1,8 @@
 #pragma once
 /// The selection's first step, on sums that are still in registers: what reaches a query's threshold is kept.
 
+#include <cassert>
+
 #include "gpu/fused/survivors.cuh"
 
 namespace knn::gpu {
@@ -27,6 +29,8 @@ class Comparer {
           query_(std::int64_t{piece.query_tile} * tile_queries + row),
           upper_(pass, query_, piece.slot, lane_),
           lower_(pass, query_ + 8, piece.slot, lane_) {
+        assert(piece.slot >= 0 && piece.slot < (sampling ? pass.sample_slots : pass.slots));
+        assert(row >= 0 && row + 8 < tile_queries && piece.query_tile < pass.schedule.query_tiles);
         if constexpr (sampling) {
             for (int g = 0; g < groups; ++g)
                 upper_max_[g] = lower_max_[g] = padding_score;
@@ -40,7 +44,8 @@ class Comparer {
     template <int half>
     __device__ void compare(const int (&sums)[128], int tile, const std::int32_t* bias) {
         const int2* pairs = reinterpret_cast<const int2*>(bias) + lane_ % quad;
-        unsigned hits = 0;
+        [[maybe_unused]] unsigned hits = 0;
+        [[maybe_unused]] int upper[groups / 2], lower[groups / 2];
 #pragma unroll
         for (int i = 0; i < groups / 2; ++i) {
             const int g = half * groups / 2 + i;
@@ -50,14 +55,14 @@ class Comparer {
                 upper_max_[g] = highest(upper_max_[g], s[0], s[1], s[4], s[5], a, b);
                 lower_max_[g] = highest(lower_max_[g], s[2], s[3], s[6], s[7], a, b);
             } else {
-                const int upper = highest(padding_score, s[0], s[1], s[4], s[5], a, b);
-                const int lower = highest(padding_score, s[2], s[3], s[6], s[7], a, b);
-                if (upper >= upper_limit_ || lower >= lower_limit_) hits |= 1u << i;
+                upper[i] = highest(padding_score, s[0], s[1], s[4], s[5], a, b);
+                lower[i] = highest(padding_score, s[2], s[3], s[6], s[7], a, b);
+                if (upper[i] >= upper_limit_ || lower[i] >= lower_limit_) hits |= 1u << i;
             }
         }
         if constexpr (!sampling) {
             hits = warp_or(hits);
-            if (hits != 0) keep<half>(sums, tile, pairs, hits);
+            if (hits != 0) keep<half>(sums, upper, lower, tile, hits);
         }
     }
 
@@ -87,25 +92,20 @@ class Comparer {
 
     /// The groups in which any lane of the warp has a hit, one after the other.
     template <int half>
-    __device__ void keep(const int (&sums)[128], int tile, const int2* pairs, unsigned hits) {
+    __device__ void keep(const int (&sums)[128], const int (&upper)[groups / 2],
+                         const int (&lower)[groups / 2], int tile, unsigned hits) {
+        const auto first = static_cast<std::uint32_t>(tile * tile_train + 2 * (lane_ % quad));
+        const int capacity = pass_.lists.capacity;
 #pragma unroll
         for (int i = 0; i < groups / 2; ++i) {
             if ((hits >> i & 1) == 0) continue;
             const int g = half * groups / 2 + i;
-            const int2 a = pairs[8 * g], b = pairs[8 * g + 4];
             const int* s = &sums[8 * g];
-            const auto place = static_cast<std::uint32_t>(tile * tile_train + 16 * g + 2 * (lane_ % quad));
-            upper_.make_room();
-            lower_.make_room();
-            keep_pair(s[0] + a.x, s[2] + a.x, place);
-            keep_pair(s[1] + a.y, s[3] + a.y, place + 1);
-            keep_pair(s[4] + b.x, s[6] + b.x, place + 8);
-            keep_pair(s[5] + b.y, s[7] + b.y, place + 9);
+            upper_.add_if_reaches(upper_limit_, upper[i], make_int4(s[0], s[1], s[4], s[5]), first + 16 * g,
+                                  capacity);
+            lower_.add_if_reaches(lower_limit_, lower[i], make_int4(s[2], s[3], s[6], s[7]), first + 16 * g,
+                                  capacity);
         }
-    }
-    __device__ void keep_pair(int upper, int lower, std::uint32_t place) {
-        upper_.add_if_reaches(upper_limit_, upper, place);
-        lower_.add_if_reaches(lower_limit_, lower, place);
     }
 
     const TensorPass& pass_;

@@ -78,14 +78,15 @@ __device__ void store_used(const std::uint8_t* shared_row, const std::int32_t* d
     auto* to = reinterpret_cast<std::uint32_t*>(out.row(place));
     const auto cols = static_cast<int>(out.cols);
     for (int at = 4 * lane; at < static_cast<int>(out.pitch_bytes); at += 4 * warp_size) {
+        int pixels[4] = {at, at + 1, at + 2, at + 3};
+        if (d_numbers != nullptr && at < cols) {
+            const int4 numbers = *reinterpret_cast<const int4*>(d_numbers + at);
+            pixels[0] = numbers.x, pixels[1] = numbers.y, pixels[2] = numbers.z, pixels[3] = numbers.w;
+        }
         std::uint32_t word = 0;
 #pragma unroll
-        for (int b = 0; b < 4; ++b) {
-            const int number = at + b;
-            if (number >= cols) continue;
-            const int pixel = d_numbers != nullptr ? d_numbers[number] : number;
-            word |= std::uint32_t{shared_row[pixel]} << (8 * b);
-        }
+        for (int b = 0; b < 4; ++b)
+            if (at + b < cols) word |= std::uint32_t{shared_row[pixels[b]]} << (8 * b);
         to[at / 4] = word;
     }
     __syncwarp();
@@ -100,10 +101,10 @@ std::size_t shared_rows_bytes(std::int64_t cols) {
 }
 
 __global__ void __launch_bounds__(threads)
-    prepare_training_kernel(ByteRows train, const std::int32_t* d_numbers, int n_tiles, ByteRows arranged,
-                            std::uint32_t* d_norms, std::int32_t* d_score_bias) {
+    prepare_training_kernel(ByteRows train, const std::int32_t* d_numbers, int n_tiles, std::int64_t stride,
+                            ByteRows arranged, TrainImage* d_images, std::int32_t* d_score_bias) {
     extern __shared__ uint4 shared[];
-    const std::int64_t i = warp_number(), place = place_of(i, n_tiles);
+    const std::int64_t i = warp_number(), place = place_of(i, n_tiles, stride);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (i >= std::int64_t{n_tiles} * tile_train) return;
     const bool there = i < train.n;
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(threads)
             reinterpret_cast<uint4*>(arranged.row(place))[at] = make_uint4(0, 0, 0, 0);
     }
     if (lane != 0) return;
-    d_norms[place] = norm;
+    d_images[place] = {norm, there ? static_cast<std::uint32_t>(i) : no_image};
     d_score_bias[place] = there ? -static_cast<std::int32_t>(norm / 2) : padding_score;
 }
 
@@ -128,13 +129,20 @@ __global__ void __launch_bounds__(threads)
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
     if (q == 0 && lane == 0) *pass.undecided.d_count = 0;
-    const int lists = pass.slots * quad;
-    for (int i = lane; i < lists; i += warp_size)
-        pass.d_counts[q * lists + i] = 0;
     if (q >= query.n) return;
     const std::uint32_t norm = load_row(query, q, warp_row(shared, query.cols), lane);
     store_used(warp_row(shared, query.cols), d_numbers, arranged, q, lane);
     if (lane == 0) d_norms[q] = norm;
+}
+
+__device__ std::int32_t warp_largest(std::int32_t value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(all_lanes, value);
+#else
+    for (int step = warp_size / 2; step > 0; step /= 2)
+        value = max(value, __shfl_xor_sync(all_lanes, value, step));
+    return value;
+#endif
 }
 
 __global__ void __launch_bounds__(threads)
@@ -153,15 +161,16 @@ __global__ void __launch_bounds__(threads)
     for (int slot = 0; slot < slots; ++slot)
         for (int i = 0; i < 2; ++i)
             mine[i] = max(mine[i], d_maxima[slot * buckets + i * warp_size + lane]);
-    int above[2] = {0, 0};  // buckets that come before this one; equal ones by their number
-#pragma unroll
-    for (int other = 0; other < buckets; ++other) {
-        const std::int32_t value = __shfl_sync(all_lanes, mine[other / warp_size], other % warp_size);
-        for (int i = 0; i < 2; ++i)
-            above[i] += value > mine[i] || (value == mine[i] && other < lane + i * warp_size);
+    // Takes the largest away, rank − 1 times.
+    for (int taken = 1;; ++taken) {
+        const std::int32_t largest = warp_largest(max(mine[0], mine[1]));
+        if (taken == rank) {
+            if (lane == 0) d_thresholds[q] = max(largest, lowest_threshold);
+            return;
+        }
+        const unsigned holders = __ballot_sync(all_lanes, max(mine[0], mine[1]) == largest);
+        if (lane == __ffs(static_cast<int>(holders)) - 1) mine[mine[0] == largest ? 0 : 1] = padding_score;
     }
-    for (int i = 0; i < 2; ++i)
-        if (above[i] == rank - 1) d_thresholds[q] = max(mine[i], lowest_threshold);
 }
 
 }  // namespace
@@ -185,6 +194,7 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
     if (numbers.empty()) numbers.push_back(0);
     count_ = static_cast<std::int64_t>(numbers.size());
     if (numbers.size() == dim) return;
+    numbers.resize((numbers.size() + 3) / 4 * 4);  // they are read four at a time
     d_numbers_ = DeviceBuffer<std::int32_t>(numbers.size());
     check(cudaMemcpy(d_numbers_.d_data(), numbers.data(), numbers.size() * sizeof(std::int32_t),
                      cudaMemcpyHostToDevice),
@@ -192,11 +202,11 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
 }
 
 void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
-                              const ByteRows& arranged, std::uint32_t* d_norms, std::int32_t* d_score_bias,
+                              const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream) {
     prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads,
-                              shared_rows_bytes(train.cols), stream>>>(train, used.d_numbers(), n_tiles,
-                                                                       arranged, d_norms, d_score_bias);
+                              shared_rows_bytes(train.cols), stream>>>(
+        train, used.d_numbers(), n_tiles, tile_stride(n_tiles), arranged, d_images, d_score_bias);
     check_launch("launching prepare_training");
 }
 

@@ -24,14 +24,14 @@ class UsedPixels {
 };
 
 /// The used pixels of training images (any pitch) into the order of the tiles, n_tiles · tile_train rows:
-/// `arranged`, zero beyond its `cols` and the last image; d_norms: ‖r‖²; d_score_bias: −⌊‖r‖² / 2⌋,
-/// padding_score where there is no image.
+/// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and numbers; d_score_bias:
+/// −⌊‖r‖² / 2⌋, padding_score where there is no image.
 void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
-                              const ByteRows& arranged, std::uint32_t* d_norms, std::int32_t* d_score_bias,
+                              const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream);
 
-/// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. Clears what belongs
-/// to the query tiles: counts to 0, maxima to padding_score, no query is undecided.
+/// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. No query is undecided
+/// yet.
 void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
                              const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream);
 

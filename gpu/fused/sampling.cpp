@@ -2,19 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace knn::gpu {
 
 namespace {
 
 constexpr int n_buckets = 64, most_rank = n_buckets * 3 / 4;
-constexpr int sample_ratio = 26,
-              first_ratio = 8;  // training tiles for each tile of the sample, of the first pass
+
+/// What a survivor costs, in pixels of a tile's products: measured on compute capability 9.0.
+constexpr double survivor_cost = 300;
 
 /// Whether with `above` images of the sample over a threshold, on average, at least k of `ratio` times as
-/// many are sure to be: by three and a half standard deviations.
+/// many are sure to be: by so many standard deviations that of 10,000 queries hardly one has to be compared
+/// with everything, which costs more the larger k is.
 bool is_safe(double above, double ratio, int k) {
-    return (above - 3.5 * std::sqrt(above)) * ratio >= k;
+    const double deviations = k <= 128 ? 3.5 : 4.5;
+    return (above - deviations * std::sqrt(above)) * ratio >= k;
 }
 
 }  // namespace
@@ -23,30 +27,46 @@ double images_above(int rank, int buckets) {
     return -buckets * std::log1p(-static_cast<double>(rank) / buckets);
 }
 
-Sampling choose_sampling(int train_tiles, int k) {
+namespace {
+
+/// The ranks for these numbers of tiles, and what then survives; sample_tiles = 0 where no rank is safe.
+Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles) {
     Sampling choice;
-    for (int tiles = std::max(train_tiles / sample_ratio, 1); choice.sample_tiles == 0; tiles /= 2) {
-        if (tiles == 0) return choice;
-        const double ratio = static_cast<double>(train_tiles) / tiles;
-        for (int rank = 1; rank <= most_rank && choice.sample_tiles == 0; ++rank) {
-            const double above = images_above(rank, n_buckets);
-            if (rank < k && !is_safe(above, ratio, k)) continue;
-            choice.sample_tiles = tiles;
-            choice.sample_rank = rank;
-            choice.survivors_first = above;  // of the sample; scaled below
-            choice.spread = 1 / std::sqrt(above);
-        }
+    const double sample_ratio = static_cast<double>(train_tiles) / sample_tiles;
+    for (int rank = 1; rank <= most_rank && choice.sample_tiles == 0; ++rank) {
+        const double above = images_above(rank, n_buckets);
+        if (rank < k && !is_safe(above, sample_ratio, k)) continue;
+        choice.sample_tiles = sample_tiles;
+        choice.sample_rank = rank;
+        choice.survivors_first = above * first_tiles / sample_tiles;
+        choice.spread = 1 / std::sqrt(above);
     }
-    choice.first_tiles = std::max(train_tiles / first_ratio, choice.sample_tiles);
-    const double first_share = static_cast<double>(choice.first_tiles) / choice.sample_tiles;
-    choice.survivors_first *= first_share;
-    const double ratio = static_cast<double>(train_tiles) / choice.first_tiles;
+    const double ratio = static_cast<double>(train_tiles) / first_tiles;
+    choice.first_tiles = first_tiles;
     choice.first_rank = 1;
     while (choice.first_rank < k && !is_safe(choice.first_rank, ratio, k))
         ++choice.first_rank;
     // Where the first pass finds too few, its threshold stays.
     choice.survivors_rest = std::min<double>(choice.first_rank, choice.survivors_first) * (ratio - 1);
     return choice;
+}
+
+}  // namespace
+
+Sampling choose_sampling(int train_tiles, int k, int dim) {
+    Sampling best;
+    double least = std::numeric_limits<double>::infinity();
+    const auto next = [](int tiles) { return tiles + std::max(tiles / 8, 1); };
+    for (int sample = 1; sample <= std::max(train_tiles / 8, 1); sample = next(sample))
+        for (int first = sample; first <= std::max(train_tiles / 2, 1); first = next(first)) {
+            const Sampling choice = sampling_with(train_tiles, k, sample, first);
+            const double cost = static_cast<double>(sample) * dim +
+                                survivor_cost * (choice.survivors_first + choice.survivors_rest);
+            if (choice.sample_tiles == 0 || cost >= least) continue;
+            least = cost;
+            best = choice;
+        }
+    return best;
 }
 
 }  // namespace knn::gpu

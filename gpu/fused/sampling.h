@@ -7,8 +7,9 @@ namespace knn::gpu {
 /// and the sample_rank-th best of them is its threshold. With it the first `first_tiles` tiles are searched;
 /// the first_rank-th best of what survives there is the threshold for all others.
 ///
-/// Ranks are as low as seems safe: `k` images must reach the last threshold, and where they do not (the merge
-/// counts them) the query is compared with the whole training set.
+/// Ranks are as low as seems safe: `k` images must reach the last threshold, and where they do not the query
+/// is compared with the whole training set. The numbers of tiles are those that seem fastest: a tile of the
+/// sample costs products, and saves survivors.
 struct Sampling {
     int sample_tiles = 0;  ///< 0: there is no useful sample
     int sample_rank = 0;
@@ -17,7 +18,8 @@ struct Sampling {
     double survivors_first = 0, survivors_rest = 0;  ///< expected of a query, in each pass
     double spread = 0;  ///< of those of the first pass: standard deviation over mean
 };
-Sampling choose_sampling(int train_tiles, int k);
+/// dim: pixels that are multiplied.
+Sampling choose_sampling(int train_tiles, int k, int dim);
 
 /// Of disjoint buckets with equally many random images, how many images lie above the rank-th largest of the
 /// buckets' maxima, on average.

@@ -43,21 +43,21 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
 }
 
 /// Gathers the K best of the places begin .. end − 1. By the whole block.
-__device__ void scan_part(const ByteRows& train, std::int64_t n_train, const std::uint32_t* d_train_norms,
-                          const uint4* query_words, std::uint32_t query_norm, std::int64_t begin,
-                          std::int64_t end, const TopK<threads>& top) {
+__device__ void scan_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
+                          std::uint32_t query_norm, std::int64_t begin, std::int64_t end,
+                          const TopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_a_pair;
-    const int n_tiles = static_cast<int>(train.n / tile_train);
-    assert(blockDim.x == threads && train.n % tile_train == 0 && n_train <= train.n && end <= train.n);
+    assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
         const std::int64_t place = first + threadIdx.x / lanes_a_pair * pairs_a_group;
         std::uint32_t sums[pairs_a_group] = {};
         products_of(train, query_words, place, lane, sums);
 #pragma unroll
         for (int i = 0; i < pairs_a_group; ++i) {
-            const std::int64_t image = image_at(place + i, n_tiles);
-            if (lane == i && place + i < end && image < n_train)
-                top.gather(key_of(query_norm + d_train_norms[place + i] - 2 * sums[i], image));
+            if (lane != i || place + i >= end) continue;
+            const TrainImage image = d_images[place + i];
+            if (image.number != no_image)
+                top.gather(key_of(query_norm + image.norm - 2 * sums[i], image.number));
         }
         top.merge_when_full();
     }
@@ -65,8 +65,8 @@ __device__ void scan_part(const ByteRows& train, std::int64_t n_train, const std
 }
 
 __global__ void __launch_bounds__(threads)
-    scan_kernel(ByteRows train, std::int64_t n_train, ByteRows query, const std::uint32_t* d_query_norms,
-                const std::uint32_t* d_train_norms, NeighborRows out, Undecided undecided,
+    scan_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
+                const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided,
                 ScanWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(threads)
         assert(q >= 0 && q < out.n_query && query.aligned(sizeof(uint4)));
         const std::int64_t begin = part * part_size, end = min(begin + part_size, train.n);
         top.clear();
-        scan_part(train, n_train, d_train_norms, reinterpret_cast<const uint4*>(query.row(q)),
-                  d_query_norms[q], begin, end, top);
+        scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q], begin, end,
+                  top);
         if (parts > 1) {  // then this block has no other item
             assert(count * parts <= blocks);
             NeighborKey* d_mine = workspace.d_keys + std::int64_t{item} * out.k;
@@ -132,18 +132,16 @@ int scan_blocks() {
     return 4 * device_attribute(cudaDevAttrMultiProcessorCount);
 }
 
-void enqueue_scan(const ByteRows& train, std::int64_t n_train, const ByteRows& query,
-                  const std::uint32_t* d_query_norms, const std::uint32_t* d_train_norms,
-                  const NeighborRows& out, const Undecided& undecided, const ScanWorkspace& workspace,
-                  cudaStream_t stream) {
-    require(out.k >= 1 && out.k <= max_k && out.k <= n_train, "k from 1 to 1024 and the training images");
-    require(
-        out.n_query == query.n && train.cols == query.cols && n_train <= train.n && train.n % tile_train == 0,
-        "whole tiles of training images, and a row of neighbors for each query");
+void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
+                  const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
+                  const ScanWorkspace& workspace, cudaStream_t stream) {
+    require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
+    require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
+            "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
     const int K = TopK<threads>::size_for(out.k);
     scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
-        train, n_train, query, d_query_norms, d_train_norms, out, undecided, workspace, K);
+        train, d_images, query, d_query_norms, out, undecided, workspace, K);
     check_launch("launching scan");
 }
 

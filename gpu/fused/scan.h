@@ -16,11 +16,10 @@ struct ScanWorkspace {
 };
 
 /// The k nearest of the undecided queries by comparing each with every training image. train: in the order of
-/// the tiles, n_train of its rows are images.
-void enqueue_scan(const ByteRows& train, std::int64_t n_train, const ByteRows& query,
-                  const std::uint32_t* d_query_norms, const std::uint32_t* d_train_norms,
-                  const NeighborRows& out, const Undecided& undecided, const ScanWorkspace& workspace,
-                  cudaStream_t stream);
+/// the tiles, as d_images.
+void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
+                  const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
+                  const ScanWorkspace& workspace, cudaStream_t stream);
 
 /// Makes the first n_query queries undecided: for so few that the passes of a tensor kernel do not pay.
 void enqueue_all_undecided(const Undecided& undecided, std::int64_t n_query, cudaStream_t stream);

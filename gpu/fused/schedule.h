@@ -2,10 +2,9 @@
 /// Who computes which tiles: the work of a pass over query tiles × training tiles, cut into equal chunks of
 /// consecutive tiles, one chunk for each block and window.
 ///
-/// A tile is tile_queries × tile_train pairs. Training images are arranged in the order of the tiles, image
-/// r · n_tiles + t as row r of tile t: a tile is a sample spread over the whole training set, so a set that
-/// is sorted by class or by distance costs nothing extra, and the first tiles serve as the sample from which
-/// the first thresholds come.
+/// A tile is tile_queries × tile_train pairs. Training images are arranged in the order of the tiles, each of
+/// which is a sample spread over the whole training set, so a set that is sorted by class or by distance
+/// costs nothing extra, and the first tiles serve as the sample from which the first thresholds come.
 ///
 /// The training tiles are walked in windows that fit the L2 cache: all query tiles meet the first window
 /// before anybody reads the second. Within a window the tiles are numbered query tile by query tile, and
@@ -23,26 +22,26 @@ namespace knn::gpu {
 
 inline constexpr int tile_queries = 128, tile_train = 256;
 
-/// Where training image i stands in the order of the tiles, and which image stands at a place.
-KNN_HOST_DEVICE inline std::int64_t place_of(std::int64_t i, std::int64_t n_tiles) {
-    return i % n_tiles * tile_train + i / n_tiles;
+/// Where training image i stands in the order of the tiles: in row i / n_tiles of a tile, and neighbors in
+/// tiles far from each other. stride: tile_stride(n_tiles).
+KNN_HOST_DEVICE inline std::int64_t place_of(std::int64_t i, std::int64_t n_tiles, std::int64_t stride) {
+    return i * stride % n_tiles * tile_train + i / n_tiles;
 }
-KNN_HOST_DEVICE inline std::int64_t image_at(std::int64_t place, std::int64_t n_tiles) {
-    return place % tile_train * n_tiles + place / tile_train;
-}
+/// Without a common divisor with n_tiles, and near its golden section: then any run of consecutive images is
+/// spread evenly over the tiles, and over any run of consecutive tiles.
+std::int64_t tile_stride(std::int64_t n_tiles);
 
 /// Consecutive training tiles that one block computes for one query tile.
 struct Piece {
     int query_tile = 0;
     int first_tile = 0, n_tiles = 0;  ///< training tiles
-    int slot = 0;                     ///< where its survivors go: first_slot <= slot < first_slot + slots()
+    int slot = 0;                     ///< where its survivors go: 0 <= slot < slots()
 };
 
 struct Schedule {
     int query_tiles = 0;
     int first_tile = 0, train_tiles = 0;  ///< of the training set
     int windows = 1, blocks = 1;
-    int first_slot = 0;
 
     KNN_HOST_DEVICE int window_begin(int w) const {
         return first_tile + static_cast<int>(std::int64_t{train_tiles} * w / windows);
@@ -63,7 +62,7 @@ struct Schedule {
             sum += window_slots(w);
         return sum;
     }
-    /// The slots of window 0 that a query tile has pieces in; the first of them is first_slot.
+    /// The slots of window 0 that a query tile has pieces in, the first ones.
     KNN_HOST_DEVICE int used_slots(int query_tile) const {
         const std::int64_t tiles = window_tiles(0), first = query_tile * tiles;
         return static_cast<int>((first + tiles - 1) / chunk(0) - first / chunk(0)) + 1;
@@ -82,8 +81,7 @@ struct Schedule {
 /// Walks through the pieces of one block in the order in which it computes them.
 class Pieces {
   public:
-    KNN_HOST_DEVICE Pieces(const Schedule& schedule, int block)
-        : schedule_(schedule), block_(block), slots_before_(schedule.first_slot) {
+    KNN_HOST_DEVICE Pieces(const Schedule& schedule, int block) : schedule_(schedule), block_(block) {
         enter_window();
     }
     /// Whether there was one more; fills it in.

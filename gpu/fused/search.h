@@ -1,12 +1,13 @@
 #pragma once
 /// The fused search: exact k nearest neighbors without a matrix of distances.
 ///
-///   prepare ─ sample ─ search ─ merge ─ scan (of what is undecided, mostly nothing)
+///   prepare ─ sample ─ search the first tiles ─ fold ─ search the others ─ fold ─ scan
 ///
-/// A sample of the training set gives each query a score that its k nearest very likely reach; the search
-/// pass keeps what reaches it; the merge sorts that. Where it does not decide a query (fewer than k reached
-/// the score, or a list ran over) the query is compared with every training image. So the answers are exact
-/// for any data, and the sample decides the speed alone.
+/// A sample of the training set gives each query a score that its k nearest very likely reach; a pass of the
+/// search keeps what reaches it, and a fold makes the k best so far of that. After the first tiles the fold
+/// raises the score. Where the last fold does not decide a query (fewer than k reach the score, or a list ran
+/// over) the query is compared with every training image. So the answers are exact for any data, and the
+/// sample decides the speed alone.
 
 #include <cuda_runtime.h>
 
@@ -46,8 +47,9 @@ class FusedSearch {
     FusedSearch(const TensorKernel& kernel, const ByteRows& train, int k, std::int64_t max_queries,
                 cudaStream_t stream);
 
-    /// Most queries for which the lists stay below 192 MiB.
-    static std::int64_t most_queries(std::int64_t n_train, int k);
+    /// How many of n_query queries to search at once: as many as have room for their survivors in 208 MiB, in
+    /// batches of nearly equal size.
+    static std::int64_t batch_size(std::int64_t n_query, std::int64_t n_train, int k, int dim);
 
     /// The steps of a search, in order; each queues launches on `stream`.
     struct Step {
@@ -64,7 +66,8 @@ class FusedSearch {
     void limit_capacity(int capacity);
 
   private:
-    Schedule schedule_of(std::int64_t n_query, int first_tile, int last_tile) const;
+    struct Layout;
+    Layout layout_for(std::int64_t query_tiles) const;
     /// The passes over the sample, the first tiles and the others, for that many queries.
     struct Passes {
         TensorPass sample, first, rest;
@@ -73,14 +76,15 @@ class FusedSearch {
     ByteRows training() const { return train_.first(std::int64_t{train_tiles_} * tile_train); }
 
     const TensorKernel& kernel_;
-    std::int64_t n_train_;
     int train_tiles_, multiprocessors_, most_capacity_ = 0;
-    Sampling sampling_;
     UsedPixels used_;
+    Sampling sampling_;
     TensorRows train_, query_;
-    DeviceBuffer<std::uint32_t> train_norms_, query_norms_;
+    DeviceBuffer<TrainImage> images_;
+    DeviceBuffer<std::uint32_t> query_norms_;
     DeviceBuffer<std::int32_t> score_bias_, thresholds_, maxima_, counts_, undecided_count_, undecided_;
-    DeviceBuffer<Survivor> survivors_;
+    DeviceBuffer<int4> products_;
+    DeviceBuffer<std::uint32_t> places_;
     DeviceBuffer<NeighborKey> scan_keys_;
     DeviceBuffer<std::int32_t> scan_finished_;
 };

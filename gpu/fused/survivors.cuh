@@ -12,12 +12,6 @@
 
 namespace knn::gpu {
 
-/// A training image that passed a query's threshold, by its place in the order of the tiles.
-struct alignas(8) Survivor {
-    std::int32_t score;
-    std::uint32_t place;
-};
-
 /// Threads that see a part of a query's tile row each: 4 lanes of a quad.
 inline constexpr int quad = 4;
 /// Maxima of one query over the sample: each lane of a quad has 16 groups of columns.
@@ -27,6 +21,26 @@ inline constexpr int groups = 16, buckets = quad * groups;
 inline constexpr std::int32_t lowest_threshold = -(1 << 29), padding_score = -(1 << 30);
 /// Above every score: for queries that only fill up a tile.
 inline constexpr std::int32_t closed_threshold = 0x7fffffff;
+
+/// A training image in the order of the tiles.
+struct alignas(8) TrainImage {
+    std::uint32_t norm;    ///< ‖r‖²
+    std::uint32_t number;  ///< in the training set, or no_image
+};
+inline constexpr std::uint32_t no_image = 0xffffffff;
+
+/// What passed the thresholds: n × slots × quad lists, each of `capacity` groups of four training images of
+/// which at least one reached its query's threshold. They stand at the places place + {0, 1, 8, 9} in the
+/// order of the tiles, because those columns are one thread's.
+struct SurvivorLists {
+    int4* d_products = nullptr;         ///< q·r of the four
+    std::uint32_t* d_places = nullptr;  ///< of the first
+    std::int32_t* d_counts =
+        nullptr;  ///< of a list; more than capacity: groups were lost. 0 between searches
+    int capacity = 0;
+
+    static constexpr std::size_t bytes_a_group = sizeof(int4) + sizeof(std::uint32_t);
+};
 
 /// Queries whose survivors do not decide the answer, to be searched again by enqueue_scan.
 struct Undecided {
@@ -42,58 +56,51 @@ struct TensorPass {
     const std::int32_t* d_thresholds = nullptr;  ///< n
     std::int32_t* d_maxima = nullptr;            ///< n × sample_slots × buckets, from the sampling pass
     int sample_slots = 0;
-    Survivor* d_survivors = nullptr;  ///< n × slots × quad × capacity
-    std::int32_t* d_counts =
-        nullptr;                  ///< n × slots × quad; more than capacity: survivors were lost. 0 before
-    int slots = 0, capacity = 0;  ///< capacity >= most_at_once
+    SurvivorLists lists;
+    int slots = 0;
     Undecided undecided;
 };
 
 /// A thread's own list for one query and piece. No other thread writes to it, so nothing is atomic.
 class SurvivorList {
   public:
-    /// Survivors that may be added between two calls of make_room.
-    static constexpr int most_at_once = 4;
-
     __device__ SurvivorList(const TensorPass& pass, std::int64_t query, int slot, int lane)
         : list_((query * pass.slots + slot) * quad + lane % quad),
-          d_next_(pass.d_survivors + list_ * pass.capacity),
-          d_last_(d_next_ + pass.capacity - most_at_once) {}
+          d_products_(pass.lists.d_products + list_ * pass.lists.capacity),
+          d_places_(pass.lists.d_places + list_ * pass.lists.capacity) {}
 
-    __device__ void make_room() {
-        if (d_next_ > d_last_) {
-            d_next_ = d_last_;
-            lost_ = true;
-        }
-    }
-    /// Adds what reaches the limit. Written out, because the compiler branches and reloads around it.
-    __device__ void add_if_reaches(std::int32_t limit, std::int32_t score, std::uint32_t place) {
-        assert(d_next_ < d_last_ + most_at_once);
+    /// Adds a group if `best`, the highest of its scores, reaches the limit. Written out, because the
+    /// compiler branches and reloads around it.
+    __device__ void add_if_reaches(std::int32_t limit, std::int32_t best, const int4& products,
+                                   std::uint32_t place, int capacity) {
+        assert(count_ >= 0 && capacity >= 1);
         asm volatile(
             "{\n"
-            ".reg .pred reaches;\n"
+            ".reg .pred reaches, fits;\n"
+            ".reg .b64 at;\n"
             "setp.ge.s32 reaches, %1, %2;\n"
-            "@reaches st.global.v2.b32 [%0], {%1, %3};\n"
-            "@reaches add.u64 %0, %0, %4;\n"
+            "setp.lt.and.s32 fits, %0, %3, reaches;\n"
+            "mad.wide.s32 at, %0, 16, %4;\n"
+            "@fits st.global.v4.b32 [at], {%6, %7, %8, %9};\n"
+            "mad.wide.s32 at, %0, 4, %5;\n"
+            "@fits st.global.b32 [at], %10;\n"
+            "@reaches add.s32 %0, %0, 1;\n"
             "}\n"
-            : "+l"(d_next_)
-            : "r"(score), "r"(limit), "r"(place), "n"(sizeof(Survivor))
+            : "+r"(count_)
+            : "r"(best), "r"(limit), "r"(capacity), "l"(d_products_), "l"(d_places_), "r"(products.x),
+              "r"(products.y), "r"(products.z), "r"(products.w), "r"(place)
             : "memory");
     }
     __device__ void close(const TensorPass& pass) const {
-        assert(pass.capacity >= most_at_once && list_ < most_lists(pass));
-        const auto count = static_cast<int>(d_next_ - (pass.d_survivors + list_ * pass.capacity));
-        pass.d_counts[list_] = lost_ ? pass.capacity + 1 : count;
+        assert(list_ < std::int64_t{pass.schedule.query_tiles} * tile_queries * pass.slots * quad);
+        pass.lists.d_counts[list_] = count_;
     }
 
   private:
-    __device__ static std::int64_t most_lists(const TensorPass& pass) {
-        return std::int64_t{pass.schedule.query_tiles} * tile_queries * pass.slots * quad;
-    }
-
     std::int64_t list_;
-    Survivor *d_next_, *d_last_;
-    bool lost_ = false;
+    int4* d_products_;
+    std::uint32_t* d_places_;
+    int count_ = 0;
 };
 
 }  // namespace knn::gpu

@@ -135,7 +135,6 @@ __global__ void __launch_bounds__(threads, 1)
     assert(pass.dim <= stages * stage_dim && pass.dim <= most_dim);
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
-        assert(piece.slot >= 0 && piece.slot < (sampling ? pass.sample_slots : pass.slots));
         assert(std::int64_t{piece.first_tile + piece.n_tiles} * tile_train <= train.n);
         Comparer<sampling> comparer(pass, piece, 16 * warp + lane / quad);
         Feeder feeder(train, query, piece, stages, shared);
@@ -169,7 +168,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     require(train.n % tile_train == 0 && train.n <= most_train &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of at most 2,147,483,648 training images");
-    require(sampling || pass.capacity >= SurvivorList::most_at_once, "lists of at least 4 survivors");
+    require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
     const int stages = (pass.dim + stage_dim - 1) / stage_dim;
     const auto kernel = tensor_mma_kernel<sampling>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring * stage_bytes),

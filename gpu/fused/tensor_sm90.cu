@@ -7,7 +7,7 @@
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
 //           of 64 buckets of the sample instead
 //
-// launch    a block a multiprocessor: a warp group of which one thread drives the copy engine, and two that
+// launch    a block a multiprocessor: a warp group of which two threads drive the copy engine, and two that
 //           multiply and compare, 64 queries each
 // shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
 //           rows × 128 bytes each, zero beyond dim and n_train
@@ -21,6 +21,7 @@
 
 #include <cudaTypedefs.h>
 
+#include <cassert>
 #include <string>
 
 #include "gpu/fused/comparer.cuh"
@@ -34,12 +35,12 @@ namespace {
 
 constexpr int group_threads = 128, threads = 3 * group_threads;
 [[maybe_unused]] constexpr int consumer_warps = 8;
-constexpr int stage_dim = 128, step_dim = 32;
-[[maybe_unused]] constexpr int steps = stage_dim / step_dim;
+constexpr int stage_dim = 128, step_dim = 32, row_bytes = 32;
+constexpr int steps = stage_dim / step_dim;
 constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
 constexpr int bias_bytes = tile_train * 4;
 constexpr int most_ring = 6, most_stages = 8;
-constexpr int least_for_two = 5;  // stages of a tile whose first two and last two are multiplied in halves
+constexpr int barriers_bytes = 8 * 2 * (most_ring + most_stages);
 constexpr int shared_limit = 227 * 1024;
 
 /// How shared memory is used for images of one size.
@@ -51,7 +52,8 @@ struct Shape {
         2;  // tiles; the ring holds at most bias_slots − 1 tiles, so no bias is overwritten in use
 
     int bytes() const {
-        return stages * query_stage_bytes + ring * train_stage_bytes + bias_slots * bias_bytes + 256;
+        return stages * query_stage_bytes + ring * train_stage_bytes + bias_slots * bias_bytes +
+               barriers_bytes;
     }
 };
 
@@ -84,7 +86,7 @@ struct Shared {
           full(reinterpret_cast<std::uint64_t*>(bias + shape.bias_slots * tile_train)),
           empty(full + most_ring),
           queries_full(empty + most_ring),
-          queries_empty(queries_full + 1) {}
+          queries_empty(queries_full + most_stages) {}
 };
 
 /// The position in the ring, and the parity of its barriers there.
@@ -99,46 +101,59 @@ struct RingPosition {
     }
 };
 
-/// The stages of a tile in the order of work. The short last one comes behind the `edge` first ones, because
-/// those, and the last ones, cover the comparing of the halves.
-template <int edge>
+/// The stages of a tile in the order of work. The short last one comes second, because the first and the last
+/// of the order cover the comparing of the halves.
 __device__ int stage_at(int i, int stages) {
-    if (stages <= 2 * edge || i < edge) return i;
-    return i == edge ? stages - 1 : i - 1;
+    if (stages <= 2 || i == 0) return i;
+    return i == 1 ? stages - 1 : i - 1;
 }
 
-/// One thread fills shared memory.
-template <int edge>
-__device__ void produce(const CUtensorMap& query_map, const CUtensorMap& train_map, const TensorPass& pass,
-                        const Shape& shape, const Shared& shared) {
+/// One thread fills the ring.
+__device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, const Shape& shape,
+                        const Shared& shared) {
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     RingPosition at;
-    std::uint32_t query_parity = 1;
     int bias_slot = 0;
-    for (Piece piece; pieces.next(piece); query_parity ^= 1) {
-        wait(shared.queries_empty, query_parity);
-        arrive_expecting(shared.queries_full, shape.stages * query_stage_bytes);
-        for (int s = 0; s < shape.stages; ++s)
-            copy_box(shared.queries + s * query_stage_bytes, &query_map, s * stage_dim,
-                     piece.query_tile * tile_queries, shared.queries_full);
+    for (Piece piece; pieces.next(piece);)
         for (int t = piece.first_tile; t < piece.first_tile + piece.n_tiles; ++t) {
-            for (int i = 0; i < shape.stages; ++i) {
+            for (int i = 0; i < shape.stages; ++i, at.advance(shape.ring)) {
                 wait(&shared.empty[at.slot], at.parity ^ 1);
                 std::uint64_t* full = &shared.full[at.slot];
                 arrive_expecting(full, train_stage_bytes + (i == 0 ? bias_bytes : 0));
                 copy_box(shared.ring + at.slot * train_stage_bytes, &train_map,
-                         stage_at<edge>(i, shape.stages) * stage_dim, t * tile_train, full);
+                         stage_at(i, shape.stages) * stage_dim, t * tile_train, full);
                 if (i == 0)
                     copy_bytes(shared.bias + bias_slot * tile_train, pass.d_score_bias + t * tile_train,
                                bias_bytes, full);
-                at.advance(shape.ring);
             }
             bias_slot = bias_slot + 1 == shape.bias_slots ? 0 : bias_slot + 1;
         }
-    }
 }
 
-/// What a warp group multiplies: the operands of its 64 queries and of the ring's stages.
+/// Another brings the queries of each piece, stage by stage as the warp groups let go of those before.
+__device__ void produce_queries(const CUtensorMap& query_map, const TensorPass& pass, const Shape& shape,
+                                const Shared& shared) {
+    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
+    std::uint32_t parity = 1;
+    for (Piece piece; pieces.next(piece); parity ^= 1)
+        for (int i = 0; i < shape.stages; ++i) {
+            const int stage = stage_at(i, shape.stages);
+            wait(&shared.queries_empty[stage], parity);
+            arrive_expecting(&shared.queries_full[stage], query_stage_bytes);
+            copy_box(shared.queries + stage * query_stage_bytes, &query_map, stage * stage_dim,
+                     piece.query_tile * tile_queries, &shared.queries_full[stage]);
+        }
+}
+
+/// A stage in use: its number in the rows, and where the ring holds it.
+struct Stage {
+    int number, slot;
+};
+
+/// What a warp group multiplies: its 64 queries, and the ring's stages. tail: steps in the last stage; known
+/// when this is compiled, so that the last product of a group carries the commit. Else the compiler
+/// multiplies something empty for it.
+template <int tail>
 class Multiplier {
   public:
     __device__ Multiplier(const Shape& shape, const Shared& shared, int group)
@@ -147,129 +162,116 @@ class Multiplier {
           a_(operand(shared_address(shared.queries) + group * 64 * stage_dim)),
           b_(operand(shared_address(shared.ring))) {}
 
-    /// Waits for the stage that the ring holds at `at`.
-    __device__ void wait_for(const RingPosition& at) const { wait(&shared_.full[at.slot], at.parity); }
-    __device__ void release(int slot) const {
-        if (threadIdx.x % 32 == 0) arrive(&shared_.empty[slot]);
+    /// The piece that is multiplied next, and its tiles.
+    __device__ void begin_piece() { query_parity_ ^= 1; }
+    __device__ void begin_tile(bool is_first, bool is_last) {
+        is_first_ = is_first;
+        is_last_ = is_last;
     }
-    /// Stage `stage` of the rows for half the columns; add: 0 if it is the tile's first.
-    template <int half>
-    __device__ void half_stage(int (&sums)[128], int stage, int slot, int add) const {
-        const std::uint64_t a = a_ + stage * (query_stage_bytes >> 4);
-        const std::uint64_t b = b_ + slot * (train_stage_bytes >> 4) + half * half_b;
+    /// The next stage of the ring, which is `number` of the rows, when it is there.
+    __device__ Stage next(int number) {
+        assert(number >= 0 && number < shape_.stages);
+        if (is_first_) wait(&shared_.queries_full[number], query_parity_);
+        wait(&shared_.full[at_.slot], at_.parity);
+        const Stage stage{number, at_.slot};
+        at_.advance(shape_.ring);
+        return stage;
+    }
+    __device__ void release(const Stage& stage) const {
+        if (threadIdx.x % 32 != 0) return;
+        arrive(&shared_.empty[stage.slot]);
+        if (is_last_) arrive(&shared_.queries_empty[stage.number]);
+    }
+    /// Half of the columns; add: 0 if the stage is the tile's first.
+    template <int half, int n_steps = steps>
+    __device__ void multiply(int (&sums)[128], const Stage& stage, int add) const {
+        const std::uint64_t a = a_ + stage.number * (query_stage_bytes >> 4);
+        const std::uint64_t b = b_ + stage.slot * (train_stage_bytes >> 4) + half * half_b;
 #pragma unroll
-        for (int k = 0; k < steps; ++k)
+        for (int k = 0; k < n_steps; ++k)
             multiply_128<half>(sums, a + k * step, b + k * step, k > 0 ? 1 : add);
     }
-    /// Both halves, not first.
-    __device__ void whole_stage(int (&sums)[128], int stage, int slot) const {
-        if (stage < shape_.stages - 1 || shape_.tail_steps == steps) {
-            half_stage<0>(sums, stage, slot, 1);
-            half_stage<1>(sums, stage, slot, 1);
-            return;
-        }
-        const std::uint64_t a = a_ + stage * (query_stage_bytes >> 4);
-        const std::uint64_t b = b_ + slot * (train_stage_bytes >> 4);
-        for (int k = 0; k < shape_.tail_steps; ++k) {
-            multiply_128<0>(sums, a + k * step, b + k * step, 1);
-            multiply_128<1>(sums, a + k * step, b + half_b + k * step, 1);
-        }
+    /// Both halves of a stage that is not the first, in two groups.
+    __device__ void multiply_whole(int (&sums)[128], const Stage& stage) const {
+        if (stage.number < shape_.stages - 1)
+            multiply_halves<steps>(sums, stage);
+        else
+            multiply_halves<tail>(sums, stage);
     }
 
   private:
+    template <int n_steps>
+    __device__ void multiply_halves(int (&sums)[128], const Stage& stage) const {
+        multiply<0, n_steps>(sums, stage, 1);
+        commit_products();
+        multiply<1, n_steps>(sums, stage, 1);
+        commit_products();
+    }
     // In units of 16 bytes, as operands are.
     static constexpr std::uint64_t step = step_dim >> 4, half_b = (tile_train / 2 * stage_dim) >> 4;
     const Shape& shape_;
     const Shared& shared_;
     std::uint64_t a_, b_;
+    RingPosition at_;
+    std::uint32_t query_parity_ = 1;
+    bool is_first_ = false, is_last_ = false;
 };
 
 /// Two warp groups multiply and compare; `group` is 0 or 1.
 ///
-/// The first and the last `edge` stages of a tile are multiplied half by half: the first half of this tile
-/// while the second half of the tile before is compared, and the second half while the first is.
-template <bool sampling, int edge>
+/// The first and the last stage of a tile are multiplied half by half: the first half of this tile while the
+/// second half of the tile before is compared, and the second half while the first is.
+template <bool sampling, int tail>
 __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared& shared, int group) {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
-    const int row = 64 * group + 16 * warp + lane / quad;
-    const Multiplier multiplier(shape, shared, group);
-    const int stages = shape.stages;
+    const int row = 64 * group + 16 * warp + lane / quad, stages = shape.stages;
+    Multiplier<tail> multiplier(shape, shared, group);
 
     int sums[128];
 #pragma unroll
     for (int& sum : sums)
         sum = 0;
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
-    RingPosition at;
-    std::uint32_t query_parity = 0;
     int bias_slot = 0;
-    for (Piece piece; pieces.next(piece); query_parity ^= 1) {
+    for (Piece piece; pieces.next(piece);) {
         Comparer<sampling> comparer(pass, piece, row);
-        wait(shared.queries_full, query_parity);
+        multiplier.begin_piece();
+        const int end = piece.first_tile + piece.n_tiles;
         const std::int32_t* before = nullptr;  // of the tile whose second half is still to be compared
-        for (int t = piece.first_tile; t < piece.first_tile + piece.n_tiles; ++t) {
+        for (int t = piece.first_tile; t < end; ++t) {
+            multiplier.begin_tile(t == piece.first_tile, t == end - 1);
             const std::int32_t* bias = shared.bias + bias_slot * tile_train;
             bias_slot = bias_slot + 1 == shape.bias_slots ? 0 : bias_slot + 1;
-            int slots[edge];
 
-            RingPosition first = at;
+            Stage held = multiplier.next(0);  // its products may be unfinished
             begin_products();
-#pragma unroll
-            for (int i = 0; i < edge; ++i, at.advance(shape.ring)) {
-                multiplier.wait_for(at);
-                multiplier.half_stage<0>(sums, stage_at<edge>(i, stages), at.slot, i);
-            }
+            multiplier.template multiply<0>(sums, held, 0);
             commit_products();
             wait_products<1>();  // waits for nothing; the compiler wants to see that the second half is done
             if (before != nullptr) comparer.template compare<1>(sums, t - 1, before);
             begin_products();
-#pragma unroll
-            for (int i = 0; i < edge; ++i, first.advance(shape.ring)) {
-                multiplier.half_stage<1>(sums, stage_at<edge>(i, stages), first.slot, i);
-                slots[i] = first.slot;
-            }
+            multiplier.template multiply<1>(sums, held, 0);
             commit_products();
 
-            int used = -1;
-            for (int i = edge; i < stages - edge; ++i, at.advance(shape.ring)) {
-                multiplier.wait_for(at);
+            for (int i = 1; i < stages - 1; ++i) {
+                const Stage stage = multiplier.next(stage_at(i, stages));
                 begin_products();
-                multiplier.whole_stage(sums, stage_at<edge>(i, stages), at.slot);
-                commit_products();
-                wait_products<1>();
-                if (used < 0)
-                    for (int slot : slots)
-                        multiplier.release(slot);
-                else
-                    multiplier.release(used);
-                used = at.slot;
+                multiplier.multiply_whole(sums, stage);
+                wait_products<2>();
+                multiplier.release(held);
+                held = stage;
             }
 
-            if (stages >= 2 * edge) {
-                RingPosition last = at;
+            if (stages > 1) {
+                const Stage last = multiplier.next(stage_at(stages - 1, stages));
                 begin_products();
-#pragma unroll
-                for (int i = 0; i < edge; ++i, at.advance(shape.ring)) {
-                    multiplier.wait_for(at);
-                    multiplier.half_stage<0>(sums, stage_at<edge>(stages - edge + i, stages), at.slot, 1);
-                }
+                multiplier.template multiply<0>(sums, last, 1);
                 commit_products();
-#pragma unroll
-                for (int i = 0; i < edge; ++i, last.advance(shape.ring))
-                    multiplier.half_stage<1>(sums, stage_at<edge>(stages - edge + i, stages), last.slot, 1);
+                multiplier.template multiply<1>(sums, last, 1);
                 commit_products();
                 wait_products<1>();
-                if (used < 0)
-                    for (int slot : slots)
-                        multiplier.release(slot);
-                else
-                    multiplier.release(used);
-                last = at;
-#pragma unroll
-                for (int i = edge - 1; i >= 0; --i) {
-                    last.slot = last.slot == 0 ? shape.ring - 1 : last.slot - 1;
-                    slots[i] = last.slot;
-                }
+                multiplier.release(held);
+                held = last;
             } else {
                 wait_products<1>();
             }
@@ -277,43 +279,46 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
             comparer.template compare<0>(sums, t, bias);
             wait_products<0>();
             products_are_done<1>(sums);
-            for (int slot : slots)
-                multiplier.release(slot);
+            multiplier.release(held);
             before = bias;
         }
-        if (lane == 0) arrive(shared.queries_empty);
-        comparer.template compare<1>(sums, piece.first_tile + piece.n_tiles - 1, before);
+        comparer.template compare<1>(sums, end - 1, before);
         comparer.close();
     }
 }
 
 #endif
 
-template <bool sampling, int edge>
+template <bool sampling, int tail>
 __global__ void __launch_bounds__(threads, 1)
     tensor_sm90_kernel(const __grid_constant__ CUtensorMap query_map,
                        const __grid_constant__ CUtensorMap train_map, const __grid_constant__ TensorPass pass,
                        const Shape shape) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) std::uint8_t shared_bytes[];
+    assert(shared_address(shared_bytes) % 1024 == 0 && blockDim.x == threads);
+    assert(shape.stages <= most_stages && shape.ring <= most_ring && pass.dim <= shape.stages * stage_dim);
     const Shared shared(shared_bytes, shape);
     if (threadIdx.x == 0) {
         for (int slot = 0; slot < shape.ring; ++slot) {
             init_barrier(&shared.full[slot], 1);
             init_barrier(&shared.empty[slot], consumer_warps);
         }
-        init_barrier(shared.queries_full, 1);
-        init_barrier(shared.queries_empty, consumer_warps);
+        for (int stage = 0; stage < shape.stages; ++stage) {
+            init_barrier(&shared.queries_full[stage], 1);
+            init_barrier(&shared.queries_empty[stage], consumer_warps);
+        }
         publish_barriers();
     }
     __syncthreads();
     const int group = static_cast<int>(threadIdx.x) / group_threads;
     if (group == 0) {
         give_registers_away<40>();
-        if (threadIdx.x == 0) produce<edge>(query_map, train_map, pass, shape, shared);
+        if (threadIdx.x == 0) produce(train_map, pass, shape, shared);
+        if (threadIdx.x == 32) produce_queries(query_map, pass, shape, shared);
     } else {
         take_registers<232>();
-        consume<sampling, edge>(pass, shape, shared, group - 1);
+        consume<sampling, tail>(pass, shape, shared, group - 1);
     }
 #endif
 }
@@ -339,7 +344,7 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
     const CUresult status =
         map_encoder()(&map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, rows.d_data, size, pitch, box, step,
                       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                      CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (status != CUDA_SUCCESS)
         throw DeviceError("GPU: making a tensor map failed with code " + std::to_string(status));
     return map;
@@ -347,9 +352,18 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
 
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
+    require(pass.dim >= 1 && pass.dim <= most_stages * stage_dim, "1 to 1,024 pixels");
+    require(train.aligned(row_bytes) && query.aligned(row_bytes), "rows at multiples of 32 bytes");
+    require(train.n % tile_train == 0 &&
+                std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
+            "whole tiles of training images");
+    require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
     const Shape shape = shape_for(pass.dim);
-    const auto kernel =
-        shape.stages >= least_for_two ? tensor_sm90_kernel<sampling, 2> : tensor_sm90_kernel<sampling, 1>;
+    require(shape.bytes() <= shared_limit, "at most 227 KiB of shared memory");
+    constexpr decltype(&tensor_sm90_kernel<sampling, 1>) kernels[] = {
+        tensor_sm90_kernel<sampling, 1>, tensor_sm90_kernel<sampling, 2>, tensor_sm90_kernel<sampling, 3>,
+        tensor_sm90_kernel<sampling, steps>};
+    const auto kernel = kernels[shape.tail_steps - 1];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
           "asking for shared memory");
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),

@@ -6,6 +6,7 @@
 #include "data/errors.h"
 #include "gpu/distance/distance.h"
 #include "gpu/expand.h"
+#include "gpu/fused/fold.h"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/scan.h"
 #include "gpu/runtime/check.h"
@@ -111,34 +112,47 @@ TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hol
     const auto rows = [](std::int64_t n, std::size_t pitch = 32) {
         return gpu::ByteRows{somewhere<std::uint8_t>(), n, 20, pitch};
     };
-    const auto scan = [&](std::int64_t n_train, const gpu::ByteRows& train, const gpu::ByteRows& query,
-                          int k) {
-        gpu::enqueue_scan(train, n_train, query, nullptr, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {},
-                          nullptr);
+    const auto scan = [&](const gpu::ByteRows& train, const gpu::ByteRows& query, int k) {
+        gpu::enqueue_scan(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, nullptr);
     };
-    CHECK_THROWS_WITH_AS(scan(10, rows(256), rows(5), 11), doctest::Contains("k from 1"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(2000, rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(10, rows(200), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(300, rows(256), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(10, rows(256), rows(4), 1), doctest::Contains("whole tiles"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(10, rows(256, 40), rows(5), 1), doctest::Contains("16 bytes"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(rows(256), rows(5), 257), doctest::Contains("k from 1"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(rows(200), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(rows(256), rows(4), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(scan(rows(256, 40), rows(5), 1), doctest::Contains("16 bytes"), DeviceError);
     CHECK_THROWS_WITH_AS(gpu::enqueue_all_undecided({}, 0, nullptr), doctest::Contains(wrong), DeviceError);
 
     for (const gpu::TensorKernel* kernel : gpu::tensor_table()) {
-        if (kernel->name != std::string("tensor_mma")) continue;
+        CAPTURE(std::string(kernel->name));
+        const int most_dim = kernel->name == std::string("tensor_mma") ? 4096 : 1024;
         const auto search = [&](const gpu::ByteRows& train, int dim, int capacity, int tiles) {
             gpu::TensorPass pass;
             pass.dim = dim;
-            pass.capacity = capacity;
+            pass.lists.capacity = capacity;
             pass.schedule.train_tiles = tiles;
             kernel->search(train, rows(128), pass, nullptr);
         };
-        CHECK_THROWS_WITH_AS(search(rows(256), 4097, 8, 1), doctest::Contains("4,096 pixels"), DeviceError);
-        CHECK_THROWS_WITH_AS(search(rows(256), 0, 8, 1), doctest::Contains("4,096 pixels"), DeviceError);
+        for (const int dim : {0, most_dim + 1})
+            CHECK_THROWS_WITH_AS(search(rows(256), dim, 8, 1), doctest::Contains("pixels"), DeviceError);
         CHECK_THROWS_WITH_AS(search(rows(256, 48), 20, 8, 1), doctest::Contains("32 bytes"), DeviceError);
         CHECK_THROWS_WITH_AS(search(rows(256), 20, 8, 2), doctest::Contains("whole tiles"), DeviceError);
-        CHECK_THROWS_WITH_AS(search(rows(256), 20, 3, 1), doctest::Contains("4 survivors"), DeviceError);
+        CHECK_THROWS_WITH_AS(search(rows(256), 20, 0, 1), doctest::Contains("one group"), DeviceError);
     }
+}
+
+TEST_CASE("a fold refuses ranks, k and queries that it has no room for") {
+    const auto fold = [](int k, std::int64_t n_query, const gpu::FoldStep& step) {
+        gpu::TensorPass pass;
+        pass.schedule.query_tiles = 1;
+        gpu::enqueue_fold(pass, step, nullptr, nullptr, nullptr, {somewhere<Neighbor>(), n_query, k},
+                          nullptr);
+    };
+    for (const int k : {0, 1025})
+        CHECK_THROWS_WITH_AS(fold(k, 1, {}), doctest::Contains("k from 1"), DeviceError);
+    for (const int rank : {0, 6})
+        CHECK_THROWS_WITH_AS(fold(5, 1, {.is_last = false, .rank = rank}), doctest::Contains("a rank"),
+                             DeviceError);
+    CHECK_THROWS_WITH_AS(fold(5, 129, {}), doctest::Contains("each query"), DeviceError);
 }
 
 TEST_CASE("a grid has 1 to 2^31 - 1 blocks") {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -159,12 +160,35 @@ TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thre
         }
 }
 
+TEST_CASE("gpu: fused search on problems of random size") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(7);
+    const auto upto = [&](int most) { return std::uniform_int_distribution(1, most)(random); };
+    for (int round = 0; round < 40; ++round) {
+        const int n_train = upto(round % 2 == 0 ? 9'000 : 700), n_query = upto(300), dim = upto(1'024);
+        const int k = std::min(upto(round % 3 == 0 ? 1'024 : 40), n_train), values = 1 << upto(8);
+        const auto seed = static_cast<unsigned>(round);
+        const test::Rows train = test::random_rows(n_train, dim, seed, values);
+        const test::Rows query = test::random_rows(n_query, dim, seed + 1'000, values);
+        for (const TensorKernel* kernel : kernels_here({n_train, n_query, dim, k})) {
+            CAPTURE(std::string(kernel->name));
+            CAPTURE(n_train);
+            CAPTURE(n_query);
+            CAPTURE(dim);
+            CAPTURE(k);
+            CAPTURE(values);
+            Fused fused(*kernel, train, query, k);
+            check_rows(fused.run(), train, query, k, 37);
+        }
+    }
+}
+
 TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
         CAPTURE(std::string(kernel->name));
-        Fused whole(*kernel, train, query, 10), cut(*kernel, train, query, 10, 4);
+        Fused whole(*kernel, train, query, 10), cut(*kernel, train, query, 10, 1);
         const auto expected = whole.run();
         CHECK(cut.run() == expected);
         CHECK(cut.undecided() > whole.undecided());
@@ -192,7 +216,7 @@ TEST_CASE("gpu: small fused search") {
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 5})) {
         CAPTURE(std::string(kernel->name));
-        for (const int capacity : {0, 4}) {
+        for (const int capacity : {0, 1}) {
             Fused fused(*kernel, train, query, 5, capacity);
             check_rows(fused.run(), train, query, 5, 13);
         }

@@ -37,7 +37,7 @@ TEST_CASE("a sampling stays within the training set and leaves enough survivors"
         for (const int k : {1, 2, 5, 10, 32, 100, 128, 1000, 1024}) {
             CAPTURE(tiles);
             CAPTURE(k);
-            const Sampling sampling = choose_sampling(tiles, k);
+            const Sampling sampling = choose_sampling(tiles, k, 784);
             if (sampling.sample_tiles == 0) {
                 CHECK(k > tiles);  // then so large a share is wanted that a threshold is of no use
                 continue;

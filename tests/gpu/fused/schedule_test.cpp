@@ -19,8 +19,8 @@ void check_schedule(const Schedule& schedule) {
         for (Piece piece; pieces.next(piece);) {
             CHECK(piece.n_tiles >= 1);
             CHECK(piece.n_tiles <= schedule.longest_piece());
-            CHECK(piece.slot >= schedule.first_slot);
-            CHECK(piece.slot < schedule.first_slot + schedule.slots());
+            CHECK(piece.slot >= 0);
+            CHECK(piece.slot < schedule.slots());
             CHECK(slots.insert({piece.query_tile, piece.slot}).second);
             ++used[piece.query_tile];
             for (int t = 0; t < piece.n_tiles; ++t)
@@ -37,29 +37,47 @@ void check_schedule(const Schedule& schedule) {
 }  // namespace
 
 TEST_CASE("the blocks of a fused search share out all tiles, none twice") {
-    for (const Schedule& schedule : {Schedule{1, 0, 1, 1, 1, 0},
-                                     {1, 0, 235, 2, 132, 0},
-                                     {79, 0, 9, 1, 132, 0},
-                                     {79, 9, 226, 2, 132, 3},
-                                     {7, 3, 11, 5, 13, 1},
-                                     {469, 29, 206, 2, 132, 2},
-                                     {2, 1, 5, 5, 10, 2}}) {
+    for (const Schedule& schedule : {Schedule{1, 0, 1, 1, 1},
+                                     {1, 0, 235, 2, 132},
+                                     {79, 0, 9, 1, 132},
+                                     {79, 9, 226, 2, 132},
+                                     {7, 3, 11, 5, 13},
+                                     {469, 29, 206, 2, 132},
+                                     {2, 1, 5, 5, 10}}) {
         CAPTURE(schedule.query_tiles);
         CAPTURE(schedule.train_tiles);
         check_schedule(schedule);
     }
 }
 
-TEST_CASE("places in the order of the tiles and images belong to each other one to one") {
-    for (const std::int64_t n_tiles : {1, 2, 7, 235}) {
+TEST_CASE("every place in the order of the tiles has one image") {
+    for (const std::int64_t n_tiles : {1, 2, 3, 7, 12, 235, 4000}) {
+        CAPTURE(n_tiles);
+        const std::int64_t stride = tile_stride(n_tiles), n = n_tiles * tile_train;
         std::set<std::int64_t> places;
-        for (std::int64_t i = 0; i < n_tiles * tile_train; ++i) {
-            const std::int64_t place = place_of(i, n_tiles);
-            CHECK(image_at(place, n_tiles) == i);
-            places.insert(place);
+        for (std::int64_t i = 0; i < n; ++i)
+            places.insert(place_of(i, n_tiles, stride));
+        CHECK(static_cast<std::int64_t>(places.size()) == n);
+        CHECK(*places.begin() == 0);
+        CHECK(*places.rbegin() == n - 1);
+    }
+}
+
+TEST_CASE("a run of images is spread over the tiles, and over any run of tiles") {
+    constexpr std::int64_t n_tiles = 235, run = 47;  // a fifth
+    const std::int64_t stride = tile_stride(n_tiles);
+    for (const std::int64_t begin : {0, 100, 11'111}) {
+        CAPTURE(begin);
+        std::set<std::int64_t> tiles;
+        int within_run = 0;  // of tiles
+        for (std::int64_t i = begin; i < begin + run; ++i) {
+            const std::int64_t tile = place_of(i, n_tiles, stride) / tile_train;
+            tiles.insert(tile);
+            within_run += tile < n_tiles / 5;
         }
-        CHECK(*places.rbegin() == n_tiles * tile_train - 1);
-        CHECK(static_cast<std::int64_t>(places.size()) == n_tiles * tile_train);
+        CHECK(static_cast<std::int64_t>(tiles.size()) == run);
+        CHECK(within_run >= 7);
+        CHECK(within_run <= 12);  // 9.4 if evenly
     }
 }
 

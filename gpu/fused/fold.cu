@@ -1,0 +1,283 @@
+// Between and after the passes of the fused search: each query's survivors become its k best so far, in exact
+// order.
+//
+// survivors   of each query slots × 4 lists in any order, device memory (survivors.cuh); emptied
+// out         n_query × k neighbors by (distance, index); after a pass that is not the last, no_key where
+//             there were fewer
+// thresholds  raised, never lowered, so what an earlier one let through is complete for a later one
+// launch      a warp a query for k <= 32, which keeps the best 32 in registers, one on each lane; else a
+// block
+//             a query, which sorts all keys distance << 32 | index
+// exact       d² = ‖q‖² + ‖r‖² − 2 q·r in integers
+// limits      512 groups of survivors a query for k <= 32, 1,024 and 2,048 keys for k <= 128, else 4,096 and
+//             8,192; more leave the query undecided
+
+#include <cassert>
+
+#include <cub/block/block_merge_sort.cuh>
+
+#include "gpu/fused/fold.h"
+#include "gpu/runtime/check.h"
+#include "gpu/select/team_sort.cuh"
+#include "gpu/select/warp_sort.cuh"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+
+/// Shared memory for that many keys and for sorting them in place.
+__host__ __device__ constexpr int sort_bytes(int keys) {
+    return (keys + 16) * static_cast<int>(sizeof(NeighborKey));
+}
+
+/// What both kernels read and write.
+struct Fold {
+    TensorPass pass;
+    FoldStep step;
+    const TrainImage* d_images;
+    const std::uint32_t* d_query_norms;
+    std::int32_t* d_thresholds;
+    NeighborRows out;
+
+    /// The keys of a group's images, no_key for those below the threshold. number: within the query's lists.
+    __device__ void keys_of(std::int64_t query, std::uint32_t number, std::uint32_t query_norm,
+                            std::int32_t threshold, NeighborKey (&keys)[4]) const {
+        const SurvivorLists& lists = pass.lists;
+        assert(number < static_cast<std::uint32_t>(pass.slots * quad * lists.capacity));
+        const std::int64_t at = query * pass.slots * quad * lists.capacity + number;
+        const int4 loaded = lists.d_products[at];
+        const std::uint32_t place = lists.d_places[at];
+        const int products[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
+        const auto* d_pairs = reinterpret_cast<const uint4*>(d_images + place);
+        const uint4 near = d_pairs[0], far = d_pairs[4];  // two images each
+        const TrainImage images[4] = {{near.x, near.y}, {near.z, near.w}, {far.x, far.y}, {far.z, far.w}};
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const std::uint32_t norm = images[i].norm;
+            const bool reaches = products[i] - static_cast<std::int32_t>(norm / 2) >= threshold &&
+                                 images[i].number != no_image;
+            const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
+            keys[i] = reaches ? key_of(distance, images[i].number) : no_key;
+        }
+    }
+    __device__ NeighborKey key_before(std::int64_t query, int i) const {
+        if (step.is_first) return no_key;
+        const Neighbor neighbor = out.d_data[query * out.k + i];
+        return key_of(neighbor.distance, neighbor.index);
+    }
+    /// The score of a candidate of this key: ‖q‖² − d² = 2 score − (‖r‖² is odd), so the key tells it.
+    __device__ static std::int64_t score_of(NeighborKey key, std::uint32_t query_norm) {
+        return (std::int64_t{query_norm} - static_cast<std::int64_t>(key >> 32) + 1) >> 1;
+    }
+    /// By one thread, when the best are known: `deciding` is the k-th or, before the last pass, the rank-th.
+    /// Returns whether they stand.
+    __device__ bool decides(std::int64_t query, NeighborKey deciding, std::uint32_t query_norm,
+                            std::int32_t threshold) const {
+        return deciding != no_key && score_of(deciding, query_norm) >= threshold;
+    }
+    __device__ void leave_undecided(std::int64_t query) const {
+        if (step.is_last)
+            pass.undecided.d_queries[atomicAdd(pass.undecided.d_count, 1)] = static_cast<std::int32_t>(query);
+        else
+            d_thresholds[query] =
+                closed_threshold;  // nothing survives the next pass, so the last fold sees it
+    }
+    __device__ void raise(std::int64_t query, NeighborKey best, std::uint32_t query_norm) const {
+        if (best != no_key)
+            d_thresholds[query] =
+                max(d_thresholds[query], static_cast<std::int32_t>(score_of(best, query_norm)));
+    }
+};
+
+/// The groups of a query's lists, numbered anew without gaps, so that a team of threads can share them out
+/// evenly. `numbers` has `room` entries; both are in shared memory.
+template <int team>
+struct GroupNumbers {
+    std::uint32_t* numbers;
+    int* count;
+    int room;
+
+    /// By the whole team. Empties the lists; returns how many groups there are, or more than `room` where a
+    /// list ran over or the room does not suffice.
+    __device__ int collect(const TensorPass& pass, std::int64_t query, int member) const {
+        if (member == 0) *count = 0;
+        team_sync<team>();
+        const int n_lists = pass.slots * quad, capacity = pass.lists.capacity;
+        for (int i = member; i < n_lists; i += team) {
+            std::int32_t& d_count = pass.lists.d_counts[query * n_lists + i];
+            const int found = d_count;
+            assert(found >= 0);
+            if (found == 0) continue;
+            d_count = 0;
+            const int at = atomicAdd(count, found <= capacity ? found : room + 1);
+            for (int j = 0; j < found && at + j < room; ++j)
+                numbers[at + j] = static_cast<std::uint32_t>(i * capacity + j);
+        }
+        team_sync<team>();
+        return *count;
+    }
+};
+
+constexpr int warp_groups = 512, warps = threads / warp_size;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int blocks_at_once = 4;
+#else
+constexpr int blocks_at_once = 6;  // so many registers, so that loads of many warps overlap
+#endif
+
+__global__ void __launch_bounds__(threads, blocks_at_once)
+    warp_fold_kernel(const __grid_constant__ Fold fold) {
+    __shared__ std::uint32_t all_numbers[warps][warp_groups];
+    __shared__ NeighborKey all_keys[warps][4 * warp_size];
+    __shared__ int counts[warps];
+    const int warp = static_cast<int>(threadIdx.x) / warp_size;
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t q = std::int64_t{blockIdx.x} * warps + warp;
+    const int k = fold.out.k;
+    if (q >= fold.out.n_query) return;
+    assert(blockDim.x == threads && k <= warp_size);
+    // These loads are on their way while the groups are counted.
+    const std::uint32_t query_norm = fold.d_query_norms[q];
+    const std::int32_t threshold = fold.d_thresholds[q];
+    NeighborKey best = lane < k ? fold.key_before(q, lane) : no_key;
+    const GroupNumbers<warp_size> found{all_numbers[warp], &counts[warp], warp_groups};
+    const int n_groups = found.collect(fold.pass, q, lane);
+    if (n_groups > warp_groups) {
+        if (lane == 0) fold.leave_undecided(q);
+        return;
+    }
+    NeighborKey* keys = all_keys[warp];
+    for (int begin = 0; begin < n_groups; begin += warp_size) {
+        NeighborKey mine[4] = {no_key, no_key, no_key, no_key};
+        if (begin + lane < n_groups)
+            fold.keys_of(q, found.numbers[begin + lane], query_norm, threshold, mine);
+        const NeighborKey last = __shfl_sync(all_lanes, best, k - 1);
+        int count = 0;  // the same on all lanes
+        for (const NeighborKey key : mine) {
+            const unsigned all = __ballot_sync(all_lanes, key < last);
+            if (key < last) keys[count + __popc(all & ((1u << lane) - 1))] = key;
+            count += __popc(all);
+        }
+        __syncwarp();
+        for (int at = 0; at < count; at += warp_size)
+            best = warp_merge(best, warp_sort(at + lane < count ? keys[at + lane] : no_key, lane), lane);
+        __syncwarp();
+    }
+    const NeighborKey deciding = __shfl_sync(all_lanes, best, (fold.step.is_last ? k : fold.step.rank) - 1);
+    if (lane == 0) {
+        if (!fold.step.is_last)
+            fold.raise(q, deciding, query_norm);
+        else if (!fold.decides(q, deciding, query_norm, threshold))
+            fold.leave_undecided(q);
+    }
+    if (lane < k) fold.out.d_data[q * k + lane] = neighbor_of(best);
+}
+
+struct IsLess {
+    __device__ bool operator()(NeighborKey a, NeighborKey b) const { return a < b; }
+};
+
+/// Sorts keys[0 .. n − 1] ascending and puts no_key behind them, up to most_keys. By the whole block.
+template <int most_keys, int items = 2>
+__device__ void sort_keys(NeighborKey* keys, int n) {
+    if constexpr (items * threads < most_keys)
+        if (n > items * threads) return sort_keys<most_keys, 2 * items>(keys, n);
+    using Sort = cub::BlockMergeSort<NeighborKey, threads, items>;
+    static_assert(sizeof(typename Sort::TempStorage) <= sort_bytes(most_keys));
+    const int thread = static_cast<int>(threadIdx.x);
+    NeighborKey mine[items];
+#pragma unroll
+    for (int i = 0; i < items; ++i)
+        mine[i] = i * threads + thread < n ? keys[i * threads + thread] : no_key;
+    __syncthreads();
+    Sort(*reinterpret_cast<typename Sort::TempStorage*>(keys)).Sort(mine, IsLess());
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < items; ++i)
+        keys[thread * items + i] = mine[i];
+    for (int i = items * threads + thread; i < most_keys; i += threads)
+        keys[i] = no_key;
+    __syncthreads();
+}
+
+template <int most_keys>
+__global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_constant__ Fold fold) {
+    constexpr int most_groups = most_keys / 2;
+    extern __shared__ __align__(16) NeighborKey keys[];
+    __shared__ int count, n_keys;
+    const int thread = static_cast<int>(threadIdx.x), k = fold.out.k;
+    const std::int64_t q = blockIdx.x;
+    assert(blockDim.x == threads && k <= most_keys);
+    const GroupNumbers<threads> found{
+        reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(most_keys)), &count,
+        most_groups};
+    if (thread == 0) n_keys = 0;
+    const int n_groups = found.collect(fold.pass, q, thread);
+    const std::uint32_t query_norm = fold.d_query_norms[q];
+    const std::int32_t threshold = fold.d_thresholds[q];
+    const auto keep = [&](const auto& some_keys) {
+        int passing = 0;
+        for (const NeighborKey key : some_keys)
+            passing += key != no_key;
+        int at = passing > 0 ? atomicAdd(&n_keys, passing) : 0;
+        for (const NeighborKey key : some_keys)
+            if (key != no_key && at < most_keys) keys[at++] = key;
+    };
+    for (int i = thread; i < k; i += threads) {
+        const NeighborKey before[] = {fold.key_before(q, i)};
+        keep(before);
+    }
+    if (n_groups <= most_groups)
+        for (int i = thread; i < n_groups; i += threads) {
+            NeighborKey mine[4];
+            fold.keys_of(q, found.numbers[i], query_norm, threshold, mine);
+            keep(mine);
+        }
+    __syncthreads();
+    if (n_groups > most_groups || n_keys > most_keys) {
+        if (thread == 0) fold.leave_undecided(q);
+        return;
+    }
+    sort_keys<most_keys>(keys, n_keys);
+    for (int i = thread; i < k; i += threads)
+        fold.out.d_data[q * k + i] = neighbor_of(keys[i]);
+    if (thread != 0) return;
+    if (!fold.step.is_last)
+        fold.raise(q, keys[fold.step.rank - 1], query_norm);
+    else if (!fold.decides(q, keys[k - 1], query_norm, threshold))
+        fold.leave_undecided(q);
+}
+
+template <int most_keys>
+void launch_block_fold(const Fold& fold, cudaStream_t stream) {
+    constexpr int shared_bytes =
+        sort_bytes(most_keys) + most_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
+    const auto kernel = block_fold_kernel<most_keys>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+          "asking for shared memory");
+    kernel<<<static_cast<unsigned>(fold.out.n_query), threads, shared_bytes, stream>>>(fold);
+}
+
+}  // namespace
+
+void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
+                  const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
+                  cudaStream_t stream) {
+    require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
+    require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
+    require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
+            "a row of neighbors for each query");
+    const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out};
+    if (out.k <= warp_size)
+        warp_fold_kernel<<<static_cast<unsigned>((out.n_query + warps - 1) / warps), threads, 0, stream>>>(
+            fold);
+    else if (out.k <= 128)
+        launch_block_fold<2048>(fold, stream);
+    else
+        launch_block_fold<8192>(fold, stream);
+    check_launch("launching fold");
+}
+
+}  // namespace knn::gpu

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "gpu/fused/survivors.cuh"
+#include "gpu/views.h"
+
+namespace knn::gpu {
+
+/// What a fold does after one pass of the search. `out` carries the best from pass to pass.
+struct FoldStep {
+    bool is_first = true;  ///< `out` holds nothing yet
+    bool is_last = true;   ///< the answer; else each threshold is raised to the rank-th best so far
+    int rank = 0;          ///< 1 <= rank <= k
+};
+
+/// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,
+/// queries that the survivors do not decide go into `pass.undecided`: a list ran over, there were more than a
+/// team can sort, or fewer than k reach the last threshold.
+///
+/// d_images: in the order of the tiles; d_thresholds: one of each query.
+void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
+                  const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
+                  cudaStream_t stream);
+
+}  // namespace knn::gpu
