@@ -26,6 +26,12 @@ namespace {
 constexpr int warp = 32, warps = 8, max_labels = 256;
 constexpr unsigned all_lanes = 0xffffffffu;
 
+__device__ int warp_max(int value) {
+    for (int step = warp / 2; step > 0; step /= 2)
+        value = max(value, __shfl_xor_sync(all_lanes, value, step));
+    return value;
+}
+
 struct ClassSums {
     double sum[max_labels];
     int first_rank[max_labels];  // of the class's nearest neighbor; only where sum > 0
@@ -54,10 +60,11 @@ __device__ bool wins(int label_a, double sum_a, int rank_a, int label_b, double 
 }
 
 /// The winner on every lane; by the whole warp. A class that nobody voted for has the sum 0 and never wins.
-__device__ Vote winner(const ClassSums& classes, Tie tie, int lane) {
+/// labels: all of them are below.
+__device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) {
     double total = 0.0, best_sum = 0.0;
     int best = max_labels, best_rank = 0;
-    for (int first = 0; first < max_labels; first += warp) {
+    for (int first = 0; first < labels; first += warp) {
         const int label = first + lane;
         const double sum = classes.sum[label];
         const int rank = sum > 0.0 ? classes.first_rank[label] : 0;
@@ -93,12 +100,10 @@ __global__ void __launch_bounds__(warp* warps)
     const std::int64_t query = std::int64_t{blockIdx.x} * warps + threadIdx.x / warp;
     if (query >= neighbors.n_query) return;
 
-    for (int label = lane; label < max_labels; label += warp)
-        classes.sum[label] = 0.0;
-    __syncwarp();
     assert(blockDim.x == warp * warps && neighbors.k >= 1);
     const Neighbor* row = neighbors.d_data + query * neighbors.k;
     const bool exact_match = row[0].distance == 0;
+    int labels = max_labels;  // how many there may be
     for (int begin = 0; begin < neighbors.k; begin += warp) {
         const int rank = begin + lane;
         int label = 0;
@@ -106,6 +111,12 @@ __global__ void __launch_bounds__(warp* warps)
         if (rank < neighbors.k) {
             label = d_labels[row[rank].index];
             weight = weight_of(row[rank].distance, exact_match, weights, metric);
+        }
+        if (begin == 0) {
+            if (neighbors.k <= warp) labels = (warp_max(label) / warp + 1) * warp;
+            for (int i = lane; i < labels; i += warp)
+                classes.sum[i] = 0.0;
+            __syncwarp();
         }
         for (int source = 0; source < min(warp, neighbors.k - begin); ++source) {
             const int its_label = __shfl_sync(all_lanes, label, source);
@@ -116,7 +127,7 @@ __global__ void __launch_bounds__(warp* warps)
         }
     }
     __syncwarp();
-    const Vote vote = winner(classes, tie, lane);
+    const Vote vote = winner(classes, labels, tie, lane);
     if (lane == 0) d_votes[query] = vote;
 }
 

@@ -257,7 +257,7 @@ void launch_block_fold(const Fold& fold, cudaStream_t stream) {
     const auto kernel = block_fold_kernel<most_keys>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "asking for shared memory");
-    kernel<<<static_cast<unsigned>(fold.out.n_query), threads, shared_bytes, stream>>>(fold);
+    kernel<<<grid_size(fold.out.n_query), threads, shared_bytes, stream>>>(fold);
 }
 
 }  // namespace
@@ -271,8 +271,7 @@ void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage
             "a row of neighbors for each query");
     const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out};
     if (out.k <= warp_size)
-        warp_fold_kernel<<<static_cast<unsigned>((out.n_query + warps - 1) / warps), threads, 0, stream>>>(
-            fold);
+        warp_fold_kernel<<<grid_size((out.n_query + warps - 1) / warps), threads, 0, stream>>>(fold);
     else if (out.k <= 128)
         launch_block_fold<2048>(fold, stream);
     else

@@ -25,7 +25,7 @@ namespace {
 constexpr int threads = 256, warps = threads / warp_size;
 
 unsigned blocks_for(std::int64_t rows) {
-    return static_cast<unsigned>((rows + warps - 1) / warps);
+    return grid_size((rows + warps - 1) / warps);
 }
 __device__ std::int64_t warp_number() {
     return std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
