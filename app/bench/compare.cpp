@@ -119,13 +119,15 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
-    Section section(run, "engines, upload to votes, k = " + std::to_string(k), "engine");
+    Section section(run, "engines, upload to votes, k = " + std::to_string(k), "engine", {kernels_heading});
     const SearchOptions& search = run.options().search;
     for (const SearchWay& way : search_ways()) {
         const bool asked = !search.engine_named || search.engine == way.engine->name;
         if (!asked || !run.wants(way.name)) continue;
-        section.add(run.search(work, experiment, way, k, run.trial()));
+        const Measurement one = run.search(work, experiment, way, k, run.trial());
+        section.add(one, {kernels_cell(one)});
     }
+    section.note(kernels_note);
     section.note(search_operations_note);
     if (run.has_gpu() && run.bench().dim > 0)
         section.note("random images lie in pageable memory: their upload is slower than a data set's.");

@@ -65,14 +65,15 @@ void run_graph(BenchRun& run) {
     run.prepare(work, checked_points);
 
     Section section(run, "whole searches, upload to votes, of k + 1 = " + std::to_string(k + 1), "engine",
-                    {"edges ms"});
+                    {kernels_heading, "edges ms"});
     for (const std::string& name : names) {
         if (!run.wants(name)) continue;
         SearchResult found;
         const Measurement one = run.search(work, "graph", search_way(name), k + 1, run.trial(), &found);
-        section.add(one, {one.good() ? short_number(ms_of_edges(found.neighbors)) : ""});
+        section.add(one, {kernels_cell(one), one.good() ? short_number(ms_of_edges(found.neighbors)) : ""});
     }
     section.note("edges: taking each point itself out of its k + 1 nearest, on one CPU thread.");
+    section.note(kernels_note);
     section.note(search_operations_note);
     section.finish();
 }

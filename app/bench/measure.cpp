@@ -219,6 +219,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
     for (int run = 0; run < runs; ++run) {
         found = engine.search(request, watch_);
         measured.ms.push_back(found.search_ms);
+        if (engine.on_gpu) measured.kernels_ms.push_back(found.timeline.kernels_ms());
     }
     if (measured.wrong.empty()) measured.wrong = work.mismatch(found.neighbors);
     count_search(measured);

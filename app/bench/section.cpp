@@ -17,6 +17,10 @@ PlotBar bar_of(const Measurement& one) {
 
 }  // namespace
 
+std::string kernels_cell(const Measurement& one) {
+    return one.kernels_ms.empty() ? "" : short_number(spread_of(one.kernels_ms).median);
+}
+
 Section::Section(BenchRun& run, std::string title, const std::string& first,
                  const std::vector<std::string>& more)
     : run_(run) {

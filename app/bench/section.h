@@ -12,6 +12,12 @@ namespace knn {
 inline constexpr const char* search_operations_note =
     "GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.";
 
+/// What the kernels of a whole search took: the heading of that column, its cell, and what it is.
+inline constexpr const char* kernels_heading = "kernels ms";
+std::string kernels_cell(const Measurement& one);
+inline constexpr const char* kernels_note =
+    "kernels: the work on the GPU, the training set arranged included, without the copies.";
+
 class Section {
   public:
     /// `first` heads the names; `more` stand behind the columns that every measurement has.

@@ -37,6 +37,7 @@ Json measurement_json(const BenchReport& report, const Measurement& one) {
     json["queries_measured"] = one.n_query;
     json["runs"] = spread.runs;
     json["median_ms"] = spread.median;
+    if (!one.kernels_ms.empty()) json["kernels_ms"] = spread_of(one.kernels_ms).median;
     json["min_ms"] = spread.low;
     json["max_ms"] = spread.high;
     json["us_per_query"] = one.us_a_query();

@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "app/bench/section.h"
 #include "app/report/bench.h"
 
 namespace knn {
@@ -40,6 +41,17 @@ TEST_CASE("rates come from the median") {
     CHECK(one.us_a_query() == doctest::Approx(20));
     CHECK(one.gb_per_s() == doctest::Approx(1000));
     CHECK(one.gflop_per_s() == doctest::Approx(1500));
+}
+
+TEST_CASE("what kernels took of a search stands beside the whole of it") {
+    BenchReport report;
+    report.measurements = {measured("search", "gpu:0"), measured("search", "cpu")};
+    report.measurements[0].kernels_ms = {0.5, 0.75, 0.25};
+    CHECK(kernels_cell(report.measurements[0]) == "0.500");
+    CHECK(kernels_cell(report.measurements[1]).empty());
+    const std::string json = bench_json(report), field = "\"kernels_ms\":0.5";
+    REQUIRE(json.find(field) != std::string::npos);
+    CHECK(json.find("kernels_ms", json.find(field) + field.size()) == std::string::npos);
 }
 
 TEST_CASE("the limit is the one that a measurement comes nearest to") {
