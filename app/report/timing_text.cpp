@@ -8,9 +8,10 @@ namespace knn {
 namespace {
 
 /// The share of the limit that the stage comes nearest to: "85 % of arithmetic". Empty where no limit is
-/// known.
+/// known, or where the stage is faster than it: tensor cores than float32 arithmetic, a cache than the
+/// memory.
 std::string share_of_peak(const Stage& stage, const Device& device) {
-    const auto share = [](double rate, double peak) { return peak > 0 ? rate / peak : 0; };
+    const auto share = [](double rate, double peak) { return peak > 0 && rate <= peak ? rate / peak : 0; };
     const double memory =
         share(stage.gb_per_s(), stage.transfer ? device.peak_link_gb_per_s : device.peak_gb_per_s);
     const double arithmetic = share(stage.gflop_per_s(), device.peak_gflop_per_s);

@@ -65,7 +65,7 @@ struct Fold {
     __device__ NeighborKey key_before(std::int64_t query, int i) const {
         if (step.is_first) return no_key;
         const Neighbor neighbor = out.d_data[query * out.k + i];
-        return key_of(neighbor.distance, neighbor.index);
+        return NeighborKey{neighbor.distance} << 32 | neighbor.index;  // of an image, or no_key
     }
     /// The score of a candidate of this key: ‖q‖² − d² = 2 score − (‖r‖² is odd), so the key tells it.
     __device__ static std::int64_t score_of(NeighborKey key, std::uint32_t query_norm) {

@@ -170,6 +170,13 @@ TEST_CASE("stages come with rates and the share of the limit that they are neare
     CHECK(text.find("50 % of arithmetic\n") != std::string::npos);  // 4 of 8 GFLOP/s, 2 of 20 GB/s
     CHECK(text.find("\n  sort              3      1.00") != std::string::npos);
     CHECK(text.find("\n  kernels                  3.00") != std::string::npos);
+
+    Evaluation on_tensor_cores = sample.evaluation;
+    on_tensor_cores.found.device.peak_gflop_per_s =
+        2;  // of float32, which is not what the stage computes with
+    const std::string other = timing_text(on_tensor_cores);
+    CHECK(other.find("of arithmetic") == std::string::npos);
+    CHECK(other.find("10 % of memory\n") != std::string::npos);
 }
 
 TEST_CASE("harmless text is UTF-8 on one line without control characters") {

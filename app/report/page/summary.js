@@ -59,12 +59,12 @@ function showClasses() {
     }))));
 }
 
-/** A rate and, where the device's limit is known, the share of it: "3,120 65 %". */
+/** A rate and, where the device's limit is known and applies, the share of it: "3,120 65 %". */
 function rate(value, peak) {
   if (!value) return "–";
   const cell = element("td", {}, brief(value));
   const share = Math.round(100 * value / peak);
-  if (peak > 0) cell.append(element("small", {}, share < 1 ? " < 1\u00a0%" : ` ${share}\u00a0%`));
+  if (value <= peak) cell.append(element("small", {}, share < 1 ? " < 1\u00a0%" : ` ${share}\u00a0%`));
   return cell;
 }
 
