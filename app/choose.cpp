@@ -43,9 +43,11 @@ void check_combination(const SearchOptions& options) {
 }
 
 /// Kernels and engines say what they cannot do; what to do instead is known here.
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse(const std::string& why, bool on_gpu) {
     const bool told = why.find("; expected") != std::string::npos;
-    throw UsageError(told ? why : why + "; expected another metric or kernel, or --device cpu");
+    throw UsageError(told ? why
+                          : why + "; expected another metric or " +
+                                (on_gpu ? "kernel, or --device cpu" : "selector"));
 }
 
 const Engine& first_engine(bool on_gpu) {
@@ -75,7 +77,7 @@ Choice choose_on_gpu(const SearchOptions& options, int gpu, const SearchRequest&
         if (!refusal) return {engine, gpu, "not on the GPU (" + *first + "): searching on the CPU"};
         if (!first) first = refusal;
     }
-    refuse(*first);
+    refuse(*first, true);
 }
 
 Chooser::Chooser(const SearchOptions& options) : options_(options) {
@@ -102,7 +104,7 @@ Choice Chooser::choose(const SearchRequest& request) {
     }
     SearchRequest asked = request;
     asked.device = choice.device;
-    if (const Refusal refusal = choice.engine->refuse(asked)) refuse(*refusal);
+    if (const Refusal refusal = choice.engine->refuse(asked)) refuse(*refusal, choice.engine->on_gpu);
     return choice;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "app/values.h"
 #include "cpu/search.h"
 #include "cpu/serial.h"
+#include "data/errors.h"
 #ifdef MNIST_KNN_HAS_CUDA
 #include "gpu/bench.h"
 #include "gpu/pipeline.h"
@@ -142,5 +144,15 @@ std::unique_ptr<HostMemory> host_memory(const Engine&, int) {
 }
 
 #endif
+
+std::size_t parse_strategy_name(std::string_view option, std::string_view text,
+                                std::span<const std::string> names) {
+    const bool known = std::find(names.begin(), names.end(), text) != names.end();
+    if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
+        throw UsageError(as_given(option, text) +
+                         ": unknown to this build, which has no GPU kernels; expected " + one_of(names) +
+                         ", or a build with CUDA");
+    return parse_name(option, text, names);
+}
 
 }  // namespace knn

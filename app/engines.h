@@ -36,6 +36,11 @@ std::vector<Strategy> selectors();
 /// The kernels among which the engine `tensor` chooses, or which --distance names with it.
 std::vector<Strategy> tensor_kernels();
 
+/// The place of `text` among `names`, those of strategies (and engines). Throws UsageError, which says so
+/// where it may be a name that a build without CUDA does not have.
+std::size_t parse_strategy_name(std::string_view option, std::string_view text,
+                                std::span<const std::string> names);
+
 /// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
 /// no driver, no device.
 std::vector<Device> gpus(std::string* why_none = nullptr);

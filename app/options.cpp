@@ -41,7 +41,7 @@ auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*
         if (names.empty())
             throw UsageError(as_given(option, given) +
                              ": this build has no GPU kernels; expected a build with CUDA");
-        target = names[parse_name(option, given, names)];
+        target = names[parse_strategy_name(option, given, names)];
     });
 }
 

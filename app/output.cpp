@@ -97,6 +97,15 @@ void write_output(const std::string& file, const std::function<void(std::ostream
     judge(buffer.error);
 }
 
+void write_outputs_together(std::span<const OutputFile> files) {
+    stop_if_asked();
+    if (files.empty()) return;
+    write_file_atomically(files.front().file, [&](std::ostream& out) {
+        files.front().write(out);
+        if (out.flush()) write_outputs_together(files.subspan(1));
+    });
+}
+
 bool is_standard_output(const std::string& file) {
     return file == "-" || named_descriptor(file) == STDOUT_FILENO;
 }

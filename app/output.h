@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <iosfwd>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,16 @@ void print_line_to_stderr(std::string_view text);
 /// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
 /// Interrupted, and leaves no file, where the user asked to stop meanwhile.
 void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
+
+/// One of several files.
+struct OutputFile {
+    std::string file;
+    std::function<void(std::ostream&)> write;
+};
+
+/// All files, or none where one cannot be written or the user asks to stop: each is put in its place only
+/// when all are written. What is no regular file is written straight. Throws as `write_output`.
+void write_outputs_together(std::span<const OutputFile> files);
 
 /// Whether `file` is "-", or one of the system's names for standard output.
 bool is_standard_output(const std::string& file);

@@ -139,7 +139,7 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
     }
     const Figure* time = find_figure(final_version, "whole", "execution time");
     table.rows.push_back({"execution, s", time->text, "", "",
-                          whole.good() ? fixed(whole.ms_median() / 1e3, 4) : "not run",
+                          whole.good() ? short_number(whole.ms_median() / 1e3) : "not run",
                           whole.good() ? short_number(time->value() * 1e3 / whole.ms_median()) + " x" : ""});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
                           whole.good() ? std::to_string(count_correct(classic, data.dataset)) : "not run",
@@ -182,7 +182,7 @@ void run_garrett(BenchRun& run) {
                        cell(stage_ms(found, "distance"))},
                       {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
                       {"execution, s", stated(final_version, "whole", "execution time"),
-                       fixed(whole.ms_median() / 1e3, 3)}};
+                       short_number(whole.ms_median() / 1e3)}};
         report.tables.push_back(std::move(table));
         return;
     }

@@ -61,7 +61,7 @@ std::vector<std::string> parse_only(const std::string& text) {
     std::size_t begin = 0;
     while (begin <= text.size()) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        wanted.push_back(known[parse_name("--only", text.substr(begin, end - begin), known)]);
+        wanted.push_back(known[parse_strategy_name("--only", text.substr(begin, end - begin), known)]);
         begin = end + 1;
     }
     return wanted;

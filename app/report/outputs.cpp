@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <ostream>
+#include <vector>
 
 #include "app/attempts.h"
 #include "app/interrupt.h"
@@ -39,16 +40,27 @@ void make_folder(const std::string& folder) {
     if (error) throw DataError(folder + ": cannot be made: " + error.message() + "; expected a folder");
 }
 
-void write_picture(const fs::path& file, const Evaluation& evaluation, bool quiet) {
-    if (!pictures_available()) {
-        if (!quiet) print_line_to_stderr("note: " + file.string() + " is left out: this build has no OpenCV");
-        return;
+/// The files of a report, with all that takes long done before the first is written.
+std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const fs::path& folder, bool quiet) {
+    std::vector<OutputFile> files;
+    const auto add = [&](const char* name, std::string content) {
+        files.push_back(
+            {folder / name, [content = std::move(content)](std::ostream& out) { out << content; }});
+    };
+    add(report_files[0], json_report(evaluation));
+    files.push_back(
+        {folder / report_files[1], [&](std::ostream& out) { write_predictions_csv(out, evaluation); }});
+    stop_if_asked();
+    if (pictures_available()) {
+        const std::vector<std::uint8_t> png = confusion_png(evaluation);
+        add(report_files[2], {png.begin(), png.end()});
+    } else if (!quiet) {
+        print_line_to_stderr("note: " + (folder / report_files[2]).string() +
+                             " is left out: this build has no OpenCV");
     }
     stop_if_asked();
-    const std::vector<std::uint8_t> png = confusion_png(evaluation);
-    write_output(file, [&](std::ostream& out) {
-        out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
-    });
+    add(report_files[3], html_page(evaluation));
+    return files;
 }
 
 }  // namespace
@@ -82,10 +94,7 @@ void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
         const fs::path folder = output.report;
         attempt([&] {
             make_folder(output.report);
-            write_output(folder / report_files[0], json);
-            write_output(folder / report_files[1], predictions);
-            write_picture(folder / report_files[2], evaluation, output.quiet);
-            write_output(folder / report_files[3], [&](std::ostream& out) { out << html_page(evaluation); });
+            write_outputs_together(files_of_report(evaluation, folder, output.quiet));
         });
     }
     attempt.finish();

@@ -10,9 +10,9 @@ namespace knn {
 /// All files that `write_outputs` will write. Throws UsageError where two of them are one.
 Destinations destinations(const OutputOptions& output);
 
-/// Prints the report and writes every file that was asked for. What fails does not keep the others from being
-/// written; then throws the first error. Throws Interrupted
-/// between two files where the user asked to stop.
+/// Prints the report and writes every file that was asked for; those of a report's folder all together or not
+/// at all. What fails does not keep the others from being written; then throws the first error. Throws
+/// Interrupted between two files where the user asked to stop.
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output);
 
 }  // namespace knn

@@ -54,6 +54,8 @@ TEST_CASE("--only takes names and says what was probably meant") {
     CHECK(parse_only("cpu,nth_element") == std::vector<std::string>{"cpu", "nth_element"});
     CHECK_THROWS_WITH_AS(parse_only("cpu,nth_elemnt"), doctest::Contains("did you mean nth_element?"),
                          UsageError);
+    if (distance_kernels().empty())
+        CHECK_THROWS_WITH_AS(parse_only("row_shared"), doctest::Contains("or a build with CUDA"), UsageError);
     CHECK_THROWS_AS(parse_only(""), UsageError);
     CHECK_THROWS_AS(parse_only("cpu,"), UsageError);
     BenchOptions options;

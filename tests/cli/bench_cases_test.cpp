@@ -72,12 +72,16 @@ TEST_CASE("the graph of the training set") {
         CHECK(one["k"] == 40);
         CHECK(one["n_query"] == 40);
         CHECK(one["status"] == (one["name"] == "cpu" ? "measured" : "left out"));
+        CHECK(one.contains("edges_ms") == (one["name"] == "cpu"));
     }
     CHECK(report["measurements"].size() == 3);
 
     const RunResult refused = program(small_case("graph", {"--data", folder / "", "-k", "40"}));
     CHECK(refused.exit_code == 2);
     CHECK(contains(refused.err, "expected at most 39"));
+    const RunResult lonely = program(small_case("graph", {"--n-train", "1"}));
+    CHECK(lonely.exit_code == 2);
+    CHECK(contains(lonely.err, "expected at least 2 training images"));
     const RunResult of_set =
         program(small_case("graph", {"--data", folder / "", "--json", folder / "train-images-idx3-ubyte"}));
     CHECK(of_set.exit_code != 0);  // not over the data

@@ -232,6 +232,21 @@ TEST_CASE("Ctrl-C while the files are written ends the run and leaves no half of
     CHECK(!fs::exists(work.folder / "r/index.html"));
 }
 
+TEST_CASE("the files of a report are those of one run: all of them, or what was there before") {
+    const Work work;
+    REQUIRE(work.run("evaluate", {"-q", "-k", "1", "--report", "r"}).exit_code == 0);
+    const std::string json = read_file(work.folder / "r/report.json");
+    const std::string predictions = read_file(work.folder / "r/predictions.csv");
+    fs::remove(work.folder / "r/index.html");
+    fs::create_symlink("/dev/full", work.folder / "r/index.html");
+    const RunResult result = work.run("evaluate", {"-q", "-k", "3", "--report", "r"});
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(read_file(work.folder / "r/report.json") == json);
+    CHECK(read_file(work.folder / "r/predictions.csv") == predictions);
+    CHECK(std::distance(fs::directory_iterator(work.folder / "r"), {}) == (has_pictures() ? 4 : 3));
+}
+
 TEST_CASE("the synthetic digits are written beside no data set") {
     const Work work;
     const std::string before = work.content();
