@@ -18,7 +18,6 @@
 
 #include "gpu/fused/fold.h"
 #include "gpu/runtime/check.h"
-#include "gpu/select/team_sort.cuh"
 #include "gpu/select/warp_sort.cuh"
 
 namespace knn::gpu {
@@ -90,6 +89,15 @@ struct Fold {
                 max(d_thresholds[query], static_cast<std::int32_t>(score_of(best, query_norm)));
     }
 };
+
+/// A team is a warp or a whole block.
+template <int team>
+__device__ void team_sync() {
+    if constexpr (team == warp_size)
+        __syncwarp();
+    else
+        __syncthreads();
+}
 
 /// The groups of a query's lists, numbered anew without gaps, so that a team of threads can share them out
 /// evenly. `numbers` has `room` entries; both are in shared memory.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "gpu/fused/fold.h"
 #include "gpu/runtime/check.h"
