@@ -207,7 +207,8 @@ TEST_CASE("a workload knows the metric and judges by it") {
         CHECK(work.problem(3).metric == measure.metric);
         CHECK(work.request(3, 2).p == measure.p);
         std::vector<std::uint32_t> row(1500);
-        for (const auto& [score, index] : test::nearest(train, query, 1500, measure)[1])
+        const auto nearest = test::nearest(train, query, 1500, measure);
+        for (const auto& [score, index] : nearest[1])
             row[static_cast<std::size_t>(index)] = static_cast<std::uint32_t>(score);
         CHECK(work.mismatch(1, row).empty());
         ++row[1200];
