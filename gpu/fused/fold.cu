@@ -5,9 +5,8 @@
 // out         n_query × k neighbors by (distance, index); after a pass that is not the last, no_key where
 //             there were fewer
 // thresholds  raised, never lowered, so what an earlier one let through is complete for a later one
-// launch      a warp a query for k <= 32, which keeps the best 32 in registers, one on each lane; else a
-// block
-//             a query, which sorts all keys distance << 32 | index
+// launch      for k <= 32 a warp a query, which keeps the best 32 in registers, one on each lane; else a
+//             block a query, which sorts all keys distance << 32 | index
 // exact       d² = ‖q‖² + ‖r‖² − 2 q·r in integers
 // limits      512 groups of survivors a query for k <= 32, 1,024 and 2,048 keys for k <= 128, else 4,096 and
 //             8,192; more leave the query undecided
@@ -70,12 +69,6 @@ struct Fold {
     __device__ static std::int64_t score_of(NeighborKey key, std::uint32_t query_norm) {
         return (std::int64_t{query_norm} - static_cast<std::int64_t>(key >> 32) + 1) >> 1;
     }
-    /// By one thread, when the best are known: `deciding` is the k-th or, before the last pass, the rank-th.
-    /// Returns whether they stand.
-    __device__ bool decides(std::int64_t query, NeighborKey deciding, std::uint32_t query_norm,
-                            std::int32_t threshold) const {
-        return deciding != no_key && score_of(deciding, query_norm) >= threshold;
-    }
     __device__ void leave_undecided(std::int64_t query) const {
         if (step.is_last)
             pass.undecided.d_queries[atomicAdd(pass.undecided.d_count, 1)] = static_cast<std::int32_t>(query);
@@ -83,10 +76,20 @@ struct Fold {
             d_thresholds[query] =
                 closed_threshold;  // nothing survives the next pass, so the last fold sees it
     }
-    __device__ void raise(std::int64_t query, NeighborKey best, std::uint32_t query_norm) const {
-        if (best != no_key)
-            d_thresholds[query] =
-                max(d_thresholds[query], static_cast<std::int32_t>(score_of(best, query_norm)));
+    /// Which of the best so far `conclude` wants: the k-th, or before the last pass the rank-th; from 0.
+    __device__ int deciding() const {
+        return (step.is_last ? out.k : step.rank) - 1;
+    }
+    /// By one thread, when the best are known: raises the threshold for the next pass, or after the last one
+    /// sees whether they stand.
+    __device__ void conclude(std::int64_t query, NeighborKey best, std::uint32_t query_norm,
+                             std::int32_t threshold) const {
+        const std::int64_t score = score_of(best, query_norm);
+        if (!step.is_last) {
+            if (best != no_key) d_thresholds[query] = max(threshold, static_cast<std::int32_t>(score));
+        } else if (best == no_key || score < threshold) {
+            leave_undecided(query);
+        }
     }
 };
 
@@ -173,13 +176,8 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
             best = warp_merge(best, warp_sort(at + lane < count ? keys[at + lane] : no_key, lane), lane);
         __syncwarp();
     }
-    const NeighborKey deciding = __shfl_sync(all_lanes, best, (fold.step.is_last ? k : fold.step.rank) - 1);
-    if (lane == 0) {
-        if (!fold.step.is_last)
-            fold.raise(q, deciding, query_norm);
-        else if (!fold.decides(q, deciding, query_norm, threshold))
-            fold.leave_undecided(q);
-    }
+    const NeighborKey deciding = __shfl_sync(all_lanes, best, fold.deciding());
+    if (lane == 0) fold.conclude(q, deciding, query_norm, threshold);
     if (lane < k) fold.out.d_data[q * k + lane] = neighbor_of(best);
 }
 
@@ -251,11 +249,7 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
     sort_keys<most_keys>(keys, n_keys);
     for (int i = thread; i < k; i += threads)
         fold.out.d_data[q * k + i] = neighbor_of(keys[i]);
-    if (thread != 0) return;
-    if (!fold.step.is_last)
-        fold.raise(q, keys[fold.step.rank - 1], query_norm);
-    else if (!fold.decides(q, keys[k - 1], query_norm, threshold))
-        fold.leave_undecided(q);
+    if (thread == 0) fold.conclude(q, keys[fold.deciding()], query_norm, threshold);
 }
 
 template <int most_keys>
