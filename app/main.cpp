@@ -2,10 +2,10 @@
 #include <new>
 #include <system_error>
 
-#include "app/command_line.h"
-#include "app/interrupt.h"
-#include "app/output.h"
-#include "app/terminal.h"
+#include "app/cli/command_line.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
 
 namespace {
 

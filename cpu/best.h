@@ -5,8 +5,8 @@
 #include <span>
 
 #include "cpu/aligned.h"
-#include "cpu/kernel.h"
-#include "data/neighbors.h"
+#include "cpu/kernels/kernel.h"
+#include "data/core/neighbors.h"
 
 namespace knn::cpu {
 

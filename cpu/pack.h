@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "cpu/aligned.h"
-#include "cpu/kernel.h"
-#include "data/search.h"
+#include "cpu/kernels/kernel.h"
+#include "data/core/search.h"
 
 namespace knn::cpu {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cpu/best.h"
-#include "cpu/kernel.h"
+#include "cpu/kernels/kernel.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-/// From what kernels count to the scores of data/metric.h, and from limits of scores to what kernels test
-/// for.
+/// From what kernels count to the scores of data/core/metric.h, and from limits of scores to what kernels
+/// test for.
 ///
 /// A kernel looks at every pair and finds those that may be near; a scorer works out their scores:
 ///
@@ -14,9 +14,9 @@
 #include <memory>
 #include <span>
 
-#include "cpu/kernel.h"
-#include "data/metric.h"
-#include "data/search.h"
+#include "cpu/kernels/kernel.h"
+#include "data/core/metric.h"
+#include "data/core/search.h"
 
 namespace knn::cpu {
 

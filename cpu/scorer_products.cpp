@@ -19,7 +19,7 @@ constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on bits ar
 /// More than what rounding takes from 1 - floor / norm: some 10⁻¹⁵.
 constexpr double slack = 1e-12;
 
-/// The integers that cosine_score takes, from products and sums of pixels (data/metric.h).
+/// The integers that cosine_score takes, from products and sums of pixels (data/core/metric.h).
 struct Correlation {
     bool centered = false;  ///< pearson: means taken off, times dim
     std::int64_t dim = 0;

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "classifier/vote.h"
 #include "cpu/host.h"
-#include "cpu/kernels.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/scanner.h"
 #include "cpu/threads.h"
-#include "cpu/vote.h"
 #include "cpu/work.h"
 
 namespace knn::cpu {

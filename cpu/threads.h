@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-#include "data/search.h"
+#include "data/core/search.h"
 
 namespace knn::cpu {
 

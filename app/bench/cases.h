@@ -1,7 +1,7 @@
 #pragma once
 /// The experiments, a file each.
 
-#include "data/neighbors.h"
+#include "data/core/neighbors.h"
 
 namespace knn {
 

@@ -7,7 +7,7 @@
 #include "app/bench/data.h"
 #include "app/bench/section.h"
 #include "app/report/format.h"
-#include "cpu/serial.h"
+#include "cpu/serial/serial.h"
 
 namespace knn {
 

@@ -1,9 +1,9 @@
 #include "app/bench/data.h"
 
 #include "app/bench/run.h"
+#include "app/commands/workbench.h"
 #include "app/report/format.h"
-#include "app/workbench.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

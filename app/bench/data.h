@@ -5,9 +5,9 @@
 #include <string>
 
 #include "app/bench/workload.h"
-#include "app/engines.h"
-#include "app/options.h"
-#include "data/dataset.h"
+#include "app/cli/options.h"
+#include "classifier/engines.h"
+#include "data/set/dataset.h"
 
 namespace knn {
 

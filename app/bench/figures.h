@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/report/bench.h"
+#include "app/bench/report.h"
 
 namespace knn {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/bench/cases.h"
-#include "app/values.h"
-#include "data/errors.h"
+#include "app/cli/values.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "app/engines.h"
-#include "app/options.h"
+#include "app/cli/options.h"
+#include "classifier/engines.h"
 
 namespace knn {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/interrupt.h"
-#include "app/terminal.h"
+#include "app/console/interrupt.h"
+#include "app/console/terminal.h"
 #include "cpu/search.h"
 
 namespace knn {

@@ -6,12 +6,12 @@
 #include <string>
 
 #include "app/bench/plan.h"
+#include "app/bench/report.h"
 #include "app/bench/workload.h"
-#include "app/options.h"
-#include "app/progress.h"
-#include "app/report/bench.h"
-#include "app/values.h"
-#include "cpu/serial.h"
+#include "app/cli/options.h"
+#include "app/cli/values.h"
+#include "app/console/progress.h"
+#include "cpu/serial/serial.h"
 
 namespace knn {
 

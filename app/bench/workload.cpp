@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/search.h"
-#include "cpu/serial.h"
+#include "cpu/serial/serial.h"
 
 namespace knn {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "data/metric.h"
-#include "data/search.h"
+#include "data/core/metric.h"
+#include "data/core/search.h"
 
 namespace knn {
 

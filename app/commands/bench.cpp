@@ -2,13 +2,13 @@
 
 #include "app/bench/cases.h"
 #include "app/bench/plan.h"
+#include "app/bench/report.h"
 #include "app/bench/run.h"
+#include "app/cli/values.h"
 #include "app/commands/command.h"
-#include "app/destinations.h"
-#include "app/output.h"
-#include "app/report/bench.h"
+#include "app/console/destinations.h"
+#include "app/console/output.h"
 #include "app/report/format.h"
-#include "app/values.h"
 
 namespace knn {
 

@@ -3,24 +3,24 @@
 #include <optional>
 #include <ostream>
 
-#include "app/choose.h"
+#include "app/cli/values.h"
 #include "app/commands/command.h"
-#include "app/destinations.h"
-#include "app/interrupt.h"
-#include "app/output.h"
-#include "app/pictures.h"
-#include "app/rejection.h"
-#include "app/report/answers.h"
+#include "app/commands/pictures.h"
+#include "app/commands/workbench.h"
+#include "app/console/destinations.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
+#include "app/console/watched.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
-#include "app/sizes.h"
-#include "app/terminal.h"
-#include "app/values.h"
-#include "app/watched.h"
-#include "app/workbench.h"
+#include "classifier/answers.h"
+#include "classifier/choose.h"
+#include "classifier/rejection.h"
+#include "classifier/sizes.h"
 #include "cpu/search.h"
-#include "data/errors.h"
-#include "data/training.h"
+#include "data/core/errors.h"
+#include "data/set/training.h"
 
 namespace fs = std::filesystem;
 

@@ -1,6 +1,6 @@
 #include "app/commands/command.h"
+#include "app/commands/workbench.h"
 #include "app/report/outputs.h"
-#include "app/workbench.h"
 
 namespace knn {
 

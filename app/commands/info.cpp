@@ -2,13 +2,13 @@
 #include <ostream>
 
 #include "app/commands/command.h"
-#include "app/destinations.h"
-#include "app/output.h"
+#include "app/commands/inventory.h"
+#include "app/console/destinations.h"
+#include "app/console/output.h"
 #include "app/report/format.h"
-#include "app/report/inventory.h"
-#include "data/errors.h"
-#include "data/idx.h"
-#include "data/synthetic.h"
+#include "data/core/errors.h"
+#include "data/set/idx.h"
+#include "data/synthetic/synthetic.h"
 
 namespace knn {
 

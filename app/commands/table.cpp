@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "app/commands/command.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

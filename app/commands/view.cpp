@@ -2,20 +2,20 @@
 #include <filesystem>
 #include <ostream>
 
-#include "app/attempts.h"
 #include "app/commands/command.h"
-#include "app/destinations.h"
-#include "app/interrupt.h"
-#include "app/output.h"
+#include "app/console/attempts.h"
+#include "app/console/destinations.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
 #include "app/report/block_text.h"
 #include "app/report/format.h"
 #include "app/report/picture.h"
 #include "app/report/sheet.h"
-#include "app/terminal.h"
 #include "app/view/select.h"
 #include "app/view/source.h"
 #include "app/view/window.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace fs = std::filesystem;
 

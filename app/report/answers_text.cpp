@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "app/report/answers.h"
 #include "app/report/distance.h"
 #include "app/report/format.h"
+#include "classifier/answers.h"
 
 namespace knn {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/interrupt.h"
+#include "app/console/interrupt.h"
 #include "app/report/distance.h"
 
 namespace knn {

@@ -4,7 +4,7 @@
 
 #include <iosfwd>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

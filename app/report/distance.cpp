@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "app/options.h"
+#include "app/cli/options.h"
 #include "app/report/format.h"
 
 namespace knn {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "app/report/evaluation.h"
-#include "data/metric.h"
+#include "classifier/evaluation.h"
+#include "data/core/metric.h"
 
 namespace knn {
 

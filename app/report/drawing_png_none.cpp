@@ -1,5 +1,5 @@
 #include "app/report/drawing.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/answers.h"
+#include "classifier/answers.h"
 
 namespace knn {
 

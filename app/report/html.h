@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "app/commands/inventory.h"
 #include "app/report/format.h"
-#include "app/report/inventory.h"
 #include "version.h"
 
 namespace knn {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "app/options.h"
+#include "app/cli/options.h"
 #include "app/report/distance.h"
 #include "version.h"
 

@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "app/report/evaluation.h"
-#include "data/metric.h"
+#include "classifier/evaluation.h"
+#include "data/core/metric.h"
 
 namespace knn {
 

@@ -7,16 +7,16 @@
 #include <ostream>
 #include <vector>
 
-#include "app/attempts.h"
-#include "app/interrupt.h"
-#include "app/output.h"
+#include "app/console/attempts.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "app/console/terminal.h"
 #include "app/report/csv.h"
 #include "app/report/html.h"
 #include "app/report/json.h"
 #include "app/report/picture.h"
 #include "app/report/text.h"
-#include "app/terminal.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace fs = std::filesystem;
 

@@ -1,9 +1,9 @@
 #pragma once
 /// All the places where a report goes.
 
-#include "app/destinations.h"
-#include "app/options.h"
-#include "app/report/evaluation.h"
+#include "app/cli/options.h"
+#include "app/console/destinations.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/options.h"
+#include "app/cli/options.h"
 #include "app/report/distance.h"
 #include "app/report/json.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -1,6 +1,6 @@
 #include "app/report/picture.h"
 #include "app/report/sheet.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

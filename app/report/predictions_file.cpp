@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace fs = std::filesystem;
 

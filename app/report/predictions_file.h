@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/search.h"
+#include "data/core/search.h"
 
 namespace knn {
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "data/errors.h"
-#include "data/problem.h"
+#include "data/core/errors.h"
+#include "data/core/problem.h"
 
 namespace fs = std::filesystem;
 

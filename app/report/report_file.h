@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "data/dataset.h"
+#include "data/set/dataset.h"
 
 namespace knn {
 

@@ -1,6 +1,6 @@
 #include "app/report/text.h"
 
-#include "app/options.h"
+#include "app/cli/options.h"
 #include "app/report/format.h"
 
 namespace knn {

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn {
 

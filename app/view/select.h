@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "app/options.h"
-#include "app/report/evaluation.h"
+#include "app/cli/options.h"
 #include "app/report/html.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "app/report/predictions_file.h"
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace fs = std::filesystem;
 

@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "app/destinations.h"
-#include "app/options.h"
+#include "app/cli/options.h"
+#include "app/commands/workbench.h"
+#include "app/console/destinations.h"
 #include "app/report/report_file.h"
-#include "app/workbench.h"
 
 namespace knn {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -4,13 +4,13 @@
 #include <filesystem>
 #include <ostream>
 
-#include "app/interrupt.h"
-#include "app/output.h"
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
 #include "app/report/picture.h"
 #include "app/view/display.h"
 #include "app/view/scene.h"
-#include "data/errors.h"
-#include "data/picture_module.h"
+#include "data/core/errors.h"
+#include "data/picture/picture_module.h"
 
 namespace fs = std::filesystem;
 

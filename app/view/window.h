@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpu/bench.h"
+#include "gpu/bench/bench.h"
 #include "gpu/runtime/device_buffer.h"
 #include "gpu/runtime/event.h"
 #include "gpu/runtime/pinned_buffer.h"

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "data/bench.h"
+#include "data/core/bench.h"
 #include "gpu/runtime/device_buffer.h"
 #include "gpu/runtime/event.h"
 #include "gpu/runtime/stream.h"

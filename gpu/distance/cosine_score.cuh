@@ -1,6 +1,6 @@
 #pragma once
-/// cosine_score of data/metric.h on the device, bit for bit: every operation rounds once, to nearest; nothing
-/// is fused.
+/// cosine_score of data/core/metric.h on the device, bit for bit: every operation rounds once, to nearest;
+/// nothing is fused.
 
 #include <cstdint>
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <span>
 
-#include "data/problem.h"
-#include "gpu/views.h"
-#include "gpu/workspace.h"
+#include "data/core/problem.h"
+#include "gpu/runtime/views.h"
+#include "gpu/runtime/workspace.h"
 
 namespace knn::gpu {
 
@@ -21,8 +21,8 @@ constexpr MetricSet metric_set(Metrics... metrics) {
 /// Those that go pixel by pixel.
 inline constexpr MetricSet direct_metrics = metric_set(Metric::l2, Metric::l1, Metric::lp);
 
-/// One way to fill the matrix of scores (data/metric.h; for l2 the squared distances). A row may leave out
-/// what its default says.
+/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances). A row may leave
+/// out what its default says.
 struct DistanceKernel {
     const char* name;
     const char* summary;

@@ -1,6 +1,6 @@
 #pragma once
 /// What one pixel adds to the distance of a pair, for the metrics that go pixel by pixel. A kernel is a
-/// template over one of these types; `with_terms` picks it. data/metric.h defines the scores.
+/// template over one of these types; `with_terms` picks it. data/core/metric.h defines the scores.
 ///
 ///   L2, L1   summed in a float that `carry` empties into an integer at least every 256 pixels: 256 · 255² <
 ///   2²⁴, so
@@ -15,7 +15,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "data/metric.h"
+#include "data/core/metric.h"
 
 namespace knn::gpu {
 

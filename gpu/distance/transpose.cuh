@@ -5,9 +5,9 @@
 
 #include <cassert>
 
-#include "data/problem.h"
+#include "data/core/problem.h"
 #include "gpu/runtime/check.h"
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <span>
 
-#include "data/problem.h"
+#include "data/core/problem.h"
 #include "gpu/fused/survivors.cuh"
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

@@ -5,7 +5,7 @@
 
 #include "gpu/fused/survivors.cuh"
 #include "gpu/runtime/device_buffer.h"
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

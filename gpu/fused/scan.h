@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/views.h"
 #include "gpu/select/topk.cuh"
-#include "gpu/views.h"
 
 namespace knn::gpu {
 

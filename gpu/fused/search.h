@@ -19,7 +19,7 @@
 #include "gpu/fused/sampling.h"
 #include "gpu/fused/scan.h"
 #include "gpu/runtime/device_buffer.h"
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

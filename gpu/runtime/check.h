@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "data/errors.h"
-#include "data/problem.h"
+#include "data/core/errors.h"
+#include "data/core/problem.h"
 
 namespace knn::gpu {
 

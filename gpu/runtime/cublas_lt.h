@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "data/problem.h"
+#include "data/core/problem.h"
 
 namespace knn::gpu::cublas {
 

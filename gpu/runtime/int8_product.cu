@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "data/errors.h"
+#include "data/core/errors.h"
 
 namespace knn::gpu {
 

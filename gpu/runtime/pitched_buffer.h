@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "gpu/runtime/check.h"
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

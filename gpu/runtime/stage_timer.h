@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "data/timeline.h"
+#include "data/core/timeline.h"
 #include "gpu/runtime/event.h"
 
 namespace knn::gpu {

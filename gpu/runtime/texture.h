@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "gpu/views.h"
+#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

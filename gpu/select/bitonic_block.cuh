@@ -14,7 +14,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "data/neighbors.h"
+#include "data/core/neighbors.h"
 
 namespace knn::gpu::bitonic {
 

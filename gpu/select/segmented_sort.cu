@@ -49,7 +49,7 @@ Offsets offsets(std::int64_t first, std::int64_t stride) {
     return {thrust::counting_iterator<int>(0), Offset{static_cast<int>(first), static_cast<int>(stride)}};
 }
 
-/// The bits that a score can have; data/metric.h tells the largest.
+/// The bits that a score can have; data/core/metric.h tells the largest.
 int score_bits(const Problem& problem) {
     const auto dim = static_cast<std::uint64_t>(problem.dim);
     switch (problem.metric) {

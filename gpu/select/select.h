@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <span>
 
-#include "data/problem.h"
-#include "gpu/views.h"
-#include "gpu/workspace.h"
+#include "data/core/problem.h"
+#include "gpu/runtime/views.h"
+#include "gpu/runtime/workspace.h"
 
 namespace knn::gpu {
 

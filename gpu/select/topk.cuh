@@ -5,7 +5,7 @@
 #include <bit>
 #include <cassert>
 
-#include "data/problem.h"
+#include "data/core/problem.h"
 #include "gpu/select/warp_minimum.cuh"
 
 namespace knn::gpu {

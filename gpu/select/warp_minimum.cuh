@@ -4,7 +4,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "data/neighbors.h"
+#include "data/core/neighbors.h"
 
 namespace knn::gpu {
 

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "data/locate.h"
+#include "data/set/locate.h"
 #include "tests/support/battery.h"
 #include "tests/support/skip.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpu/pipeline.h"
+#include "gpu/engines/pipeline.h"
 #include "tests/support/skip.h"
 
 namespace knn::test {

@@ -3,15 +3,15 @@
 
 #include <doctest/doctest.h>
 
-#include "data/errors.h"
+#include "data/core/errors.h"
 #include "gpu/distance/distance.h"
-#include "gpu/expand.h"
+#include "gpu/distance/expand.h"
+#include "gpu/engines/vote.h"
 #include "gpu/fused/fold.h"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/scan.h"
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
-#include "gpu/vote.h"
 
 namespace knn {
 

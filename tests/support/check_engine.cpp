@@ -4,7 +4,7 @@
 #include <map>
 #include <random>
 
-#include "cpu/vote.h"
+#include "classifier/vote.h"
 #include "tests/support/battery.h"
 
 namespace knn::test {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "data/errors.h"
-#include "data/picture_file.h"
+#include "data/core/errors.h"
+#include "data/picture/picture_file.h"
 
 namespace knn::test {
 

@@ -3,7 +3,7 @@
 
 #include <opencv2/core.hpp>
 
-#include "data/picture.h"
+#include "data/picture/picture.h"
 
 namespace knn::test {
 

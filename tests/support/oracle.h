@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/metric.h"
+#include "data/core/metric.h"
 
 namespace knn::test {
 
@@ -16,7 +16,7 @@ struct Rows {
 };
 
 /// The k nearest (score, index) of each query, in order: squared distances in 64-bit integers, other metrics
-/// as data/metric.h defines them.
+/// as data/core/metric.h defines them.
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
                                                                         int k, const Measure& measure = {});
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/picture.h"
+#include "data/picture/picture.h"
 
 namespace knn::test {
 

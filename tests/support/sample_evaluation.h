@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "app/report/evaluation.h"
+#include "classifier/evaluation.h"
 
 namespace knn::test {
 

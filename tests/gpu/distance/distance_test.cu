@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "gpu/expand.h"
+#include "gpu/distance/expand.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/distance/scores.h"
 #include "tests/gpu/have_gpu.h"

@@ -1,5 +1,5 @@
 #pragma once
-/// The judge of distance kernels: the scores of every pair by the definitions of data/metric.h, pixel by
+/// The judge of distance kernels: the scores of every pair by the definitions of data/core/metric.h, pixel by
 /// pixel on the host, sharing no code with what it judges.
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/problem.h"
+#include "data/core/problem.h"
 
 namespace knn::test {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cpu/search.h"
+#include "gpu/engines/pipeline.h"
 #include "gpu/fused/search.h"
-#include "gpu/pipeline.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/battery.h"

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "cpu/search.h"
-#include "data/dataset.h"
-#include "data/locate.h"
+#include "data/set/dataset.h"
+#include "data/set/locate.h"
+#include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
 #include "gpu/runtime/event.h"
 #include "gpu/runtime/stream.h"
-#include "gpu/vote.h"
 #include "tests/gpu/have_gpu.h"
 
 namespace knn {

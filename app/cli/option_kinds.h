@@ -1,0 +1,56 @@
+#pragma once
+/// Kinds of option, for the groups of options: what the value is, how it is checked and where it goes. Every
+/// `option` is the name as users type it; a bad value is a UsageError.
+
+#include <array>
+#include <boost/program_options/value_semantic.hpp>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/cli/values.h"
+
+namespace knn {
+
+namespace po = boost::program_options;
+
+using Reader = std::function<void(const std::string&)>;
+using StringOption = po::typed_value<std::string>;
+
+/// The values of When, in its order.
+inline const std::array<std::string, 3> when_names = {"auto", "always", "never"};
+
+/// A text that `read` judges.
+StringOption* value(const char* placeholder, Reader read);
+
+/// A text that must not be empty: a file, a folder.
+StringOption* text(const char* option, const char* placeholder, std::string& target);
+
+/// A folder to be made, never standard output.
+StringOption* folder(const char* option, std::string& target);
+
+/// A picture to be written, see parse_picture_file.
+StringOption* picture(const char* option, std::string& target, std::vector<std::string> endings);
+
+template <class Number>
+StringOption* number(const char* option, Number& target, std::int64_t low, std::int64_t high) {
+    return value("N", [=, &target](const std::string& given) {
+        target = static_cast<Number>(parse_integer(option, given, low, high));
+    });
+}
+
+/// A whole number from 0 to `high` that may be given more than once.
+po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
+                                                   std::vector<std::int64_t>& target, std::int64_t high);
+
+/// One of `names`, which stand in the order of the values of Enum.
+template <class Enum>
+StringOption* choice(const char* option, const char* placeholder, Enum& target,
+                     std::span<const std::string> names) {
+    return value(placeholder, [=, &target](const std::string& given) {
+        target = static_cast<Enum>(parse_name(option, given, names));
+    });
+}
+
+}  // namespace knn

@@ -1,0 +1,196 @@
+#include "app/cli/options.h"
+
+#include <array>
+
+#include "app/cli/option_kinds.h"
+#include "classifier/engines.h"
+
+namespace knn {
+
+namespace {
+
+const std::array<std::string, 5> metric_names = {"l2", "l1", "lp", "cosine", "pearson"};
+const std::array<std::string, 2> weights_names = {"uniform", "distance"};
+const std::array<std::string, 2> tie_names = {"smallest", "nearest"};
+constexpr int most_threads = 4096;
+
+std::vector<std::string> engine_names() {
+    std::vector<std::string> names;
+    for (const Engine& engine : engines())
+        names.emplace_back(engine.name);
+    names.emplace_back("auto");
+    return names;
+}
+
+std::vector<std::string> names_of(const std::vector<Strategy>& table) {
+    std::vector<std::string> names;
+    for (const Strategy& known : table)
+        names.push_back(known.name);
+    return names;
+}
+
+/// "WHAT: a, b or c".
+std::string strategy_help(const std::string& what, const std::vector<Strategy>& table) {
+    return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
+}
+
+/// The name of a distance kernel or a selector.
+auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*table)()) {
+    return value("NAME", [=, &target](const std::string& given) {
+        const std::vector<std::string> names = names_of(table());
+        if (names.empty())
+            throw UsageError(as_given(option, given) +
+                             ": this build has no GPU kernels; expected a build with CUDA");
+        target = names[parse_strategy_name(option, given, names)];
+    });
+}
+
+auto* engine_value(SearchOptions& search) {
+    return value("NAME", [&search](const std::string& given) {
+        const std::vector<std::string> names = engine_names();
+        search.engine = names[parse_name("--engine", given, names)];
+        search.engine_named = true;
+    });
+}
+
+/// What --distance takes: the kernels of `classic`, which the help lists, and those of `tensor`.
+std::vector<Strategy> nameable_distances() {
+    std::vector<Strategy> all = distance_kernels();
+    for (Strategy& kernel : tensor_kernels())
+        all.push_back(std::move(kernel));
+    return all;
+}
+
+void read_device(const std::string& given, SearchOptions& search) {
+    const std::array<std::string, 4> names = {"auto", "cpu", "gpu", "gpu:N"};
+    search.device = given;
+    if (given.starts_with("gpu:")) {
+        search.device_number =
+            static_cast<int>(parse_integer("--device gpu:N with N =", given.substr(4), 0, 1023));
+    } else {
+        parse_name("--device", given, names);  // never the last, which was read above
+    }
+}
+
+}  // namespace
+
+SearchRequest search_request(const SearchOptions& options, const ImageRows& train,
+                             std::span<const std::uint8_t> labels) {
+    SearchRequest request;
+    request.train = train.first(options.limit_train > 0 ? options.limit_train : train.count);
+    request.train_labels = labels.first(static_cast<std::size_t>(request.train.count));
+    request.k = options.k;
+    request.metric = options.metric;
+    request.p = options.p;
+    request.weights = options.weights;
+    request.tie = options.tie;
+    request.batch = options.batch;
+    request.threads = options.threads;
+    request.distance = options.distance;
+    request.select = options.select;
+    return request;
+}
+
+OptionGroup data_group(Options& options) {
+    OptionGroup group{"Data", {}};
+    DataOptions& data = options.data;
+    group.list.add_options()  //
+        ("data", text("--data", "DIR", data.folder),
+         "folder with the four IDX files, each plain or .gz; default: $MNIST_KNN_DATA, then data/mnist, then "
+         "the user's data folder; where none is found: built-in synthetic digits")                        //
+        ("train-images", text("--train-images", "FILE", data.train_images), "the four files one by one")  //
+        ("train-labels", text("--train-labels", "FILE", data.train_labels), "")(
+            "test-images", text("--test-images", "FILE", data.test_images), "")(
+            "test-labels", text("--test-labels", "FILE", data.test_labels), "");
+    return group;
+}
+
+OptionGroup search_group(Options& options) {
+    OptionGroup group{"Search", {}};
+    SearchOptions& search = options.search;
+    const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
+    const std::string select_help = strategy_help("another selector", selectors());
+    const std::string engine_help = one_of(engine_names()) + " (default " + search.engine + ")";
+    group.list.add_options()                                                          //
+        (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
+        ("engine", engine_value(search), engine_help.c_str())(
+            "distance", strategy("--distance", search.distance, nameable_distances), distance_help.c_str())(
+            "select", strategy("--select", search.select, selectors), select_help.c_str())(
+            "metric", choice("--metric", "NAME", search.metric, metric_names),
+            "l2 (default), l1, lp, cosine or pearson")(
+            "p",
+            value(
+                "P",
+                [&search](const std::string& given) { search.p = parse_number("--p", given, min_p, max_p); }),
+            "the exponent of --metric lp, 0.1 to 15")(
+            "weights", choice("--weights", "NAME", search.weights, weights_names),
+            "uniform (default), or distance: a vote counts 1/d\u00b2")(
+            "tie", choice("--tie", "NAME", search.tie, tie_names),
+            "equal votes go to the smallest label (default) or to the class of the nearest neighbor")(
+            "device", value("NAME", [&search](const std::string& given) { read_device(given, search); }),
+            "auto (default: a GPU if there is one, else the CPU), cpu, gpu or gpu:N")(
+            "limit-train", number("--limit-train", search.limit_train, 1, unlimited),
+            "the first N training images only")(
+            "limit-test", number("--limit-test", search.limit_test, 1, unlimited),
+            "the first N test images only")("batch", number("--batch", search.batch, 1, unlimited),
+                                            "test images a batch (default: what fits the memory)")(
+            "threads", number("--threads", search.threads, 1, most_threads), "CPU threads (default: all)");
+    return group;
+}
+
+OptionGroup classify_search_group(Options& options) {
+    OptionGroup all = search_group(options), group{"Search", {}};
+    for (const auto& option : all.list.options())
+        if (option->long_name() != "limit-test") group.list.add(option);
+    return group;
+}
+
+OptionGroup bench_search_group(Options& options) {
+    OptionGroup all = search_group(options), group{"Search", {}};
+    const auto take = [&](std::initializer_list<const char*> names) {
+        for (const auto& option : all.list.options())
+            for (const char* name : names)
+                if (option->long_name() == name) group.list.add(option);
+    };
+    take({""});  // -k
+    SearchOptions& search = options.search;
+    group.list.add_options()  //
+        ("engine", engine_value(search), "of the engines this one alone")(
+            "distance", strategy("--distance", search.distance, nameable_distances),
+            "the distance kernel that selectors are measured behind (default: float4, or the first that "
+            "knows the metric)")(
+            "select", strategy("--select", search.select, selectors),
+            "the selector that is measured behind distance kernels (default: bitonic_topk)");
+    take({"metric", "p", "device", "threads"});
+    return group;
+}
+
+void check_options(const Options& options) {
+    const bool has_p = options.given.contains("p"), needs_p = options.search.metric == Metric::lp;
+    if (needs_p && !has_p)
+        throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
+    if (has_p && !needs_p)
+        throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
+}
+
+const char* name(Metric metric) {
+    return metric_names.at(static_cast<std::size_t>(metric)).c_str();
+}
+const char* name(Weights weights) {
+    return weights_names.at(static_cast<std::size_t>(weights)).c_str();
+}
+const char* name(Tie tie) {
+    return tie_names.at(static_cast<std::size_t>(tie)).c_str();
+}
+
+Metric metric_named(const char* option, const std::string& text) {
+    return static_cast<Metric>(parse_name(option, text, metric_names));
+}
+Weights weights_named(const char* option, const std::string& text) {
+    return static_cast<Weights>(parse_name(option, text, weights_names));
+}
+Tie tie_named(const char* option, const std::string& text) {
+    return static_cast<Tie>(parse_name(option, text, tie_names));
+}
+
+}  // namespace knn

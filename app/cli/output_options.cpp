@@ -1,0 +1,107 @@
+#include "app/cli/option_kinds.h"
+#include "app/cli/options.h"
+
+namespace knn {
+
+namespace {
+
+const std::array<std::string, 2> reject_names = {"off", "auto"};
+const std::array<std::string, 3> order_names = {"confidence", "index", "pair"};
+
+}  // namespace
+
+OptionGroup classify_group(Options& options) {
+    OptionGroup group{"Pictures and output", {}};
+    OutputOptions& output = options.output;
+    ClassifyOptions& classify = options.classify;
+    group.list.add_options()  //
+        ("many", po::bool_switch(&classify.many),
+         "each picture is a page with several digits, read row by row from the left")(
+            "reject", choice("--reject", "NAME", classify.reject, reject_names),
+            "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
+            "a digit")("explain", picture("--explain", classify.explain, {".png"}),
+                       "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
+            "json", text("--json", "FILE", output.json), "the answers for machines; - is standard output")(
+            "quiet,q", po::bool_switch(&output.quiet), "the digits alone, one line a picture")(
+            "no-cache", po::bool_switch(&classify.no_cache),
+            "neither reads nor writes the copy of the training set in the user's cache folder")(
+            "color", choice("--color", "WHEN", output.color, when_names),
+            "auto (default: on a terminal), always or never")(
+            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "auto (default: on a terminal), always or never");
+    return group;
+}
+
+OptionGroup output_group(Options& options) {
+    OptionGroup group{"Output", {}};
+    OutputOptions& output = options.output;
+    group.list.add_options()  //
+        ("json", text("--json", "FILE", output.json), "the report for machines; - is standard output")(
+            "predictions", text("--predictions", "FILE", output.predictions),
+            "CSV: index,label,predicted,confidence")("neighbors-csv",
+                                                     text("--neighbors-csv", "FILE", output.neighbors_csv),
+                                                     "CSV: query,rank,index,label,distance")(
+            "report", folder("--report", output.report),
+            "all of it: report.json, predictions.csv, confusion.png, index.html")(
+            "quiet,q", po::bool_switch(&output.quiet), "the accuracy alone")(
+            "color", choice("--color", "WHEN", output.color, when_names),
+            "auto (default: on a terminal), always or never")(
+            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "auto (default: on a terminal), always or never");
+    return group;
+}
+
+OptionGroup info_group(Options& options) {
+    OptionGroup group{"Output", {}};
+    group.list.add_options()  //
+        ("json", text("--json", "FILE", options.info.json), "the same for machines; - is standard output")(
+            "write-synthetic", folder("--write-synthetic", options.info.write_synthetic),
+            "writes the built-in synthetic digits as IDX files and does nothing else");
+    return group;
+}
+
+OptionGroup selection_group(Options& options) {
+    OptionGroup group{"Digits", {}};
+    ViewOptions& view = options.view;
+    constexpr std::int64_t most_label = 255;
+    group.list.add_options()  //
+        ("from", text("--from", "FILE", view.from),
+         "the report.json of an evaluation, or the folder of --report, instead of evaluating now")(
+            "true", numbers("--true", "D", view.true_labels, most_label),
+            "only digits whose true label is D; may be repeated")(
+            "predicted", numbers("--predicted", "D", view.predicted_labels, most_label),
+            "only digits that were taken for D; may be repeated")(
+            "index", numbers("--index", "N", view.indices, unlimited),
+            "only test image N, right or wrong; may be repeated")(
+            "all", po::bool_switch(&view.all), "the correct ones too, not the misclassified alone")(
+            "order", choice("--order", "NAME", view.order, order_names),
+            "confidence (default: the most sure first), index or pair (of labels)")(
+            "limit", number("--limit", view.limit, 1, unlimited),
+            "the first N of them only (default: all; with --text 10)");
+    return group;
+}
+
+OptionGroup form_group(Options& options) {
+    OptionGroup group{"Form (none: a window)", {}};
+    ViewOptions& view = options.view;
+    OutputOptions& output = options.output;
+    group.list.add_options()  //
+        ("sheet", picture("--sheet", view.sheet, {".png"}),
+         "a PNG with all of them; of OUT.png, several pages are OUT-1.png, OUT-2.png ...")(
+            "html", text("--html", "FILE", view.html),
+            "one page for a browser, with the confusion matrix; - is standard output")(
+            "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
+            "quiet,q", po::bool_switch(&output.quiet),
+            "no summary, and no notes but of synthetic digits and a missing GPU")(
+            "color", choice("--color", "WHEN", output.color, when_names),
+            "auto (default: on a terminal), always or never")(
+            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "auto (default: on a terminal), always or never");
+    return group;
+}
+
+const char* name(Order order) {
+    return order_names.at(static_cast<std::size_t>(order)).c_str();
+}
+
+}  // namespace knn

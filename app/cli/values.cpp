@@ -1,0 +1,136 @@
+#include "app/cli/values.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <filesystem>
+
+#include "app/report/format.h"
+#include "data/core/errors.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// Edit distance with swaps of neighboring letters (optimal string alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        std::swap(before, last);
+        std::swap(last, row);
+    }
+    return last[b.size()];
+}
+
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result)
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    return result;
+}
+
+}  // namespace
+
+std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
+                           std::int64_t high) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool number = end != text.data() && end == text.data() + text.size();
+    if (number && error == std::errc{} && value >= low && value <= high) return value;
+    const std::string expected =
+        high == unlimited
+            ? "expected a whole number of at least " + std::to_string(low)
+            : "expected a whole number from " + std::to_string(low) + " to " + std::to_string(high);
+    throw UsageError(as_given(option, text) + (number ? ": out of range; " : ": not a whole number; ") +
+                     expected);
+}
+
+double parse_number(std::string_view option, std::string_view text, double low, double high,
+                    std::string_view unit) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool number = end != text.data() && end == text.data() + text.size();
+    if (number && error == std::errc{} && value >= low && value <= high) return value;
+    throw UsageError(as_given(option, text) + (number ? ": out of range; " : ": not a number; ") +
+                     "expected a number from " + shortest(low) + " to " + shortest(high) +
+                     (unit.empty() ? "" : " ") + std::string(unit));
+}
+
+std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    std::string message = as_given(option, text) + ": unknown name; expected " + one_of(names);
+    const std::string near = nearest_name(text, names);
+    if (!near.empty()) message += " (did you mean " + near + "?)";
+    throw UsageError(message);
+}
+
+std::string parse_picture_file(std::string_view option, std::string_view text,
+                               std::span<const std::string> endings) {
+    const auto fits = [&](const std::string& ending) { return has_ending(text, ending); };
+    if (std::any_of(endings.begin(), endings.end(), fits)) return std::string(text);
+    std::error_code none;
+    const fs::file_status status = fs::status(text, none);
+    const bool no_file = text == "-" || (fs::exists(status) && !fs::is_regular_file(status));
+    if (endings.size() == 1 && no_file) return std::string(text);
+    std::vector<std::string> forms;
+    for (const std::string& ending : endings) {
+        std::string& form = forms.emplace_back(ending.substr(1));
+        std::transform(form.begin(), form.end(), form.begin(),
+                       [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    }
+    throw UsageError(as_given(option, text) + ": what is written is " + one_of(forms) +
+                     "; expected a name in " + one_of(endings));
+}
+
+std::string quoted_if_empty(std::string_view word) {
+    return std::string(word.empty() ? "''" : word);
+}
+
+std::string as_given(std::string_view option, std::string_view value) {
+    return std::string(option) + " " + quoted_if_empty(value);
+}
+
+std::string nearest_name(std::string_view text, std::span<const std::string> names) {
+    std::string best;
+    const std::string small = lower_case(text);
+    // Fewer than a third of the letters: among names as short as "cpu" and "gpu" one letter makes another.
+    std::size_t fewest = (text.size() + 2) / 3;
+    for (const std::string& name : names) {
+        const std::size_t edits = edit_distance(small, lower_case(name));
+        if (edits < fewest) {
+            fewest = edits;
+            best = name;
+        }
+    }
+    if (!best.empty() || text.empty()) return best;
+    const auto begun = std::find_if(names.begin(), names.end(),
+                                    [&](const auto& name) { return lower_case(name).starts_with(small); });
+    return begun != names.end() ? *begun : "";
+}
+
+bool has_ending(std::string_view name, std::string_view ending) {
+    return lower_case(name).ends_with(lower_case(ending));
+}
+
+std::string one_of(std::span<const std::string> names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+        text += names[i];
+    }
+    return text;
+}
+
+}  // namespace knn

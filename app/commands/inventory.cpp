@@ -1,0 +1,55 @@
+#include "app/commands/inventory.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <future>
+
+#include "cpu/search.h"
+#include "data/core/errors.h"
+#include "data/set/cache.h"
+
+namespace knn {
+
+namespace {
+
+/// Not the built-in digits, which are always right, and not pipes, which the checksums have emptied.
+bool can_be_read_again(const DataLocation& location) {
+    const std::vector<std::filesystem::path> files = location.files();
+    std::error_code none;
+    return !files.empty() && std::all_of(files.begin(), files.end(), [&](const auto& file) {
+        return std::filesystem::is_regular_file(file, none);
+    });
+}
+
+/// bin/mnist-knn is installed together with share/mnist-knn/fetch_mnist.sh.
+std::string installed_script() {
+    std::error_code error;
+    const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) return "";
+    const auto script = program.parent_path().parent_path() / "share/mnist-knn/fetch_mnist.sh";
+    return std::filesystem::is_regular_file(script, error) ? script.string() : "";
+}
+
+}  // namespace
+
+Inventory take_inventory(const DataOptions& options) {
+    Inventory inventory;
+    std::future<std::vector<Device>> gpus_found =
+        std::async([&why = inventory.why_no_gpu] { return gpus(&why); });
+    inventory.cpu = cpu_device();
+    inventory.threads = cpu::available_threads();
+    try {
+        inventory.found = locate(options);
+        inventory.checksums = checksums(*inventory.found);
+        if (can_be_read_again(*inventory.found)) load(*inventory.found);
+    } catch (const DataError& error) {
+        inventory.data_problem = error.what();
+    }
+    inventory.fetch_script = installed_script();
+    inventory.cache = cache_folder().string();
+    inventory.cache_bytes = cache_bytes();
+    inventory.gpus = gpus_found.get();
+    return inventory;
+}
+
+}  // namespace knn

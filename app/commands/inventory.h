@@ -1,0 +1,35 @@
+#pragma once
+/// What `info` knows of this program, this machine and the data set that would be used.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classifier/engines.h"
+#include "data/set/locate.h"
+
+namespace knn {
+
+struct Inventory {
+    std::vector<Device> gpus;
+    std::string why_no_gpu;  ///< where there is none
+    Device cpu;
+    int threads = 0;                    ///< that the process may use
+    std::optional<DataLocation> found;  ///< empty where the user named data that is not there
+    std::vector<FileChecksum> checksums;
+    std::string data_problem;  ///< why it cannot be used
+    std::string fetch_script;  ///< that gets MNIST, beside an installed program; empty: there is none
+    std::string cache;         ///< the folder of `classify`; empty: none
+    std::uint64_t cache_bytes = 0;
+};
+
+/// Looks for GPUs; meanwhile hashes the data set's files and loads them, which finds what is wrong with them.
+Inventory take_inventory(const DataOptions& options);
+
+std::string inventory_text(const Inventory& inventory);
+
+/// Schema mnist-knn/info/1.
+std::string inventory_json(const Inventory& inventory);
+
+}  // namespace knn

@@ -1,0 +1,146 @@
+#include "app/commands/pictures.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <new>
+#include <string_view>
+
+#include "app/report/explain.h"
+#include "cpu/threads.h"
+#include "data/core/errors.h"
+#include "data/picture/picture_file.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+constexpr const char* picture_kinds = "a PNG, JPEG, BMP, TIFF, WebP or PGM file";
+
+bool has_picture_ending(const fs::path& file) {
+    std::string ending = file.extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    constexpr std::array<std::string_view, 11> endings = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",
+                                                          ".webp", ".pgm", ".ppm",  ".pbm", ".pnm"};
+    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+}
+
+bool begins_as_picture(const fs::path& file) {
+    std::array<char, 12> start = {};
+    std::ifstream stream(file, std::ios::binary);
+    stream.read(start.data(), start.size());
+    const std::string_view text(start.data(), static_cast<std::size_t>(stream.gcount()));
+    const bool netpbm = text.size() > 2 && text[0] == 'P' && text[1] >= '1' && text[1] <= '6' &&
+                        std::isspace(static_cast<unsigned char>(text[2])) != 0;
+    const bool bmp = text.size() == start.size() && text.starts_with("BM") &&
+                     text.substr(6, 4) == std::string_view("\0\0\0\0", 4);  // else any text about BMWs
+    return netpbm || bmp || text.starts_with("\x89PNG") || text.starts_with("\xff\xd8\xff") ||
+           text.starts_with(std::string_view("II*\0", 4)) || text.starts_with(std::string_view("MM\0*", 4)) ||
+           (text.starts_with("RIFF") && text.substr(std::min<std::size_t>(8, text.size())) == "WEBP");
+}
+
+/// The pictures of one folder, or why there are none.
+void add_folder(const std::string& folder, std::vector<PictureSource>& sources) {
+    std::error_code error;
+    std::vector<std::string> files;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        std::error_code ignored;
+        const fs::path& file = entry->path();
+        if (file.filename().string().starts_with('.') || !entry->is_regular_file(ignored)) continue;
+        if (has_picture_ending(file) || begins_as_picture(file)) files.push_back(file.string());
+    }
+    if (error) return sources.push_back({folder, error.message() + "; expected a folder that can be read"});
+    if (files.empty())
+        return sources.push_back(
+            {folder, std::string("holds no pictures; expected a folder with at least ") + picture_kinds});
+    std::sort(files.begin(), files.end());
+    for (std::string& file : files)
+        sources.push_back({std::move(file), ""});
+}
+
+/// "FILE: what; expected ..." without the file, which stands beside it.
+std::string without_name(const std::string& message, const std::string& file) {
+    const std::string start = file + ": ";
+    return message.starts_with(start) ? message.substr(start.size()) : message;
+}
+
+void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained, const Watch& watch) {
+    const Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-", watch.stop)
+                                               : read_picture(answer.file, watch.stop);
+    answer.rows = picture.rows;
+    answer.cols = picture.cols;
+    std::vector<Step>* steps = explained ? &answer.steps : nullptr;
+    std::vector<DigitImage> digits;
+    if (options.pages)
+        digits = extract_digits(picture, steps);
+    else
+        digits.push_back(extract_digit(picture, steps));
+    for (DigitImage& digit : digits)
+        answer.digits.emplace_back().image = std::move(digit);
+    for (Step& step : answer.steps)
+        reduce_step(step, options.pages);
+}
+
+/// Nothing that is wrong with one picture keeps the others from being answered.
+void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained,
+                    const Watch& watch) {
+    try {
+        extract(answer, options, explained, watch);
+        return;
+    } catch (const Interrupted&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        answer.error = "not enough memory; expected a smaller picture";
+    } catch (const std::exception& error) {
+        answer.error = without_name(error.what(), answer.file);
+    }
+    answer.digits.clear();
+    answer.steps.clear();
+}
+
+}  // namespace
+
+std::vector<PictureSource> find_pictures(const std::vector<std::string>& names) {
+    if (std::count(names.begin(), names.end(), "-") > 1)
+        throw UsageError("-: given more than once; expected standard input once");
+    std::vector<PictureSource> sources;
+    for (const std::string& name : names) {
+        std::error_code none;
+        if (name != "-" && fs::is_directory(name, none))
+            add_folder(name, sources);
+        else
+            sources.push_back({name, name.empty() ? "empty name; expected a picture file" : ""});
+    }
+    return sources;
+}
+
+std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
+                                            const ExtractOptions& options, const Watch& watch) {
+    std::vector<PictureAnswer> answers(sources.size());
+    const auto count = static_cast<std::int64_t>(sources.size());
+    // Each thread may hold a picture of 100 megapixels and what is made of it.
+    constexpr std::int64_t most_threads = 4;
+    const auto threads = static_cast<int>(
+        std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, most_threads));
+    cpu::Team team(threads, watch, count, 1);
+    team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            answers[at].file = sources[at].file;
+            answers[at].error = sources[at].error;
+            if (sources[at].error.empty())
+                try_to_extract(answers[at], options, at < options.explained, watch);
+            team.advance(thread, 1);
+        }
+    });
+    return answers;
+}
+
+}  // namespace knn

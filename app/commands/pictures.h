@@ -1,0 +1,33 @@
+#pragma once
+/// The picture files that a command line names, and the digits in them.
+
+#include <string>
+#include <vector>
+
+#include "classifier/answers.h"
+#include "data/core/search.h"
+
+namespace knn {
+
+/// One picture that was asked for; where it cannot even be tried, the `error`.
+struct PictureSource {
+    std::string file;  ///< "-" is standard input
+    std::string error;
+};
+
+/// Files and "-" as they are; for a folder the picture files directly in it, by content or ending, sorted by
+/// name. Throws UsageError where standard input is named twice.
+std::vector<PictureSource> find_pictures(const std::vector<std::string>& names);
+
+struct ExtractOptions {
+    bool pages = false;         ///< any number of digits a picture
+    std::size_t explained = 0;  ///< keep the steps of the first ones
+    int threads = 1;
+};
+
+/// Reads the pictures and extracts their digits, several at a time; the answers to be are in the order of
+/// `sources`. What fails gets its `error`. Throws Interrupted.
+std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
+                                            const ExtractOptions& options, const Watch& watch);
+
+}  // namespace knn

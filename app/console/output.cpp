@@ -1,0 +1,140 @@
+#include "app/console/output.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <ostream>
+#include <streambuf>
+
+#include "app/console/interrupt.h"
+#include "app/report/format.h"
+#include "data/core/errors.h"
+#include "data/file/atomic_file.h"
+
+namespace fs = std::filesystem;
+
+namespace knn {
+
+namespace {
+
+/// Writes all of it; 0 or the errno that stopped it.
+int write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0 && errno != EINTR) return errno;
+        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+/// Standard output as a stream without a buffer: writers hand over large pieces.
+class StandardOutput : public std::streambuf {
+  public:
+    int error = 0;
+
+  protected:
+    std::streamsize xsputn(const char* data, std::streamsize size) override {
+        if (error == 0) error = write_all(STDOUT_FILENO, {data, static_cast<std::size_t>(size)});
+        return error == 0 ? size : 0;
+    }
+    int_type overflow(int_type c) override {
+        const char letter = traits_type::to_char_type(c);
+        return xsputn(&letter, 1) == 1 ? c : traits_type::eof();
+    }
+};
+
+void judge(int error) {
+    if (error != 0 && error != EPIPE)
+        throw DataError(std::string("standard output: cannot be written: ") + std::strerror(error) +
+                        "; expected a terminal, pipe or file with free space");
+}
+
+[[noreturn]] void refuse(const std::string& file, int error) {
+    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
+                    (error == ENAMETOOLONG ? "a shorter name" : "permission to write there"));
+}
+
+/// Throws DataError unless files can be made in `folder`.
+void check_writable(const fs::path& folder, const std::string& file) {
+    std::error_code none;
+    const fs::path place = folder.empty() ? "." : folder;
+    if (!fs::exists(place, none))
+        throw DataError(file + ": its folder is missing; expected a name in an existing folder");
+    if (!fs::is_directory(place, none))
+        throw DataError(file + ": " + place.string() +
+                        " is no folder; expected a name in an existing folder");
+    if (::access(place.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
+}
+
+}  // namespace
+
+void print(std::string_view text) {
+    judge(write_all(STDOUT_FILENO, text));
+}
+
+void print_to_stderr(std::string_view text) {
+    write_all(STDERR_FILENO, text);  // there is nobody left to tell that it failed
+}
+
+void print_line_to_stderr(std::string_view text) {
+    print_to_stderr("mnist-knn: " + harmless(text) + '\n');
+}
+
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
+    stop_if_asked();
+    if (!is_standard_output(file))
+        return write_file_atomically(file, [&](std::ostream& out) {
+            write(out);
+            stop_if_asked();
+        });
+    StandardOutput buffer;
+    std::ostream stream(&buffer);
+    write(stream);
+    judge(buffer.error);
+}
+
+void write_outputs_together(std::span<const OutputFile> files) {
+    stop_if_asked();
+    if (files.empty()) return;
+    write_file_atomically(files.front().file, [&](std::ostream& out) {
+        files.front().write(out);
+        if (out.flush()) write_outputs_together(files.subspan(1));
+    });
+}
+
+bool is_standard_output(const std::string& file) {
+    return file == "-" || named_descriptor(file) == STDOUT_FILENO;
+}
+
+void check_output_file(const std::string& file) {
+    if (is_standard_output(file)) return;
+    struct stat status = {};
+    const bool exists = ::stat(file.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT && errno != ENOTDIR) refuse(file, errno);
+    if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
+    if (exists && ::access(file.c_str(), W_OK) != 0) refuse(file, errno);
+    if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
+    check_writable(follow_links(file).parent_path(), file);
+}
+
+void check_output_folder(const std::string& folder) {
+    std::error_code none;
+    fs::path existing = fs::absolute(folder).lexically_normal();
+    std::size_t longest = 0;  // of the names that will be made
+    while (!fs::exists(existing, none) && existing.has_relative_path()) {
+        longest = std::max(longest, existing.filename().string().size());
+        existing = existing.parent_path();
+    }
+    if (!fs::is_directory(existing, none))
+        throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
+                        " a file; expected a folder");
+    const long room = ::pathconf(existing.c_str(), _PC_NAME_MAX);
+    if (room > 0 && longest > static_cast<std::size_t>(room)) refuse(folder, ENAMETOOLONG);
+    check_writable(existing, folder);
+}
+
+}  // namespace knn

@@ -1,0 +1,22 @@
+#pragma once
+/// What standard output and standard error are connected to.
+
+#include "app/cli/options.h"
+
+namespace knn {
+
+/// Gives each of the three standard descriptors that is closed a place where nothing can be read or written,
+/// so that no file which is opened later takes its number and receives what was meant for it.
+void occupy_standard_descriptors();
+
+/// Whether to print in color: `wanted`, or by itself on a terminal that TERM
+/// names, that is not "dumb", and without NO_COLOR.
+bool use_color(When wanted);
+
+/// Whether to draw a progress bar: `wanted`, or by itself where standard error is such a terminal.
+bool use_progress(When wanted);
+
+/// Columns of the terminal on standard error; 80 where it does not say.
+int terminal_width();
+
+}  // namespace knn

@@ -1,0 +1,25 @@
+#pragma once
+/// Work that shows how far it is and stops when the user wants.
+
+#include "app/cli/options.h"
+#include "app/console/interrupt.h"
+#include "app/console/progress.h"
+#include "app/console/terminal.h"
+#include "data/core/search.h"
+
+namespace knn {
+
+/// Runs `work` with a watch that draws a bar on the terminal, once it takes long enough to be read, and that
+/// knows of Ctrl-C. `what`: "searching".
+template <class Work>
+auto watched(const OutputOptions& output, const char* what, const Work& work) {
+    constexpr int delay_ms = 300;
+    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
+    Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms, what);
+    Watch watch;
+    watch.stop = &stop_flag();
+    watch.progress = [&](std::int64_t done, std::int64_t total) { progress.update(done, total); };
+    return work(watch);
+}
+
+}  // namespace knn

@@ -1,0 +1,68 @@
+#pragma once
+/// The one table of engines, and the only place that knows whether the build has a GPU home.
+/// The command line, --help, `info`, the tests and `bench` all read these lists.
+
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/core/bench.h"
+#include "data/core/search.h"
+
+namespace knn {
+
+/// One way to search. `refuse` says why it cannot answer a problem; `search` is null where this build lacks
+/// it.
+struct Engine {
+    const char* name;
+    const char* summary;
+    bool on_gpu;
+    Refusal (*refuse)(const SearchRequest& request);
+    SearchResult (*search)(const SearchRequest& request, const Watch& watch);
+};
+std::span<const Engine> engines();
+const Engine* find_engine(std::string_view name);
+
+/// Names for --distance and --select: those of the GPU pipeline, none in a build without CUDA, and selectors
+/// of the CPU's.
+struct Strategy {
+    std::string name, summary;
+    bool on_gpu = true;
+};
+std::vector<Strategy> distance_kernels();
+std::vector<Strategy> selectors();
+/// The kernels among which the engine `tensor` chooses, or which --distance names with it.
+std::vector<Strategy> tensor_kernels();
+
+/// The place of `text` among `names`, those of strategies (and engines). Throws UsageError, which says so
+/// where it may be a name that a build without CUDA does not have.
+std::size_t parse_strategy_name(std::string_view option, std::string_view text,
+                                std::span<const std::string> names);
+
+/// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
+/// no driver, no device.
+std::vector<Device> gpus(std::string* why_none = nullptr);
+Device cpu_device();
+
+/// What `bench` measures a GPU with (gpu/bench/bench.h); null in a build without CUDA.
+struct GpuBench {
+    Limits (*limits)(int device);
+    std::unique_ptr<Stand> (*stand)(const SearchRequest& request, const Watch& watch);
+    std::unique_ptr<Stand> (*random_stand)(int device, const Problem& problem, std::uint64_t seed,
+                                           const Watch& watch);
+};
+const GpuBench* gpu_bench();
+
+/// Host memory for the data set: pinned where a GPU will read it, plain otherwise.
+/// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.
+class HostMemory {
+  public:
+    virtual ~HostMemory() = default;
+    virtual std::pmr::memory_resource* resource() = 0;
+    virtual void pin() = 0;
+};
+std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device);
+
+}  // namespace knn

@@ -1,0 +1,34 @@
+#pragma once
+/// The majority vote on the host. gpu/engines/vote.cu does the same on the device, bit for bit.
+
+#include <cstdint>
+#include <span>
+
+#include "data/core/metric.h"
+#include "data/core/neighbors.h"
+#include "data/core/problem.h"
+#include "data/core/search.h"
+
+namespace knn::cpu {
+
+/// The vote of one query. `neighbors`: k >= 1, in order; `labels`: of the training set.
+///
+/// The order of operations, all in IEEE double precision, rounded to nearest, nothing fused; whoever follows
+/// it gets the same bits:
+/// 1. sum[c] = 0 for every label c = 0..255.
+/// 2. For rank r = 0 .. k-1, in this order, with c = labels[neighbors[r].index] and
+///    D = neighbors[r].distance (a score, see data/core/metric.h): sum[c] = sum[c] + w, where w is
+///    - Weights::uniform: 1.0;
+///    - Weights::distance and neighbors[0].distance > 0: 1/d², by `inverse_square`. For l2 that is
+///      1.0 / double(D), one division; for l1 d = double(D), for cosine and pearson d = double(the float
+///      whose bits D is), and 1.0 / (d * d), one multiplication and one division;
+///    - Weights::distance and neighbors[0].distance == 0: 1.0 where D == 0, and no vote where D > 0
+///      (images at distance 0 alone vote, as in scikit-learn).
+/// 3. The winner has the largest sum. Among sums that are equal as doubles: Tie::smallest takes the smallest
+///    label, Tie::nearest the label of the first neighbor (lowest rank) whose sum is that largest one.
+/// 4. total = 0.0 + sum[0] + sum[1] + ... + sum[255], in this order (adding the zeros changes nothing, they
+///    may be left out). confidence = sum[winner] / total, one division.
+Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+          const Measure& measure = {});
+
+}  // namespace knn::cpu

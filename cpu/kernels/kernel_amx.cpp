@@ -1,0 +1,161 @@
+/// AMX: tdpbuud adds, for 16 queries and 16 images at once, the products of 64 unsigned bytes each to 256
+/// sums of 32 bits, modulo 2³². Two tiles of queries and two of images give four tiles of sums: four
+/// products for four loads, which is where the loads stay hidden (8 clocks a load, 16 a product).
+
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cpu/kernels/kernel_scan.h"
+#include "cpu/kernels/kernel_zmm.h"
+
+namespace knn::cpu {
+
+namespace {
+
+constexpr int side = 16;  // queries, images and groups of a tile
+constexpr int queries = 2 * side, images = 2 * side;
+constexpr std::int64_t row_bytes = 64;  // of every tile
+constexpr std::int64_t panel_row_bytes = images * group_pixels;
+constexpr std::int64_t sums_row_bytes = images * sizeof(std::uint32_t);
+
+/// The most rows of groups that a panel and a strip may have at once to stay in a level-1 cache of 48 KB;
+/// longer images are done in chunks of about equal length, with the sums kept in between.
+constexpr std::int64_t chunk_rows = 46 * 1024 / (side * panel_row_bytes + queries * row_bytes);
+
+/// What ldtilecfg reads: all eight tiles have 16 rows of 64 bytes.
+struct alignas(64) TileShapes {
+    std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
+    std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
+    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
+};
+constexpr TileShapes shapes;
+
+/// The tiles are this thread's as long as this lives: afterwards the system need not save them.
+struct Tiles {
+    Tiles() {
+        _tile_loadconfig(&shapes);
+        asm volatile("" ::: "memory");  // g++ 12's tile loads do not say that they read memory
+    }
+    Tiles(const Tiles&) = delete;
+    ~Tiles() { _tile_release(); }
+};
+
+/// Tiles 0 to 3: sums of (queries 0 to 15, images 0 to 15), (0, 16), (16, 0), (16, 16).
+void clear() {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+}
+void load(const std::uint32_t* sums) {
+    _tile_loadd(0, sums, sums_row_bytes);
+    _tile_loadd(1, sums + side, sums_row_bytes);
+    _tile_loadd(2, sums + side * images, sums_row_bytes);
+    _tile_loadd(3, sums + side * images + side, sums_row_bytes);
+}
+void store(std::uint32_t* sums) {
+    _tile_stored(0, sums, sums_row_bytes);
+    _tile_stored(1, sums + side, sums_row_bytes);
+    _tile_stored(2, sums + side * images, sums_row_bytes);
+    _tile_stored(3, sums + side * images + side, sums_row_bytes);
+}
+void add_products(const std::uint8_t* panel, const std::uint8_t* strip, std::int64_t rows) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+        _tile_loadd(4, strip, row_bytes);
+        _tile_loadd(6, panel, panel_row_bytes);
+        _tile_loadd(7, panel + row_bytes, panel_row_bytes);
+        _tile_dpbuud(0, 4, 6);
+        _tile_dpbuud(1, 4, 7);
+        _tile_loadd(5, strip + side * row_bytes, row_bytes);
+        _tile_dpbuud(2, 5, 6);
+        _tile_dpbuud(3, 5, 7);
+        panel += side * panel_row_bytes;
+        strip += queries * row_bytes;
+    }
+}
+
+Hit* report(const Pass& pass, std::int64_t strip, const std::uint32_t* sums, Hit* hits) {
+    const __m512i terms[2] = {Zmm::load_sums(pass.image_terms), Zmm::load_sums(pass.image_terms + side)};
+    for (int q = 0; q < queries; ++q) {
+        const auto query = static_cast<std::uint32_t>(strip * queries + q);
+        for (int half = 0; half < 2; ++half) {
+            const __m512i distance = Zmm::distance(Zmm::load_sums(sums + q * images + half * side),
+                                                   terms[half], pass.query_terms[query]);
+            const std::uint32_t lanes = Zmm::below(distance, pass.limits[query]);
+            if (lanes == 0) [[likely]]
+                continue;
+            hits->query = query;
+            hits->first = static_cast<std::uint32_t>(half * side);
+            hits->lanes = lanes;
+            Zmm::store_sums(hits->distance, distance);
+            ++hits;
+        }
+    }
+    return hits;
+}
+
+/// One piece of `pieces` of the panel that lies behind this one is fetched into the level-2 cache. (Behind
+/// the last panel there may be nothing: a prefetch does not mind.)
+void fetch_next_panel(const Pass& pass, std::int64_t piece, std::int64_t pieces) {
+    const std::int64_t bytes = pass.groups * panel_row_bytes, lines = bytes / 64;
+    const auto next = reinterpret_cast<std::uintptr_t>(pass.panel) + static_cast<std::uintptr_t>(bytes);
+    for (std::int64_t line = lines * piece / pieces; line < lines * (piece + 1) / pieces; ++line)
+        _mm_prefetch(reinterpret_cast<const char*>(next + static_cast<std::uintptr_t>(64 * line)),
+                     _MM_HINT_T1);
+}
+
+std::size_t scan_tiles(const Pass& pass) {
+    const Tiles tiles;
+    alignas(64) std::uint32_t sums[queries * images];
+    const std::int64_t rows = pass.groups / row_groups;
+    const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows, chunk = (rows + chunks - 1) / chunks;
+    Hit* hits = pass.hits;
+    for (std::int64_t first = 0; first < rows; first += chunk) {
+        const bool last = first + chunk >= rows;
+        const std::uint8_t* panel = pass.panel + first * side * panel_row_bytes;
+        for (std::int64_t s = 0; s < pass.strips; ++s) {
+            std::uint32_t* const partial = pass.partial + s * queries * images;
+            if (first == 0)
+                clear();
+            else
+                load(partial);
+            add_products(panel, pass.block + (s * rows + first) * queries * row_bytes,
+                         last ? rows - first : chunk);
+            store(last ? sums : partial);
+            if (!last) continue;
+            fetch_next_panel(pass, s, pass.strips);
+            hits = report(pass, s, sums, hits);
+        }
+    }
+    return static_cast<std::size_t>(hits - pass.hits);
+}
+
+/// Linux hands out the 8 KB of tiles to those who ask: <asm/prctl.h> from 5.16 on. Older ones refuse.
+constexpr int arch_req_xcomp_perm = 0x1023, xfeature_xtiledata = 18;
+
+/// cpuid leaf 7, bits 24 (amx-tile) and 25 (amx-int8) of EDX; the system keeps both parts of the tiles' state
+/// (bits 17 and 18 of XCR0), and lets this process, with all its threads, use them. AVX-512 in the compiler's
+/// list says that there is an XCR0 to read.
+bool available() {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
+           (edx >> 24 & 3) == 3 && (_xgetbv(0) >> 17 & 3) == 3 &&
+           syscall(SYS_arch_prctl, arch_req_xcomp_perm, xfeature_xtiledata) == 0;
+}
+
+}  // namespace
+
+/// Processors with tiles have 2 MB of level-2 cache a core; larger blocks read each panel less often.
+constinit const Kernel kernel_amx = {.name = "amx",
+                                     .available = available,
+                                     .images = images,
+                                     .queries = queries,
+                                     .lanes = side,
+                                     .form = QueryForm::rows,
+                                     .scan = scan_tiles,
+                                     .direct = direct<Arithmetic::squares>,
+                                     .block_bytes = 800 * 1024};
+
+}  // namespace knn::cpu

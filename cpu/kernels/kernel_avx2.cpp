@@ -1,0 +1,68 @@
+/// AVX2: bytes widened to 16 bits, vpmaddwd adds two products to a 32-bit sum. (vpmaddubsw would take bytes,
+/// but its 16-bit sums saturate: 255 · 127 + 255 · 127 is over 2¹⁵.) A tile of 2 × 8 images × 4 queries.
+
+#include <immintrin.h>
+
+#include "cpu/kernels/kernel_scan.h"
+#include "cpu/kernels/kernel_ymm.h"
+
+namespace knn::cpu {
+
+namespace {
+
+struct Avx2 : Ymm {
+    static constexpr int vectors = 2, queries = 4, query_bytes = 8;
+    /// Pixels 0, 2 and 1, 3 of each image, 16 bits each; a query has its pixels in the same places.
+    struct Images {
+        __m256i even, odd;
+    };
+    using Query = Images;
+
+    static Images load_images(const std::uint8_t* from) {
+        const __m256i bytes = load(from);
+        return {_mm256_and_si256(bytes, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(bytes, 8)};
+    }
+    static Query load_query(const std::uint8_t* from) {
+        int even, odd;
+        __builtin_memcpy(&even, from, sizeof even);
+        __builtin_memcpy(&odd, from + sizeof even, sizeof odd);
+        return {_mm256_set1_epi32(even), _mm256_set1_epi32(odd)};
+    }
+    static Sum multiply_add(Sum sum, Images images, Query query) {
+        const Sum products = _mm256_add_epi32(_mm256_madd_epi16(images.even, query.even),
+                                              _mm256_madd_epi16(images.odd, query.odd));
+        return _mm256_add_epi32(sum, products);
+    }
+};
+
+/// Minima of bytes, added by pairs to 16 bits (at most 510) and by pairs to 32.
+struct Differences : Ymm {
+    static constexpr int vectors = 2, queries = 4, query_bytes = 4;
+    using Images = __m256i;
+    using Query = __m256i;
+
+    static Images load_images(const std::uint8_t* from) { return load(from); }
+    static Query load_query(const std::uint8_t* from) {
+        int four;
+        __builtin_memcpy(&four, from, sizeof four);
+        return _mm256_set1_epi32(four);
+    }
+    static Sum multiply_add(Sum sum, Images images, Query query) {
+        const __m256i pairs = _mm256_maddubs_epi16(_mm256_min_epu8(images, query), _mm256_set1_epi8(1));
+        return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+};
+
+bool available() {
+    return __builtin_cpu_supports("avx2");
+}
+
+}  // namespace
+
+constinit const Kernel kernel_avx2 = kernel_of<Avx2>("avx2", available, QueryForm::pairs);
+constinit const Kernel differences_avx2 =
+    kernel_of<Differences, Arithmetic::differences>("avx2", available, QueryForm::bytes);
+constinit const Kernel products_avx2 =
+    kernel_of<YmmProducts<Avx2>, Arithmetic::products>("avx2", available, QueryForm::pairs);
+
+}  // namespace knn::cpu

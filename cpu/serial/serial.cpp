@@ -1,0 +1,236 @@
+#include "cpu/serial/serial.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <limits>
+
+#include "classifier/vote.h"
+#include "cpu/search.h"
+
+namespace knn::cpu {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Row = std::span<const std::uint32_t>;
+using Scratch = std::vector<std::uint64_t>;
+
+double ms_between(Clock::time_point begin, Clock::time_point end) {
+    return std::chrono::duration<double, std::milli>(end - begin).count();
+}
+
+/// (distance, index) as one number, in the order of neighbors.
+void make_keys(Row row, Scratch& keys) {
+    keys.resize(row.size());
+    for (std::size_t t = 0; t < row.size(); ++t)
+        keys[t] = neighbor_key({row[t], static_cast<std::uint32_t>(t)});
+}
+
+void take_first(const Scratch& keys, std::span<Neighbor> out) {
+    std::transform(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(out.size()), out.begin(),
+                   neighbor_of_key);
+}
+
+/// Seed 001, Fig. 9: the k-th smallest in its place, the smaller ones before it, and then these in order.
+void by_nth_element(Row row, std::span<Neighbor> out, Scratch& keys) {
+    make_keys(row, keys);
+    const auto k = keys.begin() + static_cast<std::ptrdiff_t>(out.size());
+    std::nth_element(keys.begin(), k - 1, keys.end());
+    std::sort(keys.begin(), k);
+    take_first(keys, out);
+}
+
+/// Seed 002, appendix B.3: the whole row.
+void by_sort(Row row, std::span<Neighbor> out, Scratch& keys) {
+    make_keys(row, keys);
+    std::sort(keys.begin(), keys.end());
+    take_first(keys, out);
+}
+
+/// Seed 004, §4.2: the minimum, k times; what was found is infinitely far for the next search.
+void by_k_pass(Row row, std::span<Neighbor> out, Scratch& keys) {
+    make_keys(row, keys);
+    for (Neighbor& found : out) {
+        const auto least = std::min_element(keys.begin(), keys.end());
+        found = neighbor_of_key(*least);
+        *least = std::numeric_limits<std::uint64_t>::max();
+    }
+}
+
+constexpr std::array<SerialSelector, 3> table = {{
+    {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
+    {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
+    {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
+}};
+
+/// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest.
+class Serial {
+  public:
+    using Fill = std::function<void(std::int64_t, std::span<std::uint32_t>)>;
+
+    Serial(const Problem& problem, Fill fill, const SerialSelector& selector, const Watch& watch)
+        : neighbors(problem.n_query, problem.k),
+          fill_(std::move(fill)),
+          selector_(selector),
+          watch_(watch),
+          row_(static_cast<std::size_t>(problem.n_train)) {}
+
+    double fill_ms = 0, select_ms = 0;  ///< of the last run
+    Neighbors neighbors;
+
+    /// Answers the first n queries.
+    void run(std::int64_t n) {
+        fill_ms = select_ms = 0;
+        for (std::int64_t q = 0; q < n; ++q) {
+            if (watch_.stopped()) throw Interrupted();
+            const auto begin = Clock::now();
+            fill_(q, row_);
+            const auto filled = Clock::now();
+            selector_.select(row_, neighbors.row(q), scratch_);
+            fill_ms += ms_between(begin, filled);
+            select_ms += ms_between(filled, Clock::now());
+        }
+    }
+
+  private:
+    Fill fill_;
+    const SerialSelector& selector_;
+    const Watch& watch_;
+    std::vector<std::uint32_t> row_;
+    Scratch scratch_;
+};
+
+SerialTrial timed(const Problem& problem, Serial::Fill fill, const SerialSelector& selector,
+                  const TrialOptions& options, const Watch& watch) {
+    SerialTrial trial;
+    trial.distance.refusal = trial.select.refusal = refuse_serial(problem);
+    if (trial.select.refusal) return trial;
+    Serial serial(problem, std::move(fill), selector, watch);
+    serial.run(1);  // warms up
+    serial.run(1);
+    const double a_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
+    const double affordable = options.budget_ms / a_query;
+    const std::int64_t n = std::clamp(static_cast<std::int64_t>(affordable / TrialOptions::least_runs),
+                                      std::int64_t{1}, problem.n_query);
+    const int runs = std::clamp(static_cast<int>(affordable / static_cast<double>(n)),
+                                std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+    for (int run = 0; run < runs; ++run) {
+        serial.run(n);
+        trial.distance.ms.push_back(serial.fill_ms);
+        trial.select.ms.push_back(serial.select_ms);
+    }
+    trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
+    trial.neighbors.k = problem.k;
+    trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
+    return trial;
+}
+
+Serial::Fill distances_of(const ImageRows& train, const ImageRows& query) {
+    return [=](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); };
+}
+
+}  // namespace
+
+std::span<const SerialSelector> serial_selectors() {
+    return table;
+}
+
+const SerialSelector* find_serial_selector(std::string_view name) {
+    const auto found =
+        std::find_if(table.begin(), table.end(), [&](const SerialSelector& one) { return one.name == name; });
+    return found != table.end() ? &*found : nullptr;
+}
+
+void serial_distances(const ImageRows& train, const std::uint8_t* query, std::span<std::uint32_t> row) {
+    constexpr std::int64_t piece = 1 << 15;  // pixels whose squares fit a signed sum of 32 bits
+    for (std::int64_t t = 0; t < train.count; ++t) {
+        const std::uint8_t* image = train.row(t);
+        std::uint32_t total = 0;
+        for (std::int64_t begin = 0; begin < train.dim; begin += piece) {
+            const std::int64_t end = std::min(begin + piece, train.dim);
+            int sum = 0;
+            for (std::int64_t i = begin; i < end; ++i) {
+                const int d = int{image[i]} - int{query[i]};
+                sum += d * d;
+            }
+            total += static_cast<std::uint32_t>(sum);
+        }
+        row[static_cast<std::size_t>(t)] = total;
+    }
+}
+
+Refusal refuse_serial(const Problem& problem) {
+    if (Refusal refusal = refuse_all_but_l2("nth_element", problem)) return refusal;
+    return refuse_problem(problem);
+}
+
+SearchResult search_serial(const SearchRequest& request, const Watch& watch) {
+    const auto begin = Clock::now();
+    if (const Refusal why = refuse_serial(request.problem())) throw UsageError(*why);
+    const std::int64_t n_query = request.query.count;
+    SearchResult result;
+    result.neighbors = Neighbors(n_query, request.k);
+    result.votes.resize(static_cast<std::size_t>(n_query));
+    std::vector<std::uint32_t> row(static_cast<std::size_t>(request.train.count));
+    Scratch scratch;
+    Stage distance{"distance"}, select{"select"}, vote_stage{"vote"};
+    for (std::int64_t q = 0; q < n_query; ++q) {
+        watch.step(q, n_query);
+        const auto start = Clock::now();
+        serial_distances(request.train, request.query.row(q), row);
+        const auto filled = Clock::now();
+        by_nth_element(row, result.neighbors.row(q), scratch);
+        const auto selected = Clock::now();
+        result.votes[static_cast<std::size_t>(q)] =
+            vote(result.neighbors.row(q), request.train_labels, request.weights, request.tie);
+        distance.total_ms += ms_between(start, filled);
+        select.total_ms += ms_between(filled, selected);
+        vote_stage.total_ms += ms_between(selected, Clock::now());
+    }
+    watch.step(n_query, n_query);
+    const double pairs = static_cast<double>(n_query) * static_cast<double>(request.train.count);
+    distance.bytes = pairs * static_cast<double>(request.train.dim);
+    distance.operations = 3 * distance.bytes;
+    select.bytes = 4 * pairs;
+    for (Stage* stage : {&distance, &select, &vote_stage}) {
+        stage->launches = n_query;
+        result.timeline.add(*stage);
+    }
+    result.distance = "serial";
+    result.select = "nth_element";
+    result.batch = 1;
+    result.threads = 1;
+    result.device = device();
+    result.search_ms = ms_between(begin, Clock::now());
+    return result;
+}
+
+SerialTrial time_serial(const ImageRows& train, const ImageRows& query, int k, const SerialSelector& selector,
+                        const TrialOptions& options, const Watch& watch) {
+    return timed({train.count, query.count, train.dim, k}, distances_of(train, query), selector, options,
+                 watch);
+}
+
+SerialTrial time_serial_select(const Problem& problem, const Serial::Fill& row_of,
+                               const SerialSelector& selector, const TrialOptions& options,
+                               const Watch& watch) {
+    return timed(problem, row_of, selector, options, watch);
+}
+
+double copy_gb_per_s() {
+    constexpr std::size_t size = std::size_t{128} << 20;
+    constexpr int runs = 5;
+    std::vector<char> from(size, 1), to(size);
+    double best = 0;
+    for (int run = 0; run < runs; ++run) {
+        const auto begin = Clock::now();
+        std::memcpy(to.data(), from.data(), size);
+        best = std::max(best, 2.0 * static_cast<double>(size) / ms_between(begin, Clock::now()) * 1e-6);
+        from[static_cast<std::size_t>(run)] = to[size - 1];  // what was copied is used
+    }
+    return best;
+}
+
+}  // namespace knn::cpu

@@ -1,0 +1,56 @@
+#pragma once
+/// The search as the papers' serial baselines do it: one thread, one query after another, all distances of it
+/// and then a selection from them. Slow and simple; `bench` compares with it, and checks others by it.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "data/core/bench.h"
+
+namespace knn::cpu {
+
+/// One way to find a row's k smallest values on one thread.
+struct SerialSelector {
+    const char* name;
+    const char* summary;
+    /// `row`: n_train values; out: k neighbors in order. `scratch` keeps its memory from row to row.
+    void (*select)(std::span<const std::uint32_t> row, std::span<Neighbor> out,
+                   std::vector<std::uint64_t>& scratch);
+};
+/// `nth_element` comes first.
+std::span<const SerialSelector> serial_selectors();
+
+/// The one of this name; null where there is none.
+const SerialSelector* find_serial_selector(std::string_view name);
+
+/// Squared distances of one query to every training image: `row` has n_train values.
+void serial_distances(const ImageRows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
+
+/// Why the serial search cannot answer the problem.
+Refusal refuse_serial(const Problem& problem);
+
+/// The whole search by `nth_element`, with the signature of every engine. Stages: `distance`, `select`,
+/// `vote`. Throws Interrupted.
+SearchResult search_serial(const SearchRequest& request, const Watch& watch);
+
+/// Both parts of the serial search, timed on as many of the queries as the options allow.
+struct SerialTrial {
+    Trial distance, select;
+    Neighbors neighbors;  ///< of the queries that were run
+};
+SerialTrial time_serial(const ImageRows& train, const ImageRows& query, int k, const SerialSelector& selector,
+                        const TrialOptions& options, const Watch& watch);
+
+/// Selection alone, from rows that `row_of` fills; the time of filling is not counted.
+SerialTrial time_serial_select(const Problem& problem,
+                               const std::function<void(std::int64_t, std::span<std::uint32_t>)>& row_of,
+                               const SerialSelector& selector, const TrialOptions& options,
+                               const Watch& watch);
+
+/// Bytes a second, read and written, of one thread's copy of a piece of memory that no cache holds.
+double copy_gb_per_s();
+
+}  // namespace knn::cpu

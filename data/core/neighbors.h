@@ -1,0 +1,54 @@
+#pragma once
+/// The answer of a search before anybody votes.
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace knn {
+
+/// One neighbor: its distance as a 32-bit score (data/core/metric.h; for l2 the squared distance itself) and
+/// its position in the training set. Neighbors are ordered by (distance, index), both ascending, on every
+/// engine.
+struct Neighbor {
+    std::uint32_t distance = 0;
+    std::uint32_t index = 0;
+
+    // Written out: nvcc 13.0 loses defaulted comparisons on the host side of .cu files.
+    friend constexpr bool operator==(const Neighbor& a, const Neighbor& b) {
+        return a.distance == b.distance && a.index == b.index;
+    }
+    friend constexpr std::strong_ordering operator<=>(const Neighbor& a, const Neighbor& b) {
+        return a.distance != b.distance ? a.distance <=> b.distance : a.index <=> b.index;
+    }
+};
+
+/// The sorting key of a neighbor: the distance in the high half, the index in the low half.
+constexpr std::uint64_t neighbor_key(Neighbor n) {
+    return (std::uint64_t{n.distance} << 32) | n.index;
+}
+constexpr Neighbor neighbor_of_key(std::uint64_t key) {
+    return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+}
+
+/// n_query × k neighbors, row by row, each row in order.
+struct Neighbors {
+    std::int64_t n_query = 0;
+    int k = 0;
+    std::vector<Neighbor> rows;
+
+    Neighbors() = default;
+    Neighbors(std::int64_t n_query_, int k_)
+        : n_query(n_query_), k(k_), rows(static_cast<std::size_t>(n_query_) * static_cast<std::size_t>(k_)) {}
+
+    std::span<Neighbor> row(std::int64_t query) {
+        return {rows.data() + query * k, static_cast<std::size_t>(k)};
+    }
+    std::span<const Neighbor> row(std::int64_t query) const {
+        return {rows.data() + query * k, static_cast<std::size_t>(k)};
+    }
+};
+
+}  // namespace knn

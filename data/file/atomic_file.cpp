@@ -1,0 +1,201 @@
+#include "data/file/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <ostream>
+#include <streambuf>
+#include <string>
+
+#include "data/core/errors.h"
+#include "data/file/file_descriptor.h"
+
+namespace knn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A stream buffer over a descriptor. Unlike std::filebuf it keeps the reason of the first failure.
+class DescriptorBuffer : public std::streambuf {
+  public:
+    explicit DescriptorBuffer(int number) : number_(number) {
+        setp(buffer_.data(), buffer_.data() + buffer_.size());
+    }
+    int error() const { return error_; }
+
+  protected:
+    int_type overflow(int_type c) override {
+        if (!flush()) return traits_type::eof();
+        if (!traits_type::eq_int_type(c, traits_type::eof())) {
+            *pptr() = traits_type::to_char_type(c);
+            pbump(1);
+        }
+        return traits_type::not_eof(c);
+    }
+    std::streamsize xsputn(const char* data, std::streamsize size) override {
+        if (size < epptr() - pptr()) return std::streambuf::xsputn(data, size);
+        return flush() && put(data, static_cast<std::size_t>(size)) ? size : 0;
+    }
+    int sync() override { return flush() ? 0 : -1; }
+
+  private:
+    bool flush() {
+        const bool done = put(pbase(), static_cast<std::size_t>(pptr() - pbase()));
+        setp(buffer_.data(), buffer_.data() + buffer_.size());
+        return done;
+    }
+    bool put(const char* data, std::size_t size) {
+        while (error_ == 0 && size > 0) {
+            const ssize_t written = ::write(number_, data, size);
+            if (written < 0 && errno != EINTR) error_ = errno;
+            if (written <= 0) continue;
+            data += written;
+            size -= static_cast<std::size_t>(written);
+        }
+        return error_ == 0;
+    }
+
+    int number_;
+    int error_ = 0;
+    std::array<char, 1 << 16> buffer_;
+};
+
+const char* expectation(int error) {
+    switch (error) {
+        case ENOENT:
+        case ENOTDIR:
+            return "expected a name in an existing folder";
+        case EISDIR:
+            return "expected a file, not a folder";
+        case ENOSPC:
+        case EDQUOT:
+            return "expected enough free space";
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return "expected permission to write there";
+        case EPIPE:
+            return "expected somebody to read the other end";
+        default:
+            return "expected a place that can be written";
+    }
+}
+
+[[noreturn]] void fail(const fs::path& file, int error) {
+    throw DataError(file.string() + ": cannot be written: " + std::strerror(error) + "; " +
+                    expectation(error));
+}
+
+void fill(const fs::path& file, FileDescriptor& descriptor, const std::function<void(std::ostream&)>& write) {
+    DescriptorBuffer buffer(descriptor.number());
+    std::ostream stream(&buffer);
+    write(stream);
+    stream.flush();
+    if (buffer.error() != 0) fail(file, buffer.error());
+    if (!stream) fail(file, EIO);
+    if (!descriptor.close()) fail(file, errno);
+}
+
+/// The descriptor that this very name stands for. Opening such a name anew would begin at the front of a
+/// redirected file and overwrite what is already there.
+std::optional<int> descriptor_called(const fs::path& file) {
+    if (file == "/dev/stdout") return STDOUT_FILENO;
+    if (file == "/dev/stderr") return STDERR_FILENO;
+    const fs::path folder = file.parent_path();
+    const std::string number = file.filename().string();
+    const bool own = folder == "/dev/fd" || folder == "/proc/self/fd" ||
+                     folder == "/proc/" + std::to_string(::getpid()) + "/fd";
+    if (!own || number.empty() || number.size() > 6 ||
+        number.find_first_not_of("0123456789") != std::string::npos)
+        return std::nullopt;
+    return std::stoi(number);
+}
+
+/// `file` in the folder where it really is.
+fs::path in_true_folder(const fs::path& file) {
+    std::error_code none;
+    const fs::path folder = fs::weakly_canonical(file.has_parent_path() ? file.parent_path() : ".", none);
+    return folder.empty() ? file : folder / file.filename();
+}
+
+/// A new file in the folder of `beside`; gone with this object unless it was renamed.
+class UnfinishedFile {
+  public:
+    explicit UnfinishedFile(const fs::path& beside) {
+        static std::atomic<unsigned> counter = 0;
+        do {
+            path_ = beside.parent_path() /
+                    (".mnist-knn-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+            descriptor = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        } while (!descriptor.is_open() && errno == EEXIST);
+    }
+    UnfinishedFile(const UnfinishedFile&) = delete;
+    UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+    ~UnfinishedFile() {
+        if (!renamed_) ::unlink(path_.c_str());
+    }
+
+    bool rename_to(const fs::path& place) {
+        renamed_ = ::rename(path_.c_str(), place.c_str()) == 0;
+        return renamed_;
+    }
+
+    FileDescriptor descriptor;
+
+  private:
+    fs::path path_;
+    bool renamed_ = false;
+};
+
+}  // namespace
+
+std::optional<int> named_descriptor(const fs::path& file) {
+    const fs::path end = follow_links(file);
+    if (const std::optional<int> number = descriptor_called(end)) return number;
+    return descriptor_called(in_true_folder(end));
+}
+
+fs::path follow_links(fs::path file) {
+    constexpr int most_links = 40;  // as the kernel allows
+    std::error_code none;
+    for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
+        if (descriptor_called(file) || descriptor_called(in_true_folder(file))) break;
+        file = file.parent_path() / fs::read_symlink(file, none);
+    }
+    return file;
+}
+
+void write_file_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+    FileDescriptor straight;
+    struct stat status = {};
+    const bool exists = ::stat(file.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT) fail(file, errno);
+    if (const std::optional<int> number = named_descriptor(file)) {
+        straight = FileDescriptor(::dup(*number));
+        if (!straight.is_open()) fail(file, errno);
+        return fill(file, straight, write);
+    }
+    if (exists && !S_ISREG(status.st_mode)) {
+        straight = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+        if (!straight.is_open()) fail(file, errno);
+        return fill(file, straight, write);
+    }
+    // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
+    if (exists && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0) fail(file, errno);
+
+    const fs::path place = follow_links(file);
+    if (place.filename().empty()) fail(file, file.empty() ? ENOENT : EISDIR);
+    UnfinishedFile unfinished(place);
+    if (!unfinished.descriptor.is_open()) fail(file, errno);
+    if (exists && ::fchmod(unfinished.descriptor.number(), status.st_mode & 07777) != 0) fail(file, errno);
+    fill(file, unfinished.descriptor, write);
+    if (!unfinished.rename_to(place)) fail(file, errno);
+}
+
+}  // namespace knn

@@ -1,0 +1,64 @@
+#pragma once
+/// The content of a file, plain or gzip, told apart by content; uncompressed on the way into the reader's
+/// own memory.
+
+#include <zlib.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/file/file_descriptor.h"
+
+namespace knn {
+
+/// Reads one file from its first byte to its last. Pipes and devices are read as they come.
+class ByteSource {
+  public:
+    /// `expected` ends each message: "an IDX file of ...". Throws DataError: no such file, a folder, not
+    /// readable, empty.
+    ByteSource(std::filesystem::path file, std::string expected);
+    ByteSource(const ByteSource&) = delete;
+    ByteSource& operator=(const ByteSource&) = delete;
+    ~ByteSource();
+
+    /// Fills `out`, or as much of it as the content has left. Throws DataError: gzip data that is cut short,
+    /// damaged, or followed by something else (checked when the content ends).
+    std::size_t read(std::span<std::uint8_t> out);
+
+    bool is_gzip() const { return gzip_; }
+    /// How many bytes the file itself has; none where that cannot be known before it is read (a pipe).
+    std::optional<std::uint64_t> file_bytes() const { return file_bytes_; }
+    /// How many bytes the content can have at most: exact for a plain file, by deflate's best ratio for gzip.
+    std::optional<std::uint64_t> most_bytes() const;
+    /// CRC-32 of the content read so far.
+    std::uint32_t crc32() const;
+
+    /// Throws DataError "FILE: what; expected ...".
+    [[noreturn]] void fail(const std::string& what) const;
+
+  private:
+    void open();
+    std::size_t read_file(std::span<std::uint8_t> out);
+    bool refill();
+    std::size_t read_plain(std::span<std::uint8_t> out);
+    std::size_t read_gzip(std::span<std::uint8_t> out);
+    void inflate_some();
+    void end_member();
+
+    std::filesystem::path file_;
+    std::string expected_;
+    FileDescriptor descriptor_;
+    std::optional<std::uint64_t> file_bytes_;
+    std::vector<std::uint8_t> buffer_;       // of the file, not yet consumed: `pending_`
+    std::span<const std::uint8_t> pending_;  // the part of buffer_ that is left
+    bool gzip_ = false;
+    bool ended_ = false;     // all gzip members are read and checked
+    z_stream stream_ = {};   // of the gzip member that is being read
+    std::uint32_t crc_ = 0;  // plain: so far; gzip: of the members before this one
+};
+
+}  // namespace knn

@@ -1,0 +1,135 @@
+#include "data/picture/digit_image.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "data/picture/digit_image_steps.h"
+
+namespace knn {
+
+namespace {
+
+constexpr int longest = 20;  ///< the longer side of MNIST's digits
+
+cv::Mat mat_of(const Picture& picture) {
+    return cv::Mat(picture.rows, picture.cols, CV_8U, const_cast<std::uint8_t*>(picture.gray.data()));
+}
+
+void add(std::vector<Step>* steps, const char* name, const cv::Mat& mat) {
+    if (steps == nullptr) return;
+    Step step{name, {mat.rows, mat.cols, std::vector<std::uint8_t>(mat.total())}};
+    mat.copyTo(cv::Mat(mat.rows, mat.cols, CV_8U, step.picture.gray.data()));
+    steps->push_back(std::move(step));
+}
+
+/// Whether 28×28 pixels look like MNIST's: ink on 0 in a box of up to 20×20, which one side nearly fills,
+/// with its center of mass in the middle.
+bool is_made(const cv::Mat& gray) {
+    std::int64_t mass = 0, x_mass = 0, y_mass = 0;
+    int left = 28, right = -1, top = 28, bottom = -1, most = 0;
+    for (int y = 0; y < 28; ++y)
+        for (int x = 0; x < 28; ++x) {
+            const int value = gray.at<std::uint8_t>(y, x);
+            if (value == 0) continue;
+            left = std::min(left, x), right = std::max(right, x);
+            top = std::min(top, y), bottom = std::max(bottom, y);
+            most = std::max(most, value);
+            mass += value, x_mass += value * x, y_mass += value * y;
+        }
+    const int long_side = std::max(right - left, bottom - top) + 1;
+    if (mass == 0 || most < 200 || long_side > 20 || long_side < 16) return false;
+    const auto middle = [&](std::int64_t moment) {
+        return std::abs(double(moment) / double(mass) - 13.75) <= 1;
+    };
+    return middle(x_mass) && middle(y_mass);
+}
+
+/// The box of working pixels in the picture's own.
+Box box_in(const cv::Rect& box, double scale, const Picture& picture) {
+    const auto down = [&](int value) { return std::max(0, int(std::floor(value / scale))); };
+    const auto up = [&](int value, int most) { return std::min(most, int(std::ceil(value / scale))); };
+    Box result{down(box.x), down(box.y), 0, 0};
+    result.w = up(box.br().x, picture.cols) - result.x;
+    result.h = up(box.br().y, picture.rows) - result.y;
+    return result;
+}
+
+void copy(const cv::Mat& from, DigitImage::Pixels& to) {
+    from.copyTo(cv::Mat(DigitImage::side, DigitImage::side, CV_8U, to.data()));
+}
+
+DigitImage image_of(const cv::Mat& pixels, const Box& box) {
+    DigitImage result;
+    result.box = box;
+    copy(pixels, result.pixels);
+    return result;
+}
+
+/// What the shape of MNIST has already, as it is or as its negative; empty where it has not.
+cv::Mat already_made(const Picture& picture) {
+    if (picture.rows != DigitImage::side || picture.cols != DigitImage::side) return {};
+    const cv::Mat gray = mat_of(picture), negative = 255 - gray;
+    return is_made(gray) ? gray : is_made(negative) ? negative : cv::Mat();
+}
+
+struct Found {
+    digit::Ink ink;
+    digit::Parts parts;
+};
+
+Found found_in(const Picture& picture, std::vector<Step>* steps) {
+    Found found;
+    found.ink = digit::find_ink(mat_of(picture));
+    add(steps, "even light", found.ink.evened);
+    found.parts = digit::find_parts(found.ink);
+    cv::Mat paper = found.parts.labels == 0;
+    add(steps, "ink", paper);
+    return found;
+}
+
+DigitImage made(const Picture& picture, const Found& found, const digit::Group& group,
+                std::vector<Step>* steps) {
+    const cv::Mat levels = digit::ink_of(found.ink, found.parts, group);
+    if (steps != nullptr) {
+        cv::Mat shown;
+        cv::Mat(255 - 255 * levels).convertTo(shown, CV_8U);
+        add(steps, "digit", shown);
+    }
+    const cv::Mat usual = digit::with_usual_pen(levels, group.pen);
+    const cv::Mat pixels = digit::placed(usual, longest);
+    add(steps, "28x28", pixels);
+    DigitImage result = image_of(pixels, box_in(group.box, found.ink.scale, picture));
+    copy(digit::placed(usual, longest - 1), result.smaller.emplace());
+    return result;
+}
+
+}  // namespace
+
+DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
+    add(steps, "input", mat_of(picture));
+    if (const cv::Mat same = already_made(picture); !same.empty()) {
+        add(steps, "28x28", same);
+        return image_of(same, {0, 0, picture.cols, picture.rows});
+    }
+    const Found found = found_in(picture, steps);
+    std::string refused;
+    const digit::Group group = digit::one_group(found.parts, found.ink.amount.size(), refused);
+    DigitImage result;
+    if (!group.parts.empty()) result = made(picture, found, group, steps);
+    result.refused = refused;
+    return result;
+}
+
+std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps) {
+    add(steps, "input", mat_of(picture));
+    if (const cv::Mat same = already_made(picture); !same.empty())
+        return {image_of(same, {0, 0, picture.cols, picture.rows})};
+    const Found found = found_in(picture, steps);
+    std::vector<DigitImage> results;
+    for (const digit::Group& group : digit::all_groups(found.parts, found.ink.amount.size()))
+        results.push_back(made(picture, found, group, nullptr));
+    return results;
+}
+
+}  // namespace knn

@@ -1,0 +1,146 @@
+/// Working size, polarity and even light.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+
+#include "data/picture/digit_image_steps.h"
+
+namespace knn::digit {
+
+namespace {
+
+// A digit that covers 1 % of a picture is still 100 pixels high; a small one gets room for a stroke's shape.
+constexpr double largest_side = 1000, smallest_side = 160;
+constexpr int coarse_side = 125;  // for what changes slowly: light
+
+cv::Mat resized(const cv::Mat& mat, double scale, int method) {
+    cv::Mat result;
+    const cv::Size size(std::max(1, int(std::lround(mat.cols * scale))),
+                        std::max(1, int(std::lround(mat.rows * scale))));
+    cv::resize(mat, result, size, 0, 0, method);
+    return result;
+}
+
+cv::Mat to_working_size(const cv::Mat& gray, double& scale) {
+    const double side = std::max(gray.rows, gray.cols);
+    scale = side > largest_side    ? largest_side / side
+            : side < smallest_side ? std::ceil(smallest_side / side)
+                                   : 1;
+    return scale == 1 ? gray.clone() : resized(gray, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
+}
+
+cv::Mat coarse(const cv::Mat& gray) {
+    const double side = std::max(gray.rows, gray.cols);
+    return resized(gray, std::min(1.0, coarse_side / side), cv::INTER_AREA);
+}
+
+/// (b − a)³ of each pixel.
+cv::Mat cubed_difference(const cv::Mat& b, const cv::Mat& a) {
+    cv::Mat difference;
+    cv::subtract(b, a, difference, cv::noArray(), CV_32F);
+    return difference.mul(difference).mul(difference);
+}
+
+/// The part of `padded` that has `room` pixels around it.
+cv::Mat inner_part(const cv::Mat& padded, int room) {
+    return padded(cv::Rect(room, room, padded.cols - 2 * room, padded.rows - 2 * room));
+}
+
+/// Ink is the minority that lies far on one side of its surroundings: the third moment of the difference to a
+/// wide median has its sign. −1 (dark ink) to 1 (light ink).
+double vote_of_minority(const cv::Mat& small) {
+    cv::Mat ground, padded;
+    const int reach = std::max(small.rows, small.cols) / 3;
+    cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
+    cv::medianBlur(padded, ground, 2 * reach + 1);
+    const cv::Mat cubes = cubed_difference(small, inner_part(ground, reach));
+    return cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
+}
+
+/// Ink is thin: at each of several widths a closing fills the dark marks that are thinner, an opening erases
+/// the light ones. The edge of a shadow, however hard, changes little under either. −7 (dark ink) to 7.
+double vote_of_widths(const cv::Mat& small) {
+    constexpr std::array widths = {3, 5, 9, 15, 25, 41, 61};  // of 125 pixels
+    std::array<double, widths.size()> dark{}, light{};
+    double most = 0, votes = 0;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const int room = widths[i] / 2 + 1;
+        const cv::Mat shape = cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(widths[i], widths[i]));
+        cv::Mat padded, filled, erased;
+        cv::copyMakeBorder(small, padded, room, room, room, room, cv::BORDER_REPLICATE);
+        cv::morphologyEx(padded, filled, cv::MORPH_CLOSE, shape);
+        cv::morphologyEx(padded, erased, cv::MORPH_OPEN, shape);
+        dark[i] = cv::sum(cubed_difference(inner_part(filled, room), small))[0];
+        light[i] = cv::sum(cubed_difference(small, inner_part(erased, room)))[0];
+        most = std::max(most, dark[i] + light[i]);
+    }
+    for (std::size_t i = 0; i < widths.size(); ++i)
+        votes += (light[i] - dark[i]) / (light[i] + dark[i] + 0.01 * most + 1);
+    return votes;
+}
+
+/// The weight was found on such pages as docs/classify.md lists, both polarities: either vote alone errs
+/// several times as often.
+bool is_light_ink(const cv::Mat& gray) {
+    cv::Mat small = coarse(gray), smooth;
+    cv::medianBlur(small, smooth, 3);
+    return vote_of_widths(smooth) + 2 * vote_of_minority(small) > 0;
+}
+
+/// The paper's light without the ink: a closing wider than any pen, at coarse size.
+cv::Mat paper_of(const cv::Mat& gray) {
+    cv::Mat small = coarse(gray), paper;
+    cv::medianBlur(small, small, 3);
+    const int width = std::max(3, int(0.3 * std::min(small.rows, small.cols)) | 1);
+    cv::copyMakeBorder(small, small, width, width, width, width, cv::BORDER_REPLICATE);
+    cv::morphologyEx(small, paper, cv::MORPH_CLOSE,
+                     cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(width, width)));
+    paper = paper(cv::Rect(width, width, paper.cols - 2 * width, paper.rows - 2 * width)).clone();
+    cv::GaussianBlur(paper, paper, cv::Size(), 1.5);
+    cv::Mat result;
+    cv::resize(paper, result, gray.size(), 0, 0, cv::INTER_LINEAR);
+    return result;
+}
+
+/// From the median difference of pixels two apart, which few strokes touch.
+double noise_of(const cv::Mat& amount) {
+    if (amount.cols < 3) return 0;
+    cv::Mat difference = cv::abs(amount.colRange(2, amount.cols) - amount.colRange(0, amount.cols - 2));
+    std::vector<float> values;
+    const std::size_t step = std::max<std::size_t>(1, difference.total() / 20000);
+    for (std::size_t i = 0; i < difference.total(); i += step)
+        values.push_back(difference.at<float>(int(i / std::size_t(difference.cols)),
+                                              int(i % std::size_t(difference.cols))));
+    const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle / 0.6745 / std::sqrt(2.0);
+}
+
+}  // namespace
+
+Ink find_ink(const cv::Mat& gray) {
+    Ink ink;
+    cv::Mat work = to_working_size(gray, ink.scale);
+    ink.light = is_light_ink(work);
+    if (ink.light) work = 255 - work;
+
+    const cv::Mat paper = paper_of(work);
+    cv::Mat light, ground;
+    work.convertTo(light, CV_32F);
+    paper.convertTo(ground, CV_32F);
+    // In the dark, noise would become ink.
+    cv::divide(ground - light, cv::max(ground, 24.0), light);
+    light = 1 - light;
+    ink.amount = cv::min(cv::max(1 - light, 0.0), 1.0);
+    const double raw_noise = noise_of(1 - light);
+    if (raw_noise > 0.02)
+        cv::GaussianBlur(ink.amount, ink.amount, cv::Size(), std::min(0.8 + 8 * raw_noise, 2.0));
+    cv::Mat smooth = raw_noise > 0.02 ? ink.amount : cv::Mat(1 - light);
+    ink.noise = noise_of(smooth);
+    cv::Mat(255 * (1 - ink.amount)).convertTo(ink.evened, CV_8U);
+    return ink;
+}
+
+}  // namespace knn::digit

@@ -1,0 +1,150 @@
+/// Ink apart from paper, ruled lines gone, connected.
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+
+#include "data/picture/digit_image_steps.h"
+
+namespace knn::digit {
+
+namespace {
+
+constexpr double least_contrast = 0.07;  // pencil on gray paper; paper's own texture stays below
+constexpr double share_of_peak = 0.4;    // a part's edge: about where the pen's own edge is, blurred or not
+
+/// Value at a share of the histogram of `amount` where `mask` is set.
+double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label,
+                  double share) {
+    std::array<int, 256> counts{};
+    int total = 0;
+    for (int y = box.y; y < box.br().y; ++y)
+        for (int x = box.x; x < box.br().x; ++x)
+            if (labels.at<int>(y, x) == label) {
+                ++counts[static_cast<std::size_t>(255 * amount.at<float>(y, x))];
+                ++total;
+            }
+    int left = int(share * total);
+    for (std::size_t level = 0; level < counts.size(); ++level)
+        if ((left -= counts[level]) < 0) return (double(level) + 0.5) / 255;
+    return 1;
+}
+
+/// Lines along the rows that run through most of the picture's width, as in notebooks, thin and nearly
+/// straight.
+cv::Mat ruled_rows(const cv::Mat& mask) {
+    const int piece = std::max(12, mask.cols / 25);
+    cv::Mat runs, joined, labels, stats, centers;
+    cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, piece, CV_8U));
+    // A digit's bar is thicker than a line; a shadow's edge across the lines would join them all.
+    cv::Mat thick;
+    cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(int(0.006 * mask.rows) + 2, 1, CV_8U));
+    runs &= ~thick;
+    // Slanted lines are steps; noise leaves gaps.
+    cv::dilate(runs, joined, cv::Mat::ones(3, piece / 2 | 1, CV_8U));
+    const int count = cv::connectedComponentsWithStats(joined, labels, stats, centers);
+    std::vector<int> whole, pieces;
+    for (int i = 1; i < count; ++i) {
+        const int width = stats.at<int>(i, cv::CC_STAT_WIDTH);
+        if (width < 0.25 * mask.cols) continue;
+        const cv::Mat own = (labels == i) & runs;
+        if (double(cv::countNonZero(own)) / width > 0.025 * mask.rows + 2) continue;
+        if (width >= 0.85 * mask.cols) whole.push_back(i);
+        pieces.push_back(i);
+    }
+    cv::Mat lines = cv::Mat::zeros(mask.size(), CV_8U);
+    // No digit has more than three bars.
+    for (const int i : pieces.size() >= 4 ? pieces : whole)
+        lines.setTo(255, (labels == i) & runs);
+    return lines;
+}
+
+/// Erases lines along the rows, but not where a stroke crosses them; returns what they were.
+cv::Mat erase_ruled_rows(cv::Mat& mask) {
+    cv::Mat lines = ruled_rows(mask);
+    const cv::Mat found = lines.clone();
+    if (cv::countNonZero(lines) == 0) return found;
+    cv::dilate(lines, lines, cv::Mat::ones(3, 1, CV_8U));
+    const int most = std::max(3, mask.rows / 100);
+    cv::Mat without = mask & ~lines;
+    // What is left above and below a line is joined again through it.
+    cv::Mat bridged;
+    cv::morphologyEx(without, bridged, cv::MORPH_CLOSE, cv::Mat::ones(2 * most + 1, 1, CV_8U));
+    mask = without | (bridged & lines & mask);
+    return found;
+}
+
+/// Erases the lines of ruled and squared paper. Returns how dark nearly all of their ink is, 0 without any.
+double erase_ruled_lines(const cv::Mat& amount, cv::Mat& mask) {
+    cv::Mat lines = erase_ruled_rows(mask);
+    cv::Mat turned = mask.t();
+    lines |= erase_ruled_rows(turned).t();
+    mask = turned.t();
+    const cv::Mat labels = lines / 255;
+    cv::Mat numbers;
+    labels.convertTo(numbers, CV_32S);
+    if (cv::countNonZero(lines) == 0) return 0;
+    return percentile(amount, numbers, {0, 0, mask.cols, mask.rows}, 1, 0.9);
+}
+
+Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label) {
+    Part part;
+    part.box = box;
+    part.label = label;
+    part.peak = percentile(amount, labels, box, label, 0.98);
+    cv::Mat own = labels(box) == label, padded, depth;
+    part.area = cv::countNonZero(own);
+    part.mass = cv::mean(amount(box), own)[0] * part.area;
+    cv::copyMakeBorder(own, padded, 1, 1, 1, 1, cv::BORDER_CONSTANT, 0);
+    cv::distanceTransform(padded, depth, cv::DIST_L2, 3);
+    // The mean depth of a stroke of width w is w/4.
+    part.pen = 4 * cv::mean(depth, padded)[0] - 1;
+    const auto edge = [&](bool at, const cv::Mat& line) { part.edges += at ? cv::countNonZero(line) : 0; };
+    edge(box.y == 0, own.row(0));
+    edge(box.x == 0, own.col(0));
+    edge(box.br().y == labels.rows, own.row(own.rows - 1));
+    edge(box.br().x == labels.cols, own.col(own.cols - 1));
+    return part;
+}
+
+/// Keeps of each connected piece what is darker than a share of its own peak: beside a black mark, pencil is
+/// still ink, and the halo of a black mark is not. Beside a pen that is much darker than the `lines` of the
+/// paper, what is no darker than these is a piece of one.
+cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
+    cv::Mat labels, stats, centers, result = cv::Mat::zeros(mask.size(), CV_8U);
+    const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
+    for (int i = 1; i < count; ++i) {
+        if (stats.at<int>(i, cv::CC_STAT_AREA) < 6) continue;
+        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
+                           stats.at<int>(i, 3));
+        const double peak = percentile(amount, labels, box, i, 0.98);
+        const double least = std::max(share_of_peak * peak, std::min(1.2 * lines, 0.6 * peak));
+        result(box).setTo(255, (labels(box) == i) & (amount(box) > least));
+    }
+    return result;
+}
+
+}  // namespace
+
+Parts find_parts(const Ink& ink) {
+    const double least = std::max(least_contrast, 4.5 * ink.noise);
+    cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
+    // A shadow's edge across the lines makes one piece of everything, whose peak is not the pen's.
+    if (const double lines = erase_ruled_lines(ink.amount, mask); lines > 0)
+        mask = sharpened(ink.amount, mask, lines);
+    Parts result;
+    cv::Mat stats, centers;
+    const int count = cv::connectedComponentsWithStats(mask, result.labels, stats, centers, 8);
+    const double speck = 12 + 1e-5 * double(mask.total());
+    for (int i = 1; i < count; ++i) {
+        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
+                           stats.at<int>(i, 3));
+        if (stats.at<int>(i, cv::CC_STAT_AREA) < speck) {
+            result.speck_mass += stats.at<int>(i, cv::CC_STAT_AREA);
+            continue;
+        }
+        result.parts.push_back(measured(ink.amount, result.labels, box, i));
+    }
+    return result;
+}
+
+}  // namespace knn::digit

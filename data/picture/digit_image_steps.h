@@ -1,0 +1,66 @@
+#pragma once
+/// The steps behind digit_image.h, in their order. Only data/digit_image*.cpp include this.
+
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "data/picture/digit_image.h"
+
+namespace knn::digit {
+
+/// How dark the ink is in each pixel, 0 (paper) to 1 (all light gone), at working size; what follows is in
+/// its pixels.
+struct Ink {
+    cv::Mat amount;      ///< CV_32F
+    double scale = 1;    ///< working pixels per pixel of the picture
+    double noise = 0;    ///< standard deviation of paper, in units of `amount`
+    bool light = false;  ///< light ink on dark ground
+    cv::Mat evened;      ///< CV_8U, dark on light, for people to look at
+};
+
+/// What hangs together.
+struct Part {
+    cv::Rect box;
+    double area = 0;  ///< pixels
+    double peak = 0;  ///< of the ink, 98th percentile
+    double mass = 0;  ///< sum of the ink
+    double pen = 0;   ///< width of the stroke, pixels
+    int edges = 0;    ///< pixels on the picture's border
+    int label = 0;    ///< in Parts::labels
+};
+
+struct Parts {
+    cv::Mat labels;  ///< CV_32S, 0 = paper
+    std::vector<Part> parts;
+    double speck_mass = 0;  ///< of what was too small
+};
+
+/// Parts that make one digit.
+struct Group {
+    std::vector<Part> parts;
+    cv::Rect box;
+    double mass = 0, peak = 0, pen = 0;
+};
+
+/// Working size, polarity, light: digit_image_light.cpp.
+Ink find_ink(const cv::Mat& gray);
+
+/// Ink apart from paper, ruled lines gone, connected: digit_image_parts.cpp.
+Parts find_parts(const Ink& ink);
+
+/// The digit of a picture; `refused` says why there is none: digit_image_group.cpp.
+Group one_group(const Parts& parts, cv::Size size, std::string& refused);
+/// The digits of a page in reading order.
+std::vector<Group> all_groups(const Parts& parts, cv::Size size);
+
+/// Pixels of the group, at working size: 0 elsewhere, 1 where the ink is full. CV_32F. digit_image_place.cpp
+cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group);
+/// The same drawn with a pen as MNIST has it; `pen`: its width now, in pixels of `levels`.
+cv::Mat with_usual_pen(const cv::Mat& levels, double pen);
+/// 28×28 as MNIST was made from `levels`, the digit's longer side `longest` pixels. CV_8U.
+cv::Mat placed(const cv::Mat& levels, int longest);
+/// The box of what is over half.
+cv::Rect box_of(const cv::Mat& levels);
+
+}  // namespace knn::digit

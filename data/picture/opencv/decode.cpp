@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+
+#include "data/picture/opencv/functions.h"
+#include "data/picture/opencv/quiet.h"
+#include "data/picture/picture_file.h"
+
+namespace knn::opencv {
+
+namespace {
+
+bool begins(const std::uint8_t* bytes, std::size_t size, const char* magic, std::size_t length) {
+    return size >= length && std::equal(magic, magic + length, reinterpret_cast<const char*>(bytes));
+}
+
+/// Any depth to 8 bits. Floating point runs from 0 to 1 or, where it does not, from its least to its most.
+cv::Mat to_bytes(const cv::Mat& mat) {
+    cv::Mat result;
+    if (mat.depth() == CV_8U) return mat;
+    if (mat.depth() == CV_16U) {
+        mat.convertTo(result, CV_8U, 1 / 257.0);
+        return result;
+    }
+    cv::Mat finite;
+    mat.convertTo(finite, CV_32F);
+    cv::patchNaNs(finite, 0);
+    double least = 0, most = 1;
+    cv::minMaxLoc(finite.reshape(1), &least, &most);
+    if (least >= 0 && most <= 1) least = 0, most = 1;
+    const double scale = most > least ? 255 / (most - least) : 0;
+    finite.convertTo(result, CV_8U, scale, -least * scale);
+    return result;
+}
+
+/// What shows on white paper. `premultiplied`: the colors are already weighted with the opacity.
+cv::Mat on_white(const cv::Mat& bgra, bool premultiplied) {
+    cv::Mat gray(bgra.size(), CV_8U);
+    for (int y = 0; y < bgra.rows; ++y) {
+        const std::uint8_t* from = bgra.ptr(y);
+        std::uint8_t* to = gray.ptr(y);
+        for (int x = 0; x < bgra.cols; ++x, from += 4) {
+            const int alpha = from[3];
+            const int luma = (29 * from[0] + 150 * from[1] + 77 * from[2] + 128) >> 8;  // ITU-R BT.601
+            const int seen = (premultiplied ? luma : (luma * alpha + 127) / 255) + 255 - alpha;
+            to[x] = static_cast<std::uint8_t>(std::min(seen, 255));
+        }
+    }
+    return gray;
+}
+
+cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
+    cv::Mat gray;
+    switch (mat.channels()) {
+        case 1:
+            return mat;
+        case 3:
+            cv::cvtColor(mat, gray, cv::COLOR_BGR2GRAY);
+            return gray;
+        case 4:
+            return on_white(mat, premultiplied);
+        default:
+            return gray;
+    }
+}
+
+cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
+    if (size > std::size_t{std::numeric_limits<int>::max()}) return {};
+    const cv::Mat buffer(1, int(size), CV_8U, const_cast<std::uint8_t*>(bytes));
+    // A JPEG's luminance is stored as it is: half the time of decoding its colors.
+    const bool jpeg = begins(bytes, size, "\xff\xd8\xff", 3);
+    const cv::Mat mat = cv::imdecode(
+        buffer, jpeg ? cv::IMREAD_GRAYSCALE | cv::IMREAD_IGNORE_ORIENTATION : cv::IMREAD_UNCHANGED);
+    // libtiff's ready-made pixels are weighted; those of 16 bits OpenCV reads itself.
+    const bool tiff = begins(bytes, size, "II", 2) || begins(bytes, size, "MM", 2);
+    return to_gray(to_bytes(mat), tiff && mat.depth() == CV_8U);
+}
+
+}  // namespace
+
+bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
+            std::string& error) {
+    try {
+        cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+        cv::Mat gray;
+        {
+            Quiet quiet;
+            gray = decoded(bytes, size);
+            damaged = quiet.heard_of_damage();
+        }
+        if (gray.empty()) {
+            error = "cannot be decoded";
+            return false;
+        }
+        picture.rows = gray.rows;
+        picture.cols = gray.cols;
+        picture.gray.resize(gray.total());
+        gray.copyTo(cv::Mat(gray.rows, gray.cols, CV_8U, picture.gray.data()));
+        return true;
+    } catch (const std::bad_alloc&) {
+        error = "needs more memory than there is";
+    } catch (const std::exception&) {
+        error = "cannot be decoded";
+    }
+    return false;
+}
+
+}  // namespace knn::opencv

@@ -1,0 +1,137 @@
+#include "data/picture/picture_file.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "data/core/errors.h"
+#include "data/file/file_descriptor.h"
+#include "data/picture/picture_header.h"
+#include "data/picture/picture_module.h"
+
+namespace knn {
+
+namespace {
+
+constexpr const char* expected = "expected a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
+
+/// 100 megapixels with four 16-bit samples fit into it.
+constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
+
+[[noreturn]] void fail(const std::string& name, const std::string& what,
+                       const std::string& instead = expected) {
+    throw DataError(name + ": " + what + "; " + instead);
+}
+
+/// Until a pipe or a terminal has something to read, or ends; a file always has.
+void wait_for(int descriptor, const std::atomic<bool>* stop) {
+    constexpr int pause_ms = 100;
+    pollfd waiting{descriptor, POLLIN, 0};
+    while (::poll(&waiting, 1, pause_ms) <= 0)
+        if (stop != nullptr && stop->load()) throw Interrupted();
+}
+
+std::vector<std::uint8_t> content_of(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
+    struct stat found {};
+    if (::fstat(descriptor, &found) != 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
+    if (S_ISDIR(found.st_mode)) fail(name, "is a folder");
+
+    std::vector<std::uint8_t> bytes;
+    std::size_t size = 0;
+    for (std::size_t room = static_cast<std::size_t>(std::max<off_t>(found.st_size, 65535)) + 1;;) {
+        if (size > max_file_bytes || room > max_file_bytes + 1)
+            fail(name, "is larger than 1 GiB", "expected a picture of at most 100 megapixels");
+        bytes.resize(room);
+        wait_for(descriptor, stop);
+        const ssize_t got = ::read(descriptor, bytes.data() + size, bytes.size() - size);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (got < 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
+        if (got == 0) break;
+        size += static_cast<std::size_t>(got);
+        if (size == room) room = std::min(2 * room, max_file_bytes + 1 + (room > max_file_bytes));
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
+std::string size_of(const PictureHeader& header) {
+    return std::to_string(header.cols) + "x" + std::to_string(header.rows);
+}
+
+void check(const PictureHeader& header, const std::string& name) {
+    const std::string size = size_of(header);
+    if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
+    if (header.rows > max_picture_pixels / header.cols)
+        fail(name, "has " + size + " pixels", "expected at most 100 megapixels");
+    if (header.unclear_colors)
+        fail(name, "is a CMYK JPEG without Adobe's marker, so that its colors are not known",
+             "expected gray, RGB or Adobe's CMYK");
+    if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
+}
+
+/// The eight orientations of EXIF: how the stored rows and columns lie in the upright picture.
+Picture upright(Picture stored, int orientation) {
+    if (orientation <= 1 || orientation > 8) return stored;
+    const bool transposed = orientation >= 5;
+    const bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+    const bool from_bottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+    Picture result{transposed ? stored.cols : stored.rows, transposed ? stored.rows : stored.cols, {}};
+    result.gray.resize(stored.gray.size());
+    std::uint8_t* to = result.gray.data();
+    for (int row = 0; row < result.rows; ++row)
+        for (int col = 0; col < result.cols; ++col) {
+            int y = transposed ? col : row, x = transposed ? row : col;
+            if (from_bottom) y = stored.rows - 1 - y;
+            if (from_right) x = stored.cols - 1 - x;
+            *to++ = stored.gray[static_cast<std::size_t>(y) * static_cast<std::size_t>(stored.cols) +
+                                static_cast<std::size_t>(x)];
+        }
+    return result;
+}
+
+}  // namespace
+
+Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
+    if (bytes.empty()) fail(name, "is empty");
+    const std::optional<PictureHeader> header = picture_header(bytes);
+    if (!header) {
+        const std::string foreign = foreign_format(bytes);
+        if (foreign.empty()) fail(name, "is no picture that this program reads");
+        fail(name, "is " + foreign + ", which this program does not read",
+             "expected a picture: convert it to PNG first");
+    }
+    check(*header, name);
+    const std::span<const std::uint8_t> still = header->still.empty() ? bytes : std::span(header->still);
+
+    // The codecs have a limit of their own, 2^30 pixels; a value that the user has set stays.
+    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
+    Picture picture;
+    bool damaged = false;
+    std::string error;
+    if (!picture_module().decode(still.data(), still.size(), picture, damaged, error))
+        fail(name, error, "expected a whole " + header->format + " file");
+    if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header->format + " file");
+    picture = upright(std::move(picture), header->orientation);
+    return picture;
+}
+
+Picture read_picture(const std::string& file, const std::atomic<bool>* stop) {
+    // A pipe that nobody writes to would keep open() itself from returning.
+    const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
+    return decode_picture(content_of(descriptor.number(), file, stop), file);
+}
+
+Picture read_picture(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
+    return decode_picture(content_of(descriptor, name, stop), name);
+}
+
+}  // namespace knn

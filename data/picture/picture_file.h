@@ -1,0 +1,23 @@
+#pragma once
+/// Picture files (PNG, JPEG, BMP, TIFF, WebP, PGM), by OpenCV's codecs, told apart by content, never by name.
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "data/picture/picture.h"
+
+namespace knn {
+
+/// The most pixels that are decoded: 100 megapixels.
+inline constexpr std::int64_t max_picture_pixels = 100'000'000;
+
+/// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and
+/// checked before anything is decoded. Of animated and multi-page files the first picture.
+/// Throws Interrupted where `stop` (may be null) is set while a pipe or a terminal is waited for.
+Picture read_picture(const std::string& file, const std::atomic<bool>* stop = nullptr);
+Picture read_picture(int descriptor, const std::string& name, const std::atomic<bool>* stop = nullptr);
+Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name);
+
+}  // namespace knn

@@ -1,0 +1,241 @@
+#include "data/picture/picture_header.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "data/core/bytes_view.h"
+
+namespace knn {
+
+namespace {
+
+/// The orientation (tag 274) in the first directory of a TIFF, which is what EXIF is. 1 where there is none.
+int orientation_of(const BytesView& tiff) {
+    const bool big = tiff.is("MM", 0);
+    const std::uint64_t directory = tiff.u32(4, big), count = tiff.u16(directory, big);
+    for (std::uint64_t entry = 0; entry < count; ++entry) {
+        const std::uint64_t at = directory + 2 + 12 * entry;
+        if (!tiff.has(at, 12)) break;
+        if (tiff.u16(at, big) != 274) continue;
+        const int value = int(tiff.u16(at + 8, big));
+        return value >= 1 && value <= 8 ? value : 1;
+    }
+    return 1;
+}
+
+// PNG (W3C, third edition): chunks of length, type, data, CRC; IHDR first, IEND last; eXIf holds EXIF.
+PictureHeader png(const BytesView& file) {
+    PictureHeader header("PNG");
+    header.cut_short = true;
+    header.cols = file.u32(16, true);
+    header.rows = file.u32(20, true);
+    std::uint64_t at = 8;
+    while (file.has(at, 12)) {
+        const std::uint64_t length = file.u32(at, true);
+        if (!file.has(at, 12 + length)) break;
+        if (file.is("eXIf", at + 4)) header.orientation = orientation_of(file.from(at + 8, length));
+        if (file.is("IEND", at + 4)) {
+            header.cut_short = false;
+            break;
+        }
+        at += 12 + length;
+    }
+    return header;
+}
+
+// JPEG (ITU-T T.81, annex B): segments that begin with FF and a code. Entropy-coded data follows SOS (DA); in
+// it FF is followed by 00 or by a restart marker (D0 to D7). EOI (D9) ends the picture.
+PictureHeader jpeg(const BytesView& file) {
+    PictureHeader header("JPEG");
+    header.cut_short = true;
+    bool adobe = false;  // its marker says that four colors are CMYK, stored as their negative
+    std::uint32_t colors = 0;
+    for (std::uint64_t at = 2; file.has(at, 2);) {
+        const unsigned code = file.u8(at + 1);
+        const bool marker = file.u8(at) == 0xff && code != 0x00 && code != 0xff;
+        if (!marker || code == 0x01 || (code >= 0xd0 && code <= 0xd8)) {
+            at += file.u8(at) == 0xff && code != 0xff ? 2 : 1;
+            continue;
+        }
+        if (code == 0xd9) {
+            header.cut_short = false;
+            break;
+        }
+        const std::uint64_t length = file.u16(at + 2, true);
+        const bool frame = code >= 0xc0 && code <= 0xcf && code != 0xc4 && code != 0xc8 && code != 0xcc;
+        if (frame && header.cols == 0) {
+            header.rows = file.u16(at + 5, true);
+            header.cols = file.u16(at + 7, true);
+            colors = file.u8(at + 9);
+        }
+        adobe = adobe || (code == 0xee && file.is("Adobe", at + 4));
+        if (code == 0xe1 && file.is(std::string_view("Exif\0\0", 6), at + 4) && length > 8)
+            header.orientation = orientation_of(file.from(at + 10, length - 8));
+        at += 2 + length;
+    }
+    header.unclear_colors = colors == 4 && !adobe;
+    return header;
+}
+
+// BMP: the file header's offset of the pixels, then the size in 32 (OS/2: 16) bits; rows < 0 run downward.
+PictureHeader bmp(const BytesView& file) {
+    PictureHeader header("BMP");
+    const bool old = file.u32(14, false) == 12;
+    header.cols = old ? file.u16(18, false) : std::int32_t(file.u32(18, false));
+    header.rows = old ? file.u16(20, false) : std::int32_t(file.u32(22, false));
+    header.rows = header.rows < 0 ? -header.rows : header.rows;
+    const std::uint64_t bits = file.u16(old ? 24 : 28, false), packing = old ? 0 : file.u32(30, false);
+    const bool plain = packing == 0 || packing == 3;
+    const bool usual = header.cols > 0 && header.rows > 0 && bits <= 64;
+    const std::uint64_t row = usual ? (std::uint64_t(header.cols) * bits + 31) / 32 * 4 : 0;
+    header.cut_short = !file.has(10, 20) ||
+                       (plain && usual && !file.has(file.u32(10, false), row * std::uint64_t(header.rows)));
+    return header;
+}
+
+/// Entry `index` of a TIFF value of 16 or 32 bits; values of up to 4 bytes stand in the directory itself.
+std::uint64_t tiff_value(const BytesView& file, std::uint64_t entry, std::uint64_t index, bool big) {
+    const std::uint64_t type = file.u16(entry + 2, big), count = file.u32(entry + 4, big);
+    const std::uint64_t size = type == 3 ? 2 : 4;
+    const std::uint64_t at = (count * size <= 4 ? entry + 8 : file.u32(entry + 8, big)) + index * size;
+    return size == 2 ? file.u16(at, big) : file.u32(at, big);
+}
+
+// TIFF 6.0: a directory of tagged values; strips (273, 279) or tiles (324, 325) must lie within the file.
+PictureHeader tiff(const BytesView& file) {
+    PictureHeader header("TIFF");
+    const bool big = file.is("MM", 0);
+    const std::uint64_t directory = file.u32(4, big), count = file.u16(directory, big);
+    header.cut_short = count == 0 || !file.has(directory, 2 + 12 * count);
+    std::uint64_t offsets = 0, sizes = 0, parts = 0;
+    for (std::uint64_t entry = 0; entry < count && file.has(directory + 2 + 12 * entry, 12); ++entry) {
+        const std::uint64_t at = directory + 2 + 12 * entry;
+        const std::uint64_t tag = file.u16(at, big);
+        if (tag == 256) header.cols = std::int64_t(tiff_value(file, at, 0, big));
+        if (tag == 257) header.rows = std::int64_t(tiff_value(file, at, 0, big));
+        if (tag == 273 || tag == 324) offsets = at, parts = file.u32(at + 4, big);
+        if (tag == 279 || tag == 325) sizes = at;
+    }
+    if (offsets == 0 || sizes == 0) return header;
+    parts = std::min<std::uint64_t>({parts, file.u32(sizes + 4, big), file.size()});
+    for (std::uint64_t part = 0; part < parts && !header.cut_short; ++part)
+        header.cut_short =
+            !file.has(tiff_value(file, offsets, part, big), tiff_value(file, sizes, part, big));
+    return header;
+}
+
+// WebP container: RIFF chunks with even sizes. The size stands in VP8X, VP8L or VP8; ANMF holds one frame of
+// an animation, which becomes a file of its own.
+void webp_frame(const BytesView& file, std::uint64_t at, std::uint64_t length, PictureHeader& header) {
+    if (length < 24 || !header.still.empty()) return;
+    std::vector<std::uint8_t>& still = header.still;
+    const auto put = [&](std::string_view text) {
+        for (const char letter : text)
+            still.push_back(static_cast<std::uint8_t>(letter));
+    };
+    const auto put32 = [&](std::uint64_t value) {
+        for (int i = 0; i < 4; ++i)
+            still.push_back(std::uint8_t(value >> (8 * i)));
+    };
+    const BytesView chunks = file.from(at + 16, length - 16);
+    put("RIFF");
+    put32(4 + 18 + chunks.size());
+    put("WEBPVP8X");
+    put32(10);
+    put32(chunks.is("ALPH", 0) || chunks.is("VP8L", 0) ? 0x10 : 0);  // there may be transparency
+    for (std::uint64_t i = 6; i < 12; ++i)
+        still.push_back(std::uint8_t(file.u8(at + i)));  // the frame's size
+    for (std::uint64_t i = 0; i < chunks.size(); ++i)
+        still.push_back(std::uint8_t(chunks.u8(i)));
+    header.cols = 1 + std::int64_t(file.u32(at + 6, false) & 0xffffff);
+    header.rows = 1 + std::int64_t(file.u32(at + 9, false) & 0xffffff);
+}
+
+PictureHeader webp(const BytesView& file) {
+    PictureHeader header("WebP");
+    header.cut_short = file.u32(4, false) + std::uint64_t{8} > file.size();
+    for (std::uint64_t at = 12; file.has(at, 8);) {
+        const std::uint64_t length = file.u32(at + 4, false), data = at + 8;
+        if (file.is("VP8X", at)) {
+            header.cols = 1 + std::int64_t(file.u32(data + 4, false) & 0xffffff);
+            header.rows = 1 + std::int64_t((file.u32(data + 6, false) >> 8) & 0xffffff);
+        } else if (file.is("VP8 ", at) && header.cols == 0) {
+            header.cols = file.u16(data + 6, false) & 0x3fff;
+            header.rows = file.u16(data + 8, false) & 0x3fff;
+        } else if (file.is("VP8L", at) && header.cols == 0) {
+            const std::uint32_t bits = file.u32(data + 1, false);
+            header.cols = 1 + std::int64_t(bits & 0x3fff);
+            header.rows = 1 + std::int64_t(bits >> 14 & 0x3fff);
+        } else if (file.is("EXIF", at)) {
+            // Some writers put JPEG's prefix before the TIFF.
+            const std::uint64_t prefix = file.is("Exif", data) ? 6 : 0;
+            if (length > prefix)
+                header.orientation = orientation_of(file.from(data + prefix, length - prefix));
+        } else if (file.is("ANMF", at)) {
+            header.cut_short = header.cut_short || !file.has(data, length);
+            webp_frame(file, data, length, header);
+        }
+        at = data + length + length % 2;
+    }
+    return header;
+}
+
+/// PNM: P1 to P6, then numbers between white space and comments (# to the end of the line).
+PictureHeader pnm(const BytesView& file) {
+    PictureHeader header("PNM");
+    header.cut_short = true;
+    const unsigned kind = file.u8(1) - '0';
+    const int numbers = kind == 1 || kind == 4 ? 2 : 3;
+    std::int64_t values[3] = {0, 0, 1};
+    std::uint64_t at = 2;
+    for (int i = 0; i < numbers; ++i) {
+        for (bool comment = false; file.has(at, 1); ++at) {
+            const unsigned c = file.u8(at);
+            if (c == '#') comment = true;
+            if (c == '\n' || c == '\r')
+                comment = false;
+            else if (!comment && c > ' ')
+                break;
+        }
+        std::int64_t value = 0;
+        for (; file.has(at, 1) && file.u8(at) >= '0' && file.u8(at) <= '9'; ++at)
+            value = std::min<std::int64_t>(value * 10 + file.u8(at) - '0', 1'000'000'000);
+        values[i] = value;
+    }
+    header.cols = values[0];
+    header.rows = values[1];
+    const std::uint64_t samples = std::uint64_t(values[0]) * (kind % 3 == 0 ? 3 : 1);
+    const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (values[2] > 255 ? 2 : 1);
+    header.cut_short = !file.has(at, 1 + (kind >= 4 ? row * std::uint64_t(values[1]) : 0));
+    return header;
+}
+
+}  // namespace
+
+std::optional<PictureHeader> picture_header(std::span<const std::uint8_t> bytes) {
+    const BytesView file(bytes);
+    if (file.is("\x89PNG\r\n\x1a\n", 0)) return png(file);
+    if (file.is("\xff\xd8\xff", 0)) return jpeg(file);
+    if (file.is(std::string_view("II*\0", 4), 0) || file.is(std::string_view("MM\0*", 4), 0))
+        return tiff(file);
+    if (file.is("RIFF", 0) && file.is("WEBP", 8)) return webp(file);
+    if (file.is("BM", 0) &&
+        (file.u32(14, false) == 12 || (file.u32(14, false) >= 40 && file.u32(14, false) <= 124)))
+        return bmp(file);
+    const bool pnm_kind = file.is("P", 0) && file.u8(1) >= '1' && file.u8(1) <= '6';
+    if (pnm_kind && (file.u8(2) == '#' || (file.u8(2) <= ' ' && file.has(2, 1)))) return pnm(file);
+    return std::nullopt;
+}
+
+std::string foreign_format(std::span<const std::uint8_t> bytes) {
+    const BytesView file(bytes);
+    if (file.is("GIF8", 0)) return "a GIF file";
+    if (file.is("ftypavif", 4)) return "an AVIF file";
+    for (const char* brand : {"ftypheic", "ftypheix", "ftypmif1", "ftypmsf1", "ftyphevc"})
+        if (file.is(brand, 4)) return "a HEIF file";
+    if (file.is("%PDF", 0)) return "a PDF file";
+    if (file.is("<svg", 0) || file.is("<?xml", 0)) return "an SVG or XML file";
+    return "";
+}
+
+}  // namespace knn

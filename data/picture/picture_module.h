@@ -1,0 +1,38 @@
+#pragma once
+/// Image formats and windows, in a module of their own: they bring more than a hundred shared libraries, 60
+/// ms of every start, so the program loads them when it first needs one of these functions.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "data/picture/picture.h"
+
+namespace knn {
+
+/// What the module exports, as `extern "C" const PictureModule mnist_knn_pictures`. It is built with the
+/// program and loaded by no other. Functions fill `error` (one line, no file name) and return false where
+/// something is wrong; none throws.
+struct PictureModule {
+    /// The first picture in the bytes, as 8-bit gray on white, not turned: EXIF orientation is the caller's,
+    /// except for TIFF, whose orientation is applied. `damaged` is set where a codec made up for missing or
+    /// broken data.
+    bool (*decode)(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
+                   std::string& error);
+
+    /// Shows rows × cols × (blue, green, red) bytes in the window `name`, created where it is not there; the
+    /// picture sets its size. Qt ends the process where there is no display: look for one first.
+    bool (*show)(const char* name, const std::uint8_t* bgr, int rows, int cols, std::string& error);
+    /// Waits up to `milliseconds` (0: as long as it takes) and keeps the windows alive meanwhile. The key's
+    /// full code (cv::waitKeyEx), or -1.
+    int (*wait_key)(int milliseconds);
+    /// False once the user has closed the window.
+    bool (*is_visible)(const char* name);
+    void (*close)(const char* name);
+};
+
+/// Loads the module on the first call: from the program's own folder, or from mnist-knn/ in the library
+/// folder of its installation. Throws DataError where it is not there, or where this build has none.
+const PictureModule& picture_module();
+
+}  // namespace knn

@@ -1,0 +1,194 @@
+// A cache file: Header, `key_bytes` of key, one CRC-32 for each piece of the payload, then at the next
+// multiple of 64 bytes the payload, which ends the file. Numbers in the order of the machine, which reads no
+// files but its own; another order shows in the magic number.
+#include "data/set/cache.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <ostream>
+#include <system_error>
+
+#include "data/file/atomic_file.h"
+#include "data/file/file_descriptor.h"
+
+namespace knn {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Bytes = std::span<const std::uint8_t>;
+
+struct Header {
+    std::uint64_t magic;
+    std::uint64_t key_bytes, payload_bytes;
+    std::uint64_t crc;  ///< CRC-32 of the key and of the pieces' checksums
+};
+
+constexpr std::uint64_t magic_number = 0x3165686361636b6d;  // "mkcache1"
+constexpr std::uint64_t alignment = 64, piece_bytes = 1 << 20;
+constexpr std::uint64_t most_key_bytes = 1 << 16;
+
+std::uint64_t rounded_up(std::uint64_t bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+std::uint64_t count_pieces(std::uint64_t bytes) {
+    return (bytes + piece_bytes - 1) / piece_bytes;
+}
+
+std::uint32_t crc_of(Bytes bytes, std::uint32_t before = 0) {
+    if (bytes.empty()) return before;  // zlib takes a null pointer for the wish to begin anew
+    return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
+}
+
+Bytes bytes_of(const std::string& text) {
+    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+Bytes bytes_of(const std::vector<std::uint32_t>& numbers) {
+    return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof(std::uint32_t)};
+}
+
+/// Whether each piece has its checksum.
+bool is_whole(Bytes payload, const std::uint8_t* checksums, int threads) {
+    const std::uint64_t pieces = count_pieces(payload.size());
+    std::atomic<std::uint64_t> next = 0;
+    std::atomic<bool> good = true;
+    const auto check = [&] {
+        for (std::uint64_t i; good && (i = next++) < pieces;) {
+            std::uint32_t expected = 0;
+            std::memcpy(&expected, checksums + i * sizeof expected, sizeof expected);
+            const std::uint64_t first = i * piece_bytes;
+            if (crc_of(payload.subspan(first, std::min(piece_bytes, payload.size() - first))) != expected)
+                good = false;
+        }
+    };
+    std::vector<std::future<void>> others;
+    for (int i = 1; i < threads && static_cast<std::uint64_t>(i) < pieces; ++i)
+        others.push_back(std::async(check));
+    check();
+    for (auto& other : others)
+        other.get();
+    return good;
+}
+
+/// The checksums of the pieces that `parts`, joined, are cut into.
+std::vector<std::uint32_t> checksums_of(std::span<const Bytes> parts) {
+    std::vector<std::uint32_t> checksums;
+    std::uint64_t filled = piece_bytes;  // of the current piece; a full one makes the next byte begin another
+    for (Bytes rest : parts)
+        while (!rest.empty()) {
+            if (filled == piece_bytes) {
+                checksums.push_back(0);
+                filled = 0;
+            }
+            const Bytes now = rest.first(std::min<std::size_t>(rest.size(), piece_bytes - filled));
+            checksums.back() = crc_of(now, checksums.back());
+            filled += now.size();
+            rest = rest.subspan(now.size());
+        }
+    return checksums;
+}
+
+std::shared_ptr<const std::uint8_t> map_file(const fs::path& file, std::uint64_t& size) {
+    const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status = {};
+    if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size <= 0)
+        return nullptr;
+    const auto bytes = static_cast<std::size_t>(status.st_size);
+    void* place = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor.number(), 0);
+    if (place == MAP_FAILED) return nullptr;
+    size = bytes;
+    return {static_cast<const std::uint8_t*>(place),
+            [bytes](const std::uint8_t* mapped) { ::munmap(const_cast<std::uint8_t*>(mapped), bytes); }};
+}
+
+fs::path absolute_folder(const char* variable) {
+    const char* value = std::getenv(variable);
+    const fs::path folder = value != nullptr ? value : "";
+    return folder.is_absolute() ? folder : fs::path();
+}
+
+/// Makes the folder that `cache_folder` names; a home that does not exist is not made.
+void make_cache_folder(const fs::path& folder) {
+    std::error_code error;
+    if (fs::exists(folder, error)) return;
+    const fs::path base = folder.parent_path();
+    if (!fs::exists(base, error) && fs::exists(base.parent_path(), error)) ::mkdir(base.c_str(), 0700);
+    ::mkdir(folder.c_str(), 0700);
+}
+
+}  // namespace
+
+fs::path cache_folder() {
+    if (const fs::path base = absolute_folder("XDG_CACHE_HOME"); !base.empty()) return base / "mnist-knn";
+    const fs::path home = absolute_folder("HOME");
+    return home.empty() ? fs::path() : home / ".cache" / "mnist-knn";
+}
+
+std::uint64_t cache_bytes() {
+    std::error_code error;
+    std::uint64_t sum = 0;
+    for (fs::directory_iterator entry(cache_folder(), error), end; !error && entry != end;
+         entry.increment(error))
+        if (const std::uint64_t bytes = entry->file_size(error); !error) sum += bytes;
+    return sum;
+}
+
+std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads) {
+    const fs::path folder = cache_folder();
+    if (folder.empty()) return std::nullopt;
+    std::uint64_t size = 0;
+    CachedBytes cached;
+    cached.mapping_ = map_file(folder / name, size);
+    if (cached.mapping_ == nullptr || size < sizeof(Header)) return std::nullopt;
+    Header header = {};
+    std::memcpy(&header, cached.mapping_.get(), sizeof header);
+    if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > most_key_bytes ||
+        header.payload_bytes > size)
+        return std::nullopt;
+    const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
+    const std::uint64_t head = sizeof header + key.size() + checksum_bytes;
+    if (size != rounded_up(head) + header.payload_bytes) return std::nullopt;
+    const Bytes described(cached.mapping_.get() + sizeof header, key.size() + checksum_bytes);
+    if (crc_of(described) != header.crc || std::memcmp(described.data(), key.data(), key.size()) != 0)
+        return std::nullopt;
+    cached.payload_ = {cached.mapping_.get() + rounded_up(head), header.payload_bytes};
+    if (!is_whole(cached.payload_, described.data() + key.size(), threads)) return std::nullopt;
+    return cached;
+}
+
+void write_cached(const std::string& name, const std::string& key, std::span<const Bytes> pieces) noexcept
+    try {
+    const fs::path folder = cache_folder();
+    if (folder.empty() || key.size() > most_key_bytes) return;
+    make_cache_folder(folder);
+    const std::vector<std::uint32_t> checksums = checksums_of(pieces);
+    Header header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
+    for (const Bytes piece : pieces)
+        header.payload_bytes += piece.size();
+    write_file_atomically(folder / name, [&](std::ostream& out) {
+        const auto put = [&](const void* data, std::size_t size) {
+            out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+        };
+        const std::uint64_t head = sizeof header + key.size() + bytes_of(checksums).size();
+        put(&header, sizeof header);
+        put(key.data(), key.size());
+        put(checksums.data(), bytes_of(checksums).size());
+        const std::string gap(rounded_up(head) - head, '\0');
+        put(gap.data(), gap.size());
+        for (const Bytes piece : pieces)
+            put(piece.data(), piece.size());
+    });
+} catch (...) {  // whatever it was: the next start reads the source again
+}
+
+}  // namespace knn

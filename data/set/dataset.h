@@ -1,0 +1,55 @@
+#pragma once
+/// Labeled images, and the two sets that an evaluation needs.
+
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/core/search.h"
+
+namespace knn {
+
+/// Bytes in memory from a resource of the caller's choice (pinned host memory where a GPU reads them).
+/// Not initialized. Can be moved, not copied. The resource outlives it.
+class Bytes {
+  public:
+    Bytes() = default;
+    explicit Bytes(std::size_t size, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+    Bytes(Bytes&& other) noexcept;
+    Bytes& operator=(Bytes&& other) noexcept;
+    ~Bytes();
+
+    std::uint8_t* data() { return data_; }
+    const std::uint8_t* data() const { return data_; }
+    std::size_t size() const { return size_; }
+    std::span<const std::uint8_t> span() const { return {data_, size_}; }
+
+  private:
+    std::pmr::memory_resource* memory_ = nullptr;
+    std::uint8_t* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// n images of rows × cols 8-bit pixels, 0 = background, and one label for each.
+struct LabeledImages {
+    std::int64_t count = 0;
+    int rows = 0, cols = 0;
+    Bytes pixels;  ///< count × rows × cols
+    Bytes labels;  ///< count
+
+    std::int64_t dim() const { return std::int64_t{rows} * cols; }
+    ImageRows images() const { return {pixels.data(), count, dim()}; }
+};
+
+/// A training set and a test set with images of the same size.
+struct Dataset {
+    std::string name;  ///< "MNIST" where the checksums say so, else the folder's name, or "synthetic digits"
+    std::string source;  ///< where it came from, for people
+    bool synthetic = false;
+    LabeledImages train, test;
+    std::vector<std::uint8_t> labels;  ///< every label that occurs in either set, ascending: the classes
+};
+
+}  // namespace knn

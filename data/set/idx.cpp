@@ -1,0 +1,219 @@
+#include "data/set/idx.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/file/byte_source.h"
+
+namespace knn {
+
+namespace {
+
+constexpr std::uint8_t unsigned_byte = 0x08;  // the element type that MNIST has
+
+/// What a caller wants to read.
+struct Kind {
+    std::uint8_t rank;
+    const char* name;
+    const char* expected;
+};
+constexpr Kind images_kind = {3, "images", "an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip"};
+constexpr Kind labels_kind = {1, "labels", "an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip"};
+
+struct Header {
+    std::array<std::uint64_t, 3> sizes = {1, 1, 1};  // those beyond the rank stay 1
+    std::uint64_t bytes = 0;                         // of the header itself
+    std::uint64_t data_bytes = 0;                    // that it promises
+};
+
+const char* element_type(std::uint8_t code) {
+    switch (code) {
+        case 0x09:
+            return "int8";
+        case 0x0b:
+            return "int16";
+        case 0x0c:
+            return "int32";
+        case 0x0d:
+            return "float32";
+        case 0x0e:
+            return "float64";
+        default:
+            return nullptr;
+    }
+}
+
+/// What a download may have left in place of data, by its first bytes.
+std::string describe_stranger(std::string_view head) {
+    struct Stranger {
+        std::string_view start, name;
+    };
+    constexpr Stranger strangers[] = {
+        {"<!doctype html", "is a web page, not data"},
+        {"<html", "is a web page, not data"},
+        {"<?xml", "is an XML page, not data"},
+        {"version https://git-lfs", "is a Git LFS pointer, not data"},
+        {"pk\3\4", "is a zip archive"},
+        {"bzh", "is a bzip2 file"},
+        {"\xfd"
+         "7zxz",
+         "is an xz file"},
+        {"\x28\xb5\x2f\xfd", "is a zstd file"},
+        {"\x89png", "is a PNG picture"},
+    };
+    constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+    if (head.starts_with(byte_order_mark)) head.remove_prefix(byte_order_mark.size());
+    head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+    const auto lower = [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); };
+    for (const Stranger& stranger : strangers)
+        if (head.size() >= stranger.start.size() &&
+            std::equal(stranger.start.begin(), stranger.start.end(), head.begin(),
+                       [&](char want, char got) { return want == lower(got); }))
+            return std::string(stranger.name);
+    return "";
+}
+
+/// The file begins with `magic`, which is no IDX at all.
+[[noreturn]] void fail_magic(ByteSource& source, const std::array<std::uint8_t, 4>& magic) {
+    std::array<std::uint8_t, 256> head = {};
+    std::copy(magic.begin(), magic.end(), head.begin());
+    const std::size_t size = 4 + source.read(std::span(head).subspan(4));
+    const std::string stranger = describe_stranger({reinterpret_cast<const char*>(head.data()), size});
+    if (!stranger.empty()) source.fail(stranger);
+    std::string text = "has the wrong magic";
+    for (const std::uint8_t byte : magic) {
+        constexpr const char* digits = "0123456789abcdef";
+        text += {' ', digits[byte >> 4], digits[byte & 15]};
+    }
+    source.fail(text);
+}
+
+void check_magic(ByteSource& source, const std::filesystem::path& file, const Kind& kind) {
+    std::array<std::uint8_t, 4> magic = {};
+    const std::size_t got = source.read(magic);
+    if (got == 0) source.fail("is empty inside its gzip wrapping");
+    if (got < magic.size()) source.fail("is cut short within its header");
+    const char* other_type = element_type(magic[2]);
+    if (magic[0] != 0 || magic[1] != 0 || (magic[2] != unsigned_byte && other_type == nullptr))
+        fail_magic(source, magic);
+    if (other_type != nullptr) source.fail(std::string("holds elements of type ") + other_type);
+    const Kind& other = kind.rank == images_kind.rank ? labels_kind : images_kind;
+    if (magic[3] == other.rank)
+        throw SwappedFiles(file.string() + ": holds " + other.name + " where " + kind.name +
+                           " were expected (swapped files?); expected " + kind.expected);
+    if (magic[3] != kind.rank) source.fail("has rank " + std::to_string(magic[3]));
+}
+
+Header read_header(ByteSource& source, const std::filesystem::path& file, const Kind& kind) {
+    check_magic(source, file, kind);
+    std::array<std::uint8_t, 12> raw = {};
+    const std::size_t size_bytes = std::size_t{4} * kind.rank;
+    if (source.read(std::span(raw).first(size_bytes)) < size_bytes)
+        source.fail("is cut short within its header");
+    Header header;
+    header.bytes = 4 + size_bytes;
+    for (std::size_t i = 0; i < kind.rank; ++i)
+        header.sizes[i] = std::uint64_t{raw[4 * i]} << 24 | std::uint64_t{raw[4 * i + 1]} << 16 |
+                          std::uint64_t{raw[4 * i + 2]} << 8 | raw[4 * i + 3];
+    return header;
+}
+
+std::string describe(const Header& header, const Kind& kind) {
+    std::string text = std::to_string(header.sizes[0]) + " " + kind.name;
+    if (kind.rank == images_kind.rank)
+        text += " of " + std::to_string(header.sizes[1]) + "x" + std::to_string(header.sizes[2]);
+    return text;
+}
+
+/// Before anything is allocated: are the sizes possible, and can the file hold them?
+void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
+    const auto [count, rows, cols] = header.sizes;
+    constexpr std::uint64_t most = std::numeric_limits<int>::max();
+    if (count == 0) source.fail(std::string("holds zero ") + kind.name);
+    if (rows == 0 || cols == 0) source.fail("promises " + describe(header, kind) + ", without a pixel");
+    if (rows > most || cols > most || __builtin_mul_overflow(count, rows * cols, &header.data_bytes) ||
+        header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
+        source.fail("promises " + describe(header, kind) + ", more than 64-bit sizes can count");
+    if (!source.most_bytes()) return;
+    const std::uint64_t room = *source.most_bytes() - std::min(*source.most_bytes(), header.bytes);
+    const std::string promise =
+        "promises " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
+    if (header.data_bytes > room)
+        source.fail("is cut short: it " + promise +
+                    (source.is_gzip()
+                         ? std::to_string(*source.file_bytes()) + " bytes of gzip cannot hold them"
+                         : "has " + std::to_string(room)));
+    if (!source.is_gzip() && header.data_bytes < room)
+        source.fail("has trailing bytes: it " + promise + "has " + std::to_string(room));
+}
+
+/// `size` bytes into memory from `memory`; fewer where the content ends early (`got`).
+Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource* memory, std::size_t& got) {
+    if (source.most_bytes()) {
+        Bytes bytes(size, memory);
+        got = source.read({bytes.data(), size});
+        return bytes;
+    }
+    // Nothing bounds the promise of a pipe: memory grows with what really comes.
+    std::vector<std::uint8_t> grown;
+    constexpr std::size_t first_piece = 1 << 20;
+    for (got = 0; got == grown.size() && got < size;) {
+        grown.resize(std::min(size, std::max(first_piece, 2 * got)));
+        got += source.read(std::span(grown).subspan(got));
+    }
+    Bytes bytes(got, memory);
+    std::copy_n(grown.begin(), got, bytes.data());
+    return bytes;
+}
+
+/// All of the file: the header, the data and the proof that nothing follows.
+Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind& kind,
+               std::pmr::memory_resource* memory, Header& header) {
+    header = read_header(source, file, kind);
+    check_sizes(source, header, kind);
+    try {
+        std::size_t got = 0;
+        Bytes bytes = read_data(source, static_cast<std::size_t>(header.data_bytes), memory, got);
+        if (got < header.data_bytes)
+            source.fail("is cut short: it promises " + describe(header, kind) + " = " +
+                        std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
+        std::uint8_t beyond = 0;
+        if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
+        return bytes;
+    } catch (const std::bad_alloc&) {
+        throw DataError(file.string() + ": needs " + std::to_string(header.data_bytes) +
+                        " bytes of memory, which are not free; expected that much free memory");
+    }
+}
+
+}  // namespace
+
+IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
+    ByteSource source(file, images_kind.expected);
+    Header header;
+    IdxImages images;
+    images.pixels = read_idx(source, file, images_kind, memory, header);
+    images.count = static_cast<std::int64_t>(header.sizes[0]);
+    images.rows = static_cast<int>(header.sizes[1]);
+    images.cols = static_cast<int>(header.sizes[2]);
+    images.crc32 = source.crc32();
+    return images;
+}
+
+IdxLabels read_idx_labels(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
+    ByteSource source(file, labels_kind.expected);
+    Header header;
+    IdxLabels labels;
+    labels.labels = read_idx(source, file, labels_kind, memory, header);
+    labels.crc32 = source.crc32();
+    return labels;
+}
+
+}  // namespace knn

@@ -1,0 +1,49 @@
+#pragma once
+/// The IDX format of MNIST: magic 00 00 TYPE RANK, RANK big-endian 32-bit sizes, then the data; plain or
+/// gzip, told apart by content, never by name. Only 8-bit unsigned images (rank 3) and labels (rank 1) are
+/// read.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory_resource>
+
+#include "data/core/errors.h"
+#include "data/set/dataset.h"
+
+namespace knn {
+
+/// The images of one file: count × rows × cols, read straight into memory from `memory`.
+struct IdxImages {
+    std::int64_t count = 0;
+    int rows = 0, cols = 0;
+    Bytes pixels;
+    std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
+};
+
+/// The labels of one file, read straight into memory from `memory`.
+struct IdxLabels {
+    Bytes labels;
+    std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
+};
+
+/// Labels where images were expected, or the other way round.
+struct SwappedFiles : DataError {
+    using DataError::DataError;
+};
+
+/// Throw DataError, one line that names the file, what is wrong and what was expected.
+/// Sizes are checked in 64 bits before anything is allocated.
+IdxImages read_idx_images(const std::filesystem::path& file,
+                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+IdxLabels read_idx_labels(const std::filesystem::path& file,
+                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+/// Plain IDX, written beside its place and renamed into it. Throw DataError.
+void write_idx_images(const std::filesystem::path& file, const LabeledImages& images);
+void write_idx_labels(const std::filesystem::path& file, const LabeledImages& images);
+
+/// Both sets as four plain IDX files under MNIST's names; the folder is made where it is missing. Each file
+/// is written whole or not at all. Throws DataError.
+void write_dataset(const std::filesystem::path& folder, const Dataset& data);
+
+}  // namespace knn

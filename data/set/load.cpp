@@ -1,0 +1,183 @@
+/// load() and checksums() of locate.h: the four files, read in parallel.
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <bitset>
+#include <exception>
+#include <future>
+#include <memory>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "data/core/errors.h"
+#include "data/core/problem.h"
+#include "data/file/byte_source.h"
+#include "data/set/idx.h"
+#include "data/set/locate.h"
+#include "data/set/mnist_checksums.h"
+#include "data/synthetic/synthetic.h"
+
+namespace knn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A result, or what to throw in its place.
+template <class Result>
+std::exception_ptr take(std::future<Result>& from, Result& to) {
+    try {
+        to = from.get();
+    } catch (...) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
+bool is_swap(const std::exception_ptr& error) {
+    if (!error) return false;
+    try {
+        std::rethrow_exception(error);
+    } catch (const SwappedFiles&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+/// The files of one set, as they are being read; the end of a PendingSet waits for its threads.
+struct PendingSet {
+    fs::path images_file, labels_file;
+    std::future<IdxImages> images;
+    std::future<IdxLabels> labels;
+
+    // The default policy falls back to reading in this thread where the system gives no more threads.
+    PendingSet(const fs::path& images_file_, const fs::path& labels_file_, std::pmr::memory_resource* memory)
+        : images_file(images_file_),
+          labels_file(labels_file_),
+          images(std::async([=] { return read_idx_images(images_file_, memory); })),
+          labels(std::async([=] { return read_idx_labels(labels_file_, memory); })) {}
+};
+
+/// One set with its checks; `crc32` gets the checksums of images and labels.
+LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
+    IdxImages images;
+    IdxLabels labels;
+    const std::exception_ptr images_error = take(pending.images, images);
+    const std::exception_ptr labels_error = take(pending.labels, labels);
+    if (is_swap(images_error) && is_swap(labels_error))
+        throw SwappedFiles(pending.images_file.string() + ": holds labels, and " +
+                           pending.labels_file.string() +
+                           " holds images: the two are swapped; expected images first, labels second");
+    if (images_error) std::rethrow_exception(images_error);
+    if (labels_error) std::rethrow_exception(labels_error);
+    if (images.count != static_cast<std::int64_t>(labels.labels.size()))
+        throw DataError(pending.labels_file.string() + ": has " + std::to_string(labels.labels.size()) +
+                        " labels for the " + std::to_string(images.count) + " images of " +
+                        pending.images_file.string() + "; expected one label for each image");
+    if (const std::int64_t dim = std::int64_t{images.rows} * images.cols; dim > max_dim)
+        throw DataError(pending.images_file.string() + ": has images of " + std::to_string(images.rows) +
+                        "x" + std::to_string(images.cols) + " = " + std::to_string(dim) +
+                        " pixels; expected at most " + std::to_string(max_dim) +
+                        " pixels, which keep squared distances within 32 bits");
+    crc32[0] = images.crc32;
+    crc32[1] = labels.crc32;
+    return {images.count, images.rows, images.cols, std::move(images.pixels), std::move(labels.labels)};
+}
+
+std::vector<std::uint8_t> occurring_labels(const Dataset& data) {
+    std::bitset<256> seen;
+    for (const LabeledImages* set : {&data.train, &data.test})
+        for (const std::uint8_t label : set->labels.span())
+            seen.set(label);
+    std::vector<std::uint8_t> labels;
+    for (std::size_t label = 0; label < seen.size(); ++label)
+        if (seen[label]) labels.push_back(static_cast<std::uint8_t>(label));
+    return labels;
+}
+
+std::string folder_name(const fs::path& file) {
+    std::error_code error;
+    const std::string name = fs::absolute(file, error).lexically_normal().parent_path().filename().string();
+    return !name.empty() ? name : "data";
+}
+
+using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
+
+DigestContext new_context() {
+    DigestContext context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+    if (!context) throw std::bad_alloc();
+    return context;
+}
+
+/// The SHA-256 of a file, as hexadecimal digits; `begun` is a digest of nothing yet.
+std::string sha256(const fs::path& file, const EVP_MD_CTX& begun) {
+    ByteSource source(file, "an IDX file, plain or gzip");
+    const DigestContext context = new_context();
+    if (EVP_MD_CTX_copy_ex(context.get(), &begun) != 1) throw std::bad_alloc();
+    std::vector<std::uint8_t> piece(1 << 18);
+    while (const std::size_t got = source.read(piece))
+        EVP_DigestUpdate(context.get(), piece.data(), got);
+    std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest = {};
+    unsigned size = 0;
+    EVP_DigestFinal_ex(context.get(), digest.data(), &size);
+    std::string hex;
+    for (unsigned i = 0; i < size; ++i)
+        hex += {"0123456789abcdef"[digest[i] >> 4], "0123456789abcdef"[digest[i] & 15]};
+    return hex;
+}
+
+}  // namespace
+
+Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
+    if (location.synthetic) return synthetic_digits({}, memory);
+    PendingSet train(location.train_images, location.train_labels, memory);
+    PendingSet test(location.test_images, location.test_labels, memory);
+
+    Dataset data;
+    std::uint32_t crc32[2][2] = {};
+    data.train = finish(train, crc32[0]);
+    data.test = finish(test, crc32[1]);
+    if (data.train.rows != data.test.rows || data.train.cols != data.test.cols) {
+        const auto size = [](const LabeledImages& set) {
+            return std::to_string(set.rows) + "x" + std::to_string(set.cols);
+        };
+        throw DataError(location.test_images.string() + ": has images of " + size(data.test) + ", but " +
+                        location.train_images.string() + " has images of " + size(data.train) +
+                        "; expected training and test images of the same size");
+    }
+    const bool is_mnist = crc32[0][0] == mnist_files[0].crc32 && crc32[0][1] == mnist_files[1].crc32 &&
+                          crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
+    data.name = is_mnist ? "MNIST" : folder_name(location.train_images);
+    data.source = location.source;
+    data.labels = occurring_labels(data);
+    return data;
+}
+
+LabeledImages load_training_files(const DataLocation& location, std::pmr::memory_resource* memory) {
+    PendingSet train(location.train_images, location.train_labels, memory);
+    std::uint32_t crc32[2] = {};
+    return finish(train, crc32);
+}
+
+std::vector<FileChecksum> checksums(const DataLocation& location) {
+    if (location.synthetic) return {};
+    const std::array<fs::path, 4> files = {location.train_images, location.train_labels, location.test_images,
+                                           location.test_labels};
+    // OpenSSL sets itself up here: where threads have taken the memory for its locks, it would crash.
+    const DigestContext begun = new_context();
+    if (EVP_DigestInit_ex(begun.get(), EVP_sha256(), nullptr) != 1)
+        throw DataError(files[0].string() +
+                        ": cannot be checked; expected an OpenSSL that has SHA-256, and memory for it");
+    std::vector<std::future<std::string>> hashes;
+    for (const fs::path& file : files)
+        hashes.push_back(std::async([&] { return sha256(file, *begun); }));
+    std::vector<FileChecksum> result;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        result.push_back({files[i], hashes[i].get(), mnist_files[i].sha256});
+    return result;
+}
+
+}  // namespace knn

@@ -1,0 +1,162 @@
+#include "data/set/locate.h"
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+
+#include "data/core/errors.h"
+#include "data/set/mnist_checksums.h"
+
+namespace knn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Paths in the order of mnist_files; empty: not found, not given.
+using FourFiles = std::array<fs::path, mnist_files.size()>;
+
+constexpr std::array<const char*, mnist_files.size()> option_names = {"--train-images", "--train-labels",
+                                                                      "--test-images", "--test-labels"};
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+/// "train-images-idx3-ubyte" → "train-images.idx3-ubyte", as the files are called on the original page.
+std::string dotted(std::string name) {
+    name[name.find("-idx")] = '.';
+    return name;
+}
+
+/// All names that a file may have, the preferred one first.
+std::array<fs::path, 4> spellings(const fs::path& folder, const std::string& name) {
+    return {folder / name, folder / (name + ".gz"), folder / dotted(name), folder / (dotted(name) + ".gz")};
+}
+
+fs::path find_file(const fs::path& folder, const std::string& name) {
+    std::error_code error;
+    for (const fs::path& file : spellings(folder, name))
+        if (fs::exists(file, error) && !fs::is_directory(file, error)) return file;
+    return {};
+}
+
+/// Fills the gaps of `files` from the folder; returns the names that it lacks, joined for a message.
+std::string fill_from(const fs::path& folder, FourFiles& files) {
+    std::string missing;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (!files[i].empty()) continue;
+        files[i] = find_file(folder, mnist_files[i].name);
+        if (files[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(mnist_files[i].name);
+    }
+    return missing;
+}
+
+/// A folder that the user named must have what is asked of it.
+void fill_from_named(const fs::path& folder, FourFiles& files) {
+    std::error_code error;
+    const char* expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
+    if (!fs::exists(folder, error))
+        throw DataError(folder.string() + ": " + (error ? error.message() : "no such folder") + expected);
+    if (!fs::is_directory(folder, error)) throw DataError(folder.string() + ": is not a folder" + expected);
+    const std::string missing = fill_from(folder, files);
+    if (!missing.empty()) throw DataError(folder.string() + ": lacks " + missing + expected);
+}
+
+/// The places below the XDG base folders; relative ones are to be ignored, says the specification.
+std::vector<fs::path> usual_places() {
+    std::vector<fs::path> places = {"data/mnist"};
+    const auto add = [&](const fs::path& base) {
+        if (base.is_absolute()) places.push_back(base / "mnist-knn" / "mnist");
+    };
+    std::string home = environment("XDG_DATA_HOME");
+    if (home.empty() && !environment("HOME").empty()) home = environment("HOME") + "/.local/share";
+    add(home);
+    std::string shared = environment("XDG_DATA_DIRS");
+    if (shared.empty()) shared = "/usr/local/share:/usr/share";
+    std::istringstream list(shared);
+    for (std::string base; std::getline(list, base, ':');)
+        add(base);
+    return places;
+}
+
+/// Fills the gaps from the first usual place that has all of them; false where there is none.
+bool fill_from_usual(DataLocation& location, FourFiles& files) {
+    for (const fs::path& place : usual_places()) {
+        location.looked_in.push_back(place.string());
+        FourFiles filled = files;
+        const std::string missing = fill_from(place, filled);
+        if (!missing.empty()) {
+            if (filled != files) location.incomplete.push_back(place.string() + ": lacks " + missing);
+            continue;
+        }
+        files = filled;
+        location.source = place.string();
+        return true;
+    }
+    return false;
+}
+
+[[noreturn]] void fail_incomplete(const FourFiles& given, const DataLocation& location) {
+    std::string missing, places;
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(option_names[i]);
+    for (const std::string& place : location.looked_in)
+        places += (places.empty() ? "" : ", ") + place;
+    for (const std::string& place : location.incomplete)
+        places += " (" + place + ")";
+    throw DataError(missing + ": not given, and no data set was found in " + places +
+                    "; expected all four files, or --data with a folder for the rest");
+}
+
+}  // namespace
+
+std::vector<fs::path> DataLocation::files() const {
+    if (synthetic) return {};
+    return {train_images, train_labels, test_images, test_labels};
+}
+
+std::vector<fs::path> dataset_files(const fs::path& folder) {
+    std::error_code none;
+    std::vector<fs::path> found;
+    for (const MnistFile& part : mnist_files)
+        for (const fs::path& file : spellings(folder, part.name))
+            if (fs::exists(fs::symlink_status(file, none))) found.push_back(file);
+    return found;
+}
+
+DataLocation locate(const DataOptions& options) {
+    DataLocation location;
+    FourFiles files = {options.train_images, options.train_labels, options.test_images, options.test_labels};
+    std::string given;
+    std::size_t n_given = 0;
+    for (const fs::path& file : files) {
+        if (file.empty()) continue;
+        given += (given.empty() ? "" : ", ") + file.string();
+        ++n_given;
+    }
+    const std::string named = !options.folder.empty() ? options.folder : environment("MNIST_KNN_DATA");
+    if (n_given < files.size()) {
+        if (!named.empty()) {
+            location.looked_in.push_back(named);
+            fill_from_named(named, files);
+            location.source = named;
+        } else if (!fill_from_usual(location, files)) {
+            if (n_given > 0) fail_incomplete(files, location);
+            location.source = "built-in synthetic digits";
+            location.synthetic = true;
+            return location;
+        }
+    }
+    if (n_given > 0)
+        location.source = given + (location.source.empty() ? "" : ", rest from " + location.source);
+    location.train_images = files[0];
+    location.train_labels = files[1];
+    location.test_images = files[2];
+    location.test_labels = files[3];
+    return location;
+}
+
+}  // namespace knn

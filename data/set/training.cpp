@@ -1,0 +1,128 @@
+#include "data/set/training.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <utility>
+
+#include "data/set/idx.h"
+#include "data/synthetic/synthetic.h"
+
+namespace knn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The sizes before pixels and labels in the cache.
+struct Sizes {
+    std::int64_t count, rows, cols;
+    std::int64_t unused[5];  // the pixels begin at a cache line
+};
+static_assert(sizeof(Sizes) == 64);
+
+/// Nothing where the file is none that keeps its content: a pipe, a device.
+std::string identity(const fs::path& file) {
+    struct stat status = {};
+    if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";
+    std::error_code error;
+    std::string text = fs::absolute(file, error).lexically_normal().string();
+    const auto add = [&](std::int64_t number) { text += ' ' + std::to_string(number); };
+    add(status.st_size);
+    add(status.st_mtim.tv_sec);
+    add(status.st_mtim.tv_nsec);
+    // A file that was changed and got its old time back still has a new time of change.
+    add(status.st_ctim.tv_sec);
+    add(status.st_ctim.tv_nsec);
+    add(static_cast<std::int64_t>(status.st_dev));
+    add(static_cast<std::int64_t>(status.st_ino));
+    return text + '\n';
+}
+
+std::string key_of(const DataLocation& location) {
+    if (location.synthetic) return "synthetic digits 1\n";  // count up when synthetic.cpp draws others
+    const std::string images = identity(location.train_images), labels = identity(location.train_labels);
+    return images.empty() || labels.empty() ? "" : images + labels;
+}
+
+std::string name_of(const DataLocation& location) {
+    if (location.synthetic) return "synthetic";
+    std::error_code error;
+    const auto path = [&](const fs::path& file) {
+        return fs::absolute(file, error).lexically_normal().string() + '\n';
+    };
+    char text[20];
+    std::snprintf(text, sizeof text, "%016zx",
+                  std::hash<std::string>()(path(location.train_images) + path(location.train_labels)));
+    return text;
+}
+
+bool is_gzip(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return stream.get() == 0x1f && stream.get() == 0x8b;
+}
+
+/// Whether the cached bytes are a training set; then `set` shows them.
+bool show_cached(CachedBytes bytes, TrainingSet& set) {
+    const auto payload = bytes.span();
+    Sizes sizes = {};
+    if (payload.size() < sizeof sizes) return false;
+    std::memcpy(&sizes, payload.data(), sizeof sizes);
+    constexpr std::int64_t most = 1 << 30;
+    if (sizes.count < 0 || sizes.count > most || sizes.rows < 1 || sizes.cols < 1 || sizes.rows > most / 2 ||
+        sizes.cols > most / sizes.rows)
+        return false;
+    const std::int64_t dim = sizes.rows * sizes.cols;
+    const auto count = static_cast<std::size_t>(sizes.count);
+    if (payload.size() != sizeof sizes + count * static_cast<std::size_t>(dim) + count) return false;
+    set.mapped = std::move(bytes);
+    set.images = {payload.data() + sizeof sizes, sizes.count, dim};
+    set.labels = payload.last(count);
+    set.rows = static_cast<int>(sizes.rows);
+    set.cols = static_cast<int>(sizes.cols);
+    set.cached = true;
+    return true;
+}
+
+void keep(const TrainingSet& set, const std::string& name) {
+    const Sizes sizes = {set.images.count, set.rows, set.cols, {}};
+    const std::array<std::span<const std::uint8_t>, 3> pieces = {
+        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes), set.loaded.pixels.span(),
+        set.loaded.labels.span()};
+    write_cached(name, set.key, pieces);
+}
+
+LabeledImages read_source(const DataLocation& location) {
+    if (location.synthetic) return std::move(synthetic_digits().train);
+    return load_training_files(location);
+}
+
+}  // namespace
+
+TrainingSet load_training(const DataLocation& location, bool use_cache, int threads) {
+    TrainingSet set;
+    set.source = location.synthetic ? location.source : location.train_images.string();
+    set.key = key_of(location);
+    set.name = name_of(location);
+    const std::string file = "training-" + set.name;
+    const bool keeps =
+        use_cache && !set.key.empty() && (location.synthetic || is_gzip(location.train_images));
+    if (keeps)
+        if (auto bytes = read_cached(file, set.key, threads); bytes && show_cached(std::move(*bytes), set))
+            return set;
+    set.loaded = read_source(location);
+    set.images = set.loaded.images();
+    set.labels = set.loaded.labels.span();
+    set.rows = set.loaded.rows;
+    set.cols = set.loaded.cols;
+    // What changed while it was read belongs to no key.
+    if (key_of(location) != set.key) set.key.clear();
+    if (keeps && !set.key.empty()) keep(set, file);
+    return set;
+}
+
+}  // namespace knn

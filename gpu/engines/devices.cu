@@ -1,0 +1,88 @@
+// What GPUs there are, and what they can do at most.
+
+#include <fstream>
+#include <string>
+
+#include "gpu/engines/pipeline.h"
+#include "gpu/runtime/check.h"
+
+namespace knn::gpu {
+
+namespace {
+
+std::string version_text(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+int attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, which, device), "reading a device attribute");
+    return value;
+}
+
+/// float32 lanes of a multiprocessor, by compute capability (CUDA C++ Programming Guide, arithmetic
+/// throughput).
+int float_lanes(int major, int minor) {
+    if (major == 7 || (major == 8 && minor == 0)) return 64;
+    return 128;
+}
+
+/// The PCI Express link by the kernel's own account, one way, in GB/s; 0 where it does not say.
+double link_gb_per_s(int device) {
+    char bus[32] = "";
+    if (cudaDeviceGetPCIBusId(bus, sizeof(bus), device) != cudaSuccess) return 0;
+    std::string id = bus;
+    for (char& c : id)
+        c = static_cast<char>(std::tolower(c));
+    const std::string folder = "/sys/bus/pci/devices/" + id + "/";
+    double giga_transfers = 0;
+    int lanes = 0;
+    std::ifstream(folder + "max_link_speed") >> giga_transfers;
+    std::ifstream(folder + "max_link_width") >> lanes;
+    const double coding = giga_transfers > 5 ? 128.0 / 130.0 : 0.8;  // 8b/10b up to the second generation
+    return giga_transfers * lanes * coding / 8;
+}
+
+Device describe(int number) {
+    cudaDeviceProp properties{};
+    check(cudaGetDeviceProperties(&properties, number), "reading device properties");
+    int driver = 0, runtime = 0;
+    check(cudaDriverGetVersion(&driver), "asking for the driver's version");
+    check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+    const int memory_khz = attribute(cudaDevAttrMemoryClockRate, number);
+    const int clock_khz = attribute(cudaDevAttrClockRate, number);
+
+    Device device;
+    device.name = properties.name;
+    device.kind = Device::Kind::gpu;
+    device.number = number;
+    device.compute_capability = std::to_string(properties.major) + "." + std::to_string(properties.minor);
+    device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+    device.driver = version_text(driver);
+    device.runtime = version_text(runtime);
+    device.peak_gb_per_s =
+        2.0 * memory_khz * 1e3 * properties.memoryBusWidth / 8 * 1e-9;  // two transfers a clock
+    device.peak_gflop_per_s = 2.0 * properties.multiProcessorCount *
+                              float_lanes(properties.major, properties.minor) * clock_khz * 1e3 * 1e-9;
+    device.peak_link_gb_per_s = link_gb_per_s(number);
+    return device;
+}
+
+}  // namespace
+
+std::vector<Device> devices(std::string* why_none) {
+    int count = 0;
+    const cudaError_t status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0) {
+        cudaGetLastError();
+        if (why_none != nullptr)
+            *why_none = status != cudaSuccess ? cudaGetErrorString(status) : "no CUDA device";
+        return {};
+    }
+    std::vector<Device> all;
+    for (int number = 0; number < count; ++number)
+        all.push_back(describe(number));
+    return all;
+}
+
+}  // namespace knn::gpu

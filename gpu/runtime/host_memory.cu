@@ -1,0 +1,91 @@
+// Host memory that can be filled while the CUDA context is still being created, and is pinned afterwards.
+
+#include <sys/mman.h>
+
+#include <future>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "gpu/engines/pipeline.h"
+#include "gpu/runtime/check.h"
+
+namespace knn::gpu {
+
+namespace {
+
+/// Whole pages of its own for every allocation, since pages are what gets pinned.
+class RegisteredMemory final : public HostMemory {
+  public:
+    explicit RegisteredMemory(int device)
+        // The default policy waits until `pin` where the system gives no more threads.
+        : context_(std::async([device] {
+              check(cudaSetDevice(device), "choosing the device");
+              check(cudaFree(nullptr), "creating the context");
+          })),
+          device_(device) {}
+
+    ~RegisteredMemory() override {
+        if (context_.valid()) context_.wait();
+        for (const Block& block : blocks_)
+            release(block);
+    }
+
+    void pin() override {
+        if (context_.valid()) context_.get();
+        check(cudaSetDevice(device_), "choosing the device");
+        const std::lock_guard lock(mutex_);
+        for (Block& block : blocks_) {
+            if (block.pinned) continue;
+            check(cudaHostRegister(block.data, block.bytes, cudaHostRegisterDefault), "pinning host memory");
+            block.pinned = true;
+        }
+    }
+
+  private:
+    struct Block {
+        void* data;
+        std::size_t bytes;
+        bool pinned;
+    };
+
+    void* do_allocate(std::size_t bytes, std::size_t) override {
+        void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) throw std::bad_alloc();
+        const std::lock_guard lock(mutex_);
+        blocks_.push_back({data, bytes, false});
+        return data;
+    }
+
+    void do_deallocate(void* data, std::size_t, std::size_t) override {
+        const std::lock_guard lock(mutex_);
+        for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
+            if (block->data != data) continue;
+            release(*block);
+            blocks_.erase(block);
+            return;
+        }
+    }
+
+    bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+        return this == &other;
+    }
+
+    static void release(const Block& block) {
+        if (block.pinned) cudaHostUnregister(block.data);
+        munmap(block.data, block.bytes);
+    }
+
+    std::future<void> context_;
+    int device_;
+    std::mutex mutex_;  // files are read on several threads
+    std::vector<Block> blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<HostMemory> host_memory(int device) {
+    return std::make_unique<RegisteredMemory>(device);
+}
+
+}  // namespace knn::gpu

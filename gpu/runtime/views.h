@@ -1,0 +1,44 @@
+#pragma once
+/// What kernels get: views of arrays that somebody else owns. Pitches are in bytes, strides in elements.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "data/core/neighbors.h"
+
+namespace knn::gpu {
+
+/// n rows of `cols` elements in device memory, each row beginning `pitch_bytes` after the one before.
+template <class T>
+struct PitchedRows {
+    T* d_data = nullptr;
+    std::int64_t n = 0;
+    std::int64_t cols = 0;
+    std::size_t pitch_bytes = 0;
+
+    __host__ __device__ T* row(std::int64_t i) const {
+        return reinterpret_cast<T*>(reinterpret_cast<char*>(d_data) +
+                                    static_cast<std::size_t>(i) * pitch_bytes);
+    }
+    /// Whether every row begins at a multiple of `bytes`: pieces of that size can be read at once.
+    __host__ __device__ bool aligned(std::size_t bytes) const {
+        return reinterpret_cast<std::uintptr_t>(d_data) % bytes == 0 && pitch_bytes % bytes == 0;
+    }
+};
+
+/// 8-bit images as uploaded: n × dim.
+using ByteRows = PitchedRows<std::uint8_t>;
+/// The same as floats: n × dim, each row filled with zeros up to a multiple of 4; rows begin at multiples of
+/// 16 bytes.
+using FloatRows = PitchedRows<float>;
+/// The scores of all pairs (data/core/metric.h; for l2 the squared distances): n_query × n_train.
+using DistanceRows = PitchedRows<std::uint32_t>;
+
+/// The k nearest of each query in order: n_query × k, without gaps.
+struct NeighborRows {
+    Neighbor* d_data = nullptr;
+    std::int64_t n_query = 0;
+    int k = 0;
+};
+
+}  // namespace knn::gpu

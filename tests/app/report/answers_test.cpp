@@ -1,0 +1,103 @@
+#include "classifier/answers.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+using namespace knn;
+
+namespace {
+
+const std::vector<std::uint8_t> labels = {4, 9, 4};
+
+Answer answer(int label, Box box) {
+    Answer made;
+    made.image.box = box;
+    made.label = label;
+    made.confidence = 2.0 / 3;
+    made.votes = {{4, 2}, {9, 1}};
+    made.neighbors = {{100, 0}, {200, 2}, {200, 1}};
+    return made;
+}
+
+PictureAnswer picture(const std::string& file, std::vector<Answer> digits) {
+    PictureAnswer made;
+    made.file = file;
+    made.digits = std::move(digits);
+    return made;
+}
+
+Answers sample() {
+    Answers answers;
+    answers.labels = labels;
+    answers.pictures.push_back(picture("a.png", {answer(4, {1, 2, 3, 4})}));
+    PictureAnswer failed;
+    failed.file = "b.png";
+    failed.error = "is no picture; expected a PNG";
+    answers.pictures.push_back(failed);
+    Answer rejected;
+    rejected.reason = "the picture is blank";
+    answers.pictures.push_back(picture("c.png", {rejected}));
+    return answers;
+}
+
+}  // namespace
+
+TEST_CASE("answers for machines") {
+    const auto json = nlohmann::json::parse(answers_json(sample()));
+    REQUIRE(json.size() == 3);
+    CHECK(json[0] == nlohmann::json::parse(R"({"file": "a.png", "digit": 4, "confidence": 0.6666666666666666,
+        "votes": {"4": 2, "9": 1}, "neighbors": [{"index": 0, "label": 4, "distance": 100},
+        {"index": 2, "label": 4, "distance": 200}, {"index": 1, "label": 9, "distance": 200}],
+        "box": [1, 2, 3, 4]})"));
+    CHECK(json[1] == nlohmann::json({{"file", "b.png"}, {"error", "is no picture; expected a PNG"}}));
+    CHECK(json[2]["digit"].is_null());
+    CHECK(json[2]["reason"] == "the picture is blank");
+    CHECK(json[2]["votes"] == nlohmann::json::object());
+    CHECK(json[2]["neighbors"].empty());
+
+    Answers pages = sample();
+    pages.pages = true;
+    pages.pictures[0].digits.push_back(answer(9, {20, 2, 3, 4}));
+    pages.pictures[2].digits.clear();
+    const auto many = nlohmann::json::parse(answers_json(pages));
+    REQUIRE(many[0]["digits"].size() == 2);
+    CHECK(many[0].size() == 2);
+    CHECK(many[0]["digits"][1]["digit"] == 9);
+    CHECK(many[0]["digits"][1]["box"] == nlohmann::json({20, 2, 3, 4}));
+    CHECK(many[1].contains("error"));
+    CHECK(many[2]["digits"] == nlohmann::json::array());
+}
+
+TEST_CASE("answers for people") {
+    const std::string text = answers_text(sample(), false, false);
+    CHECK(text ==
+          "a.png: 4  (confidence 67 %)\n"
+          "    label     4    4    9\n"
+          "    index     0    2    1\n"
+          "    distance  100  200  200\n"
+          "c.png: ?  (the picture is blank)\n");
+    CHECK(answers_text(sample(), true, false) == "4\n?\n");
+    CHECK(answers_text(sample(), true, true) == "4\n?\n");
+    CHECK(answers_text(sample(), false, true).find("\x1b[") != std::string::npos);
+}
+
+TEST_CASE("a terminal shows some of many neighbors") {
+    Answers answers = sample();
+    answers.pictures[0].digits[0].neighbors.assign(100, {5, 1});
+    CHECK(answers_text(answers, false, false).find("and 92 more\n") != std::string::npos);
+}
+
+TEST_CASE("the digits of a page as lines") {
+    PictureAnswer page;
+    CHECK(page_lines(page) == std::vector<std::string>{"?"});
+    page.digits = {answer(1, {10, 12, 8, 20}), answer(2, {22, 8, 12, 20}), answer(3, {90, 10, 12, 20}),
+                   answer(4, {12, 50, 12, 20}), answer(5, {40, 55, 12, 20})};
+    page.digits[4].label.reset();
+    CHECK(page_lines(page) == std::vector<std::string>{"12 3", "4?"});
+
+    // Digits that all stand far apart are no numbers of one digit each.
+    page.digits = {answer(1, {0, 0, 10, 20}), answer(2, {40, 2, 10, 20}), answer(3, {82, 1, 10, 20}),
+                   answer(4, {0, 50, 10, 20}), answer(5, {40, 52, 10, 20})};
+    CHECK(page_lines(page) == std::vector<std::string>{"123", "45"});
+}

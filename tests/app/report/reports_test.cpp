@@ -1,0 +1,214 @@
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/console/progress.h"
+#include "app/report/csv.h"
+#include "app/report/format.h"
+#include "app/report/json.h"
+#include "app/report/text.h"
+
+using namespace knn;
+
+namespace {
+
+LabeledImages labeled(const std::vector<int>& labels) {
+    LabeledImages images;
+    images.count = static_cast<std::int64_t>(labels.size());
+    images.rows = 1;
+    images.cols = 2;
+    images.pixels = Bytes(labels.size() * 2);
+    images.labels = Bytes(labels.size());
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        images.labels.data()[i] = static_cast<std::uint8_t>(labels[i]);
+    return images;
+}
+
+/// Two test images, three training images, k = 2.
+struct Sample {
+    Dataset data;
+    Evaluation evaluation;
+
+    Sample() {
+        data.name = "sample \xff";  // no UTF-8
+        data.source = "a folder";
+        data.train = labeled({7, 1, 200});
+        data.test = labeled({7, 200});
+        data.labels = {1, 7, 200};
+        evaluation.data = &data;
+        evaluation.n_train = 3;
+        evaluation.n_test = 2;
+        evaluation.created = "2020-01-02T03:04:05Z";
+        evaluation.settings.engine = "classic";
+        evaluation.found.neighbors = Neighbors(2, 2);
+        evaluation.found.neighbors.rows = {{0, 0}, {4'000'000'000, 2}, {5, 1}, {5, 2}};
+        evaluation.found.votes = {{7, 1.0}, {1, 0.1}};
+        evaluation.found.timeline.add({"upload", 2, 0.5, 1e6, 0, true});
+        evaluation.found.timeline.add({"distance", 3, 2.0, 4e6, 8e6, false});
+        evaluation.found.timeline.add({"sort", 3, 1.0, 0, 0, false});
+        evaluation.found.device.peak_gflop_per_s = 8;
+        evaluation.found.device.peak_gb_per_s = 20;
+        evaluation.found.device.peak_link_gb_per_s = 4;
+        evaluation.score = score(evaluation.found.votes, data.test.labels.span(), data.labels);
+    }
+};
+
+}  // namespace
+
+TEST_CASE("CSV files, byte by byte") {
+    const Sample sample;
+    std::ostringstream predictions, neighbors;
+    write_predictions_csv(predictions, sample.evaluation);
+    CHECK(predictions.str() == "index,label,predicted,confidence\n0,7,7,1\n1,200,1,0.1\n");
+    write_neighbors_csv(neighbors, sample.evaluation);
+    CHECK(neighbors.str() ==
+          "query,rank,index,label,distance\n"
+          "0,1,0,7,0\n0,2,2,200,4000000000\n1,1,1,1,5\n1,2,2,200,5\n");
+}
+
+TEST_CASE("CSV files longer than one piece are whole") {
+    Sample sample;
+    const std::int64_t queries = 200'000;
+    sample.evaluation.found.neighbors = Neighbors(queries, 1);
+    for (Neighbor& neighbor : sample.evaluation.found.neighbors.rows)
+        neighbor = {std::numeric_limits<std::uint32_t>::max(), 1};
+    std::ostringstream neighbors;
+    write_neighbors_csv(neighbors, sample.evaluation);
+    std::string expected = "query,rank,index,label,distance\n";
+    for (std::int64_t q = 0; q < queries; ++q)
+        expected += std::to_string(q) + ",1,1,1,4294967295\n";
+    CHECK(neighbors.str() == expected);
+}
+
+TEST_CASE("a stream that fails ends the writing") {
+    const Sample sample;
+    std::ostringstream out;
+    out.setstate(std::ios::badbit);
+    write_neighbors_csv(out, sample.evaluation);
+    CHECK(out.str().empty());
+}
+
+TEST_CASE("the JSON report has the fields of its schema, and the optional ones only where they are known") {
+    const Sample sample;
+    const std::string text = json_report(sample.evaluation);
+    const auto json = nlohmann::ordered_json::parse(text);
+    CHECK(json["schema"] == "mnist-knn/evaluate/1");
+    CHECK(json["created"] == "2020-01-02T03:04:05Z");
+    CHECK(json["dataset"]["name"] == "sample \xef\xbf\xbd");
+    CHECK(json["dataset"]["classes"] == 3);
+    CHECK(json["dataset"]["rows"] == 1);
+    CHECK(json["result"]["labels"] == nlohmann::json({1, 7, 200}));
+    CHECK(json["result"]["confusion"] == nlohmann::json({{0, 0, 0}, {0, 1, 0}, {1, 0, 0}}));
+    CHECK(json["timing"]["stages"][0]["name"] == "upload");
+    CHECK(json["timing"]["stages"][0]["gb_per_s"] == doctest::Approx(2.0));
+    CHECK(json["timing"]["stages"][1]["gflop_per_s"] == doctest::Approx(4.0));
+    CHECK(json["timing"]["stages"][1]["per_image_ms"] == doctest::Approx(1.0));
+    CHECK_FALSE(json["timing"]["stages"][2].contains("bytes"));
+    CHECK_FALSE(json["timing"]["stages"][0].contains("gflop_per_s"));
+    CHECK(json["timing"]["kernels_ms"] == doctest::Approx(3.0));  // the upload is no kernel
+    CHECK_FALSE(json["device"].contains("driver"));
+    CHECK_FALSE(json["device"].contains("memory_bytes"));
+    CHECK(text.back() == '\n');
+    CHECK(text.find("\n      [0,1,0],\n") != std::string::npos);  // a row of the matrix is a line
+}
+
+TEST_CASE("JSON text for people") {
+    using Json = nlohmann::ordered_json;
+    CHECK(json_text(Json::object()) == "{}\n");
+    CHECK(json_text({{"a", 1}, {"b", {{"c", Json::array()}, {"d", {1, 2}}}}}) ==
+          "{\n  \"a\": 1,\n  \"b\": {\n    \"c\": [],\n    \"d\": [1,2]\n  }\n}\n");
+    CHECK(json_text({{"a\n\"", "\\"}}) == "{\n  \"a\\n\\\"\": \"\\\\\"\n}\n");
+}
+
+TEST_CASE("the accuracy line and the confusion matrix") {
+    const Sample sample;
+    CHECK(accuracy_line(sample.evaluation.score) ==
+          "accuracy 50.00 %: 1 of 2 right (95 % interval 9.45 % to 90.55 %)\n");
+    CHECK(confusion_text(sample.evaluation.score, false) ==
+          "  true \\ predicted\n"
+          "           1    7  200\n"
+          "      1    .    .    .\n"
+          "      7    .    1    .\n"
+          "    200    1    .    .\n");
+    const std::string colored = confusion_text(sample.evaluation.score, true);
+    CHECK(colored.find("\x1b[1;31m  1\x1b[0m") != std::string::npos);  // the error
+    CHECK(colored.find("\x1b[32m  1\x1b[0m") != std::string::npos);    // the hit
+}
+
+TEST_CASE("the whole text names data, device, engine and settings") {
+    const Sample sample;
+    const std::string text = text_report(sample.evaluation, false);
+    CHECK(
+        text.starts_with("data      sample ?: 3 training and 2 test images of 1 x 2, 3 classes\n"
+                         "source    a folder\n"));
+    CHECK(text.find("\nsettings  k = 5, metric ") != std::string::npos);
+    CHECK(text.find('\x1b') == std::string::npos);
+    CHECK(text_report(sample.evaluation, true).find("\x1b[1maccuracy 50.00 %") != std::string::npos);
+}
+
+TEST_CASE("with many classes the pairs that are mistaken most often stand for the matrix") {
+    std::vector<std::uint8_t> labels, truth;
+    std::vector<Vote> votes;
+    for (int label = 0; label < 256; ++label) {
+        labels.push_back(static_cast<std::uint8_t>(label));
+        truth.push_back(static_cast<std::uint8_t>(label));
+        votes.push_back({static_cast<std::uint8_t>(label == 255 ? 3 : label), 1});
+    }
+    const std::string text = confusion_text(score(votes, truth, labels), false);
+    CHECK(text.find("  true  predicted  count\n   255          3      1\n") != std::string::npos);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 3);
+    CHECK(text.find("the whole matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
+          std::string::npos);  // not on the page, which has none of so many classes
+}
+
+TEST_CASE("stages come with rates and the share of the limit that they are nearest to") {
+    const Sample sample;
+    const std::string text = timing_text(sample.evaluation);
+    CHECK(text.find("50 % of link\n") != std::string::npos);        // 2 of 4 GB/s
+    CHECK(text.find("50 % of arithmetic\n") != std::string::npos);  // 4 of 8 GFLOP/s, 2 of 20 GB/s
+    CHECK(text.find("\n  sort              3      1.00") != std::string::npos);
+    CHECK(text.find("\n  kernels                  3.00") != std::string::npos);
+
+    Evaluation on_tensor_cores = sample.evaluation;
+    on_tensor_cores.found.device.peak_gflop_per_s =
+        2;  // of float32, which is not what the stage computes with
+    const std::string other = timing_text(on_tensor_cores);
+    CHECK(other.find("of arithmetic") == std::string::npos);
+    CHECK(other.find("10 % of memory\n") != std::string::npos);
+}
+
+TEST_CASE("harmless text is UTF-8 on one line without control characters") {
+    CHECK(harmless("plain, \u00e9\u20ac\U0001f600~") == "plain, \u00e9\u20ac\U0001f600~");
+    CHECK(harmless("\x1b[1m\n\t\x7f") == "?[1m???");
+    CHECK(harmless("\xc2\x9b") == "??");                           // a control character of two bytes
+    CHECK(harmless("a\xff\xfez") == "a??z");                       // no UTF-8 at all
+    CHECK(harmless("\xe2\x82") == "??");                           // cut short
+    CHECK(harmless("\xc0\xaf\xe0\x80\xaf") == "?????");            // longer than needed
+    CHECK(harmless("\xed\xa0\x80\xf4\x90\x80\x80") == "???????");  // half a pair, beyond the last
+}
+
+TEST_CASE("numbers as text") {
+    CHECK(fixed(1.005, 1) == "1.0");
+    CHECK(fixed(-0.5, 2) == "-0.50");
+    CHECK(short_number(0) == "0");
+    CHECK(short_number(0.01234) == "0.0123");
+    CHECK(short_number(1.234) == "1.23");
+    CHECK(short_number(12.34) == "12.3");
+    CHECK(short_number(123456.7) == "123457");
+    CHECK(percent(0.96875) == "96.88 %");
+    CHECK(gibibytes(std::int64_t{3} << 29) == "1.5 GiB");
+}
+
+TEST_CASE("the progress line") {
+    CHECK(duration(0.2) == "1 s");
+    CHECK(duration(59.5) == "1 min 0 s");
+    CHECK(duration(3700) == "1 h 1 min");
+    CHECK(progress_line(0, 100, 1, 80) == "searching  [" + std::string(40, '.') + "]    0 %");
+    CHECK(progress_line(50, 100, 3, 80) ==
+          "searching  [" + std::string(20, '#') + std::string(20, '.') + "]   50 %  3 s left");
+    for (const int width : {1, 5, 20, 40, 60, 79, 200})
+        CHECK(progress_line(1, 1'000'000, 1, width).size() < static_cast<std::size_t>(width));
+    CHECK(progress_line(5, 0, 1, 80).find("0 %") != std::string::npos);
+}

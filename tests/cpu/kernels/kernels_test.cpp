@@ -1,0 +1,120 @@
+#include "cpu/kernels/kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cpu/search.h"
+#include "data/core/errors.h"
+#include "tests/support/skip.h"
+
+#if defined(__linux__) && defined(__x86_64__)
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#endif
+
+namespace knn {
+namespace {
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The "flags" of the first processor as the system sees them; empty where it has no such list.
+std::vector<std::string> processor_flags() {
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (!line.starts_with("flags")) continue;
+        std::istringstream words(line.substr(line.find(':') + 1));
+        std::vector<std::string> flags;
+        for (std::string flag; words >> flag;)
+            flags.push_back(flag);
+        return flags;
+    }
+    return {};
+}
+
+TEST_CASE("cpu::kernels: what is listed is what the processor has") {
+    const std::vector<std::string> flags = processor_flags(), names = cpu::instruction_sets();
+    CHECK(names.back() == "plain");
+    CHECK(holds(names, "avx2") == holds(flags, "avx2"));
+    CHECK(holds(names, "avxvnni") == holds(flags, "avx_vnni"));
+    CHECK(holds(names, "avx512vnni") == (holds(flags, "avx512f") && holds(flags, "avx512_vnni")));
+    // Linux may refuse the tiles that the processor has.
+    if (holds(names, "amx")) CHECK((holds(flags, "amx_tile") && holds(flags, "amx_int8")));
+}
+
+TEST_CASE("cpu::kernels: each needs whole vectors and tiles, and all have names of their own") {
+    std::vector<std::string> names;
+    for (const cpu::Kernel* kernel : cpu::kernels()) {
+        CAPTURE(kernel->name);
+        CHECK_FALSE(holds(names, kernel->name));
+        names.emplace_back(kernel->name);
+        CHECK(kernel->images % kernel->lanes == 0);
+        CHECK(kernel->lanes <= static_cast<int>(cpu::most_lanes));
+        CHECK(kernel->block_bytes > 0);
+    }
+    CHECK(names.back() == "plain");
+}
+
+#if defined(__linux__) && defined(__x86_64__)
+
+/// From now on this process cannot ask for the state of tiles: arch_prctl(ARCH_REQ_XCOMP_PERM, ...) fails as
+/// it does on systems that do not know of tiles.
+bool refuse_tiles() {
+    constexpr unsigned arch_req_xcomp_perm = 0x1023;
+    sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_arch_prctl, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, arch_req_xcomp_perm, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{static_cast<unsigned short>(std::size(steps)), steps};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// In the child: 0 where amx is neither listed nor chosen, and to force it is an error.
+int answer_without_tiles() {
+    if (!refuse_tiles()) return 2;
+    unsetenv("MNIST_KNN_ISA");
+    if (holds(cpu::instruction_sets(), "amx") || cpu::instruction_set() == "amx") return 1;
+    setenv("MNIST_KNN_ISA", "amx", 1);
+    try {
+        cpu::instruction_set();
+        return 1;
+    } catch (const UsageError&) {
+        return 0;
+    }
+}
+
+TEST_CASE("cpu::kernels: tiles that the system refuses are not listed") {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) _exit(answer_without_tiles());
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2) return test::skip("this system has no filter of system calls");
+    CHECK(WEXITSTATUS(status) == 0);
+}
+
+#endif
+
+}  // namespace
+}  // namespace knn

@@ -1,0 +1,202 @@
+#include "data/file/atomic_file.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iterator>
+#include <ostream>
+#include <string>
+#include <thread>
+
+#include "data/core/errors.h"
+#include "tests/support/skip.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
+
+namespace fs = std::filesystem;
+using knn::DataError;
+using knn::write_file_atomically;
+using knn::test::read_file;
+using knn::test::TempFolder;
+
+namespace {
+
+auto text(std::string content) {
+    return [content](std::ostream& out) { out << content; };
+}
+
+std::string error_of(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+    try {
+        write_file_atomically(file, write);
+    } catch (const DataError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+std::ptrdiff_t files_in(const fs::path& folder) {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+}
+
+mode_t mode_of(const fs::path& file) {
+    struct stat status = {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    return status.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("atomic file: a new file holds what was written, with the umask's mode") {
+    const TempFolder folder;
+    std::string large(1'000'003, 'x');
+    for (std::size_t i = 0; i < large.size(); i += 97)
+        large[i] = static_cast<char>('a' + i % 26);
+    const mode_t before = ::umask(027);
+    write_file_atomically(folder / "new", [&](std::ostream& out) {
+        out << 12 << ' ' << large;
+        for (const char c : large)
+            out.put(c);
+    });
+    ::umask(before);
+    CHECK(read_file(folder / "new") == "12 " + large + large);
+    CHECK(mode_of(folder / "new") == 0640);
+    CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: an old file is replaced and keeps its mode") {
+    const TempFolder folder;
+    const fs::path file = folder.write("old", "a longer text than the new one");
+    REQUIRE(::chmod(file.c_str(), 0604) == 0);
+    write_file_atomically(file, text("new"));
+    CHECK(read_file(file) == "new");
+    CHECK(mode_of(file) == 0604);
+    CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: an exception in the middle leaves the old file and nothing else") {
+    const TempFolder folder;
+    const fs::path file = folder.write("old", "old");
+    const auto interrupted = [](std::ostream& out) {
+        out << std::string(200'000, 'n') << std::flush;
+        throw knn::Interrupted();
+    };
+    CHECK_THROWS_AS(write_file_atomically(file, interrupted), knn::Interrupted);
+    CHECK_THROWS_AS(write_file_atomically(folder / "new", interrupted), knn::Interrupted);
+    CHECK(read_file(file) == "old");
+    CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: a symbolic link is followed, also where it leads to nothing yet") {
+    const TempFolder folder;
+    fs::create_directory(folder / "far");
+    folder.write("far/old", "old");
+    fs::create_symlink("far/old", folder / "link");
+    fs::create_symlink(folder / "far/new", folder / "dangling");
+    write_file_atomically(folder / "link", text("one"));
+    write_file_atomically(folder / "dangling", text("two"));
+    CHECK(fs::is_symlink(folder / "link"));
+    CHECK(fs::is_symlink(folder / "dangling"));
+    CHECK(read_file(folder / "far/old") == "one");
+    CHECK(read_file(folder / "far/new") == "two");
+    CHECK(files_in(folder / "far") == 2);
+
+    fs::create_symlink("loop", folder / "loop");
+    CHECK(error_of(folder / "loop", text("x")).find("loop: cannot be written: ") != std::string::npos);
+    CHECK(fs::is_symlink(folder / "loop"));
+}
+
+TEST_CASE("atomic file: a full device is an error that says so") {
+    if (!fs::exists("/dev/full")) return knn::test::skip("there is no /dev/full");
+    const std::string full =
+        "/dev/full: cannot be written: No space left on device; expected enough free space";
+    CHECK(error_of("/dev/full", text("x")) == full);
+    CHECK(error_of("/dev/full", text(std::string(1'000'000, 'x'))) == full);
+    CHECK(fs::is_character_file("/dev/full"));
+}
+
+TEST_CASE("atomic file: /dev/null swallows and stays") {
+    CHECK(error_of("/dev/null", text("x")) == "no error");
+    CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("atomic file: a pipe is written straight") {
+    const TempFolder folder;
+    const fs::path pipe = folder / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::string seen;
+    std::thread reader([&] { seen = read_file(pipe); });
+    write_file_atomically(pipe, text("through the pipe"));
+    reader.join();
+    CHECK(seen == "through the pipe");
+    CHECK(fs::is_fifo(pipe));
+}
+
+TEST_CASE("atomic file: a descriptor's name continues where the descriptor stands") {
+    const TempFolder folder;
+    const fs::path file = folder / "redirected";
+    const int number = ::open(file.c_str(), O_CREAT | O_WRONLY, 0600);
+    REQUIRE(number >= 0);
+    REQUIRE(::write(number, "first ", 6) == 6);
+    write_file_atomically("/dev/fd/" + std::to_string(number), text("second "));
+    REQUIRE(::write(number, "third", 5) == 5);
+    ::close(number);
+    CHECK(read_file(file) == "first second third");
+}
+
+TEST_CASE("atomic file: what cannot be written says why in one line") {
+    const TempFolder folder;
+    CHECK(error_of(folder.path(), text("x")) == folder.path().string() +
+                                                    ": cannot be written: Is a directory; "
+                                                    "expected a file, not a folder");
+    CHECK(error_of(folder / "none/file", text("x")) ==
+          (folder / "none/file").string() +
+              ": cannot be written: No such file or directory; expected a name in an existing folder");
+    folder.write("file", "");
+    CHECK(error_of(folder / "file/below", text("x")).find("Not a directory") != std::string::npos);
+    CHECK(error_of("", text("x")).find("No such file") != std::string::npos);
+    CHECK(error_of(folder / "none/", text("x")) != "no error");
+    CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: a write-protected file or folder stays as it is") {
+    const TempFolder folder;
+    const fs::path file = folder.write("protected", "old");
+    fs::permissions(file, fs::perms(0444));
+    fs::permissions(folder.path(), fs::perms(0777));
+    {
+        const knn::test::Unprivileged user;
+        if (!user.is_ordinary()) return knn::test::skip("root cannot become another user here");
+        CHECK(error_of(file, text("new")) ==
+              file.string() + ": cannot be written: Permission denied; expected permission to write there");
+    }
+    fs::permissions(folder.path(), fs::perms(0555));
+    {
+        const knn::test::Unprivileged user;
+        CHECK(error_of(folder / "new", text("new")).find("Permission denied") != std::string::npos);
+    }
+    fs::permissions(folder.path(), fs::perms(0700));
+    CHECK(read_file(file) == "old");
+    CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("names of descriptors are known through links and folders, other names are none") {
+    const TempFolder folder;
+    fs::create_symlink("/dev/stdout", folder / "out");
+    fs::create_symlink("out", folder / "again");
+    fs::create_symlink("/dev", folder / "devices");
+    fs::create_symlink("nowhere", folder / "dangling");
+    fs::create_symlink("loop", folder / "loop");
+    for (const fs::path& file :
+         {fs::path("/dev/stdout"), fs::path("/dev/fd/1"), fs::path("/proc/self/fd/1"), folder / "out",
+          folder / "again", folder / "devices/stdout", fs::path("/dev/../dev/stdout")})
+        CHECK(knn::named_descriptor(file) == 1);
+    CHECK(knn::named_descriptor("/dev/stderr") == 2);
+    for (const fs::path& file :
+         {fs::path("-"), fs::path("/dev/null"), fs::path("/dev/fd/x"), fs::path("stdout"), fs::path(""),
+          folder / "dangling", folder / "loop", folder / "1"})
+        CHECK_FALSE(knn::named_descriptor(file).has_value());
+    CHECK(knn::follow_links(folder / "dangling") == folder / "nowhere");
+}

@@ -1,0 +1,89 @@
+#include "data/picture/digit_image.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+
+#include "data/set/dataset.h"
+#include "data/set/locate.h"
+#include "tests/support/drawn.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using knn::DigitImage;
+using knn::Picture;
+
+namespace {
+
+knn::Dataset mnist() {
+    knn::DataOptions options;
+    options.folder = mnist_folder();
+    return knn::load(knn::locate(options));
+}
+
+}  // namespace
+
+TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    const knn::Dataset data = mnist();
+    int same = 0, negative = 0;
+    for (std::int64_t i = 0; i < data.test.count; ++i) {
+        const std::uint8_t* pixels = data.test.images().row(i);
+        Picture picture{28, 28, std::vector<std::uint8_t>(pixels, pixels + 784)};
+        const DigitImage image = knn::extract_digit(picture);
+        same += std::equal(pixels, pixels + 784, image.pixels.begin()) && !image.smaller;
+        for (std::uint8_t& value : picture.gray)
+            value = static_cast<std::uint8_t>(255 - value);
+        negative += std::equal(pixels, pixels + 784, knn::extract_digit(picture).pixels.begin());
+    }
+    CHECK(same == data.test.count);
+    CHECK(negative == data.test.count);
+}
+
+TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
+    for (const bool light : {false, true}) {
+        cv::Mat page(600, 800, CV_8U, cv::Scalar(light ? 40 : 220));
+        draw_four(page, {500, 300}, 9, light ? 210 : 50);
+        const DigitImage image = knn::extract_digit(picture_of(page));
+        CHECK(image.refused.empty());
+        CHECK(near(image.box, 495, 295, 70, 110, 4));
+        CHECK(*std::max_element(image.pixels.begin(), image.pixels.end()) == 255);
+        const cv::Mat pixels(28, 28, CV_8U, const_cast<std::uint8_t*>(image.pixels.data()));
+        CHECK(cv::boundingRect(pixels).height == 20);
+        const cv::Moments moments = cv::moments(pixels);
+        CHECK(std::abs(moments.m10 / moments.m00 - 14) <= 0.51);
+        CHECK(std::abs(moments.m01 / moments.m00 - 14) <= 0.51);
+        REQUIRE(image.smaller.has_value());
+        const cv::Mat smaller(28, 28, CV_8U, const_cast<std::uint8_t*>(image.smaller->data()));
+        CHECK(cv::boundingRect(smaller).height == 19);
+    }
+}
+
+TEST_CASE("digit image: pages without a digit are refused in words") {
+    cv::Mat page(400, 300, CV_8U, cv::Scalar(200));
+    CHECK(knn::extract_digit(picture_of(page)).refused == "the picture is blank");
+    for (const int value : {0, 255}) {
+        page.setTo(value);
+        CHECK(knn::extract_digit(picture_of(page)).refused == "the picture is blank");
+    }
+    cv::RNG(3).fill(page, cv::RNG::UNIFORM, 0, 255);
+    CHECK_FALSE(knn::extract_digit(picture_of(page)).refused.empty());
+    cv::Mat text(800, 800, CV_8U, cv::Scalar(240));
+    for (int row = 1; row < 20; ++row)
+        cv::putText(text, "many words on one page", {20, 40 * row}, cv::FONT_HERSHEY_SIMPLEX, 1, 20, 2);
+    CHECK_FALSE(knn::extract_digit(picture_of(text)).refused.empty());
+}
+
+TEST_CASE("digit images: several digits in reading order") {
+    cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
+    for (const cv::Point at : {cv::Point(600, 80), {100, 100}, {350, 70}, {120, 400}, {500, 420}})
+        draw_four(page, at, 9, 40);
+    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+    REQUIRE(images.size() == 5);
+    const int x[] = {100, 350, 600, 120, 500}, y[] = {100, 70, 80, 400, 420};
+    for (std::size_t i = 0; i < 5; ++i)
+        CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 4));
+    page.setTo(225);
+    CHECK(knn::extract_digits(picture_of(page)).empty());
+}

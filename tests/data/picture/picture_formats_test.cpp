@@ -1,0 +1,305 @@
+/// The rarer kinds of picture files, most of them built here byte by byte.
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <functional>
+#include <opencv2/imgcodecs.hpp>
+
+#include "data/core/errors.h"
+#include "data/picture/picture_file.h"
+#include "tests/support/decoded.h"
+
+using knn::DataError;
+using knn::Picture;
+using knn::test::error_of;
+
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+// 48×32 as CMYK by libjpeg 6.2: jpeg_set_defaults, quality 90, optimized tables. With Adobe's marker the
+// values are stored as their negative; as YCCK; and without the marker.
+constexpr const char* cmyk_of_adobe =
+    "ffd8ffee000e41646f626500640000000000ffdb0043000302020302020303030304030304050805050404050a070706"
+    "080c0a0c0c0b0a0b0b0d0e12100d0e110e0b0b1016101113141515150c0f171816141812141514ffc000140800200030"
+    "044311004d11005911004b1100ffc40016000101010000000000000000000000000000090affc4001410010000000000"
+    "0000000000000000000000ffda000e0443004d0059004b00003f00aa6aa6aa6954000355000025600009540003550000"
+    "2560000aa60000000000000000000000ffd9";
+constexpr const char* ycck_of_adobe =
+    "ffd8ffee000e41646f626500640000000002ffdb0043000302020302020303030304030304050805050404050a070706"
+    "080c0a0c0c0b0a0b0b0d0e12100d0e110e0b0b1016101113141515150c0f171816141812141514ffdb00430103040405"
+    "040509050509140d0b0d1414141414141414141414141414141414141414141414141414141414141414141414141414"
+    "141414141414141414141414ffc00014080020003004012200021101031101042200ffc4001600010101000000000000"
+    "0000000000000000090affc40014100100000000000000000000000000000000ffc40014010100000000000000000000"
+    "000000000000ffc40014110100000000000000000000000000000000ffda000e040100021103110400003f0095400255"
+    "00000d540000095800002a9800000000000fffd9";
+constexpr const char* cmyk_without_marker =
+    "ffd8ffdb0043000302020302020303030304030304050805050404050a070706080c0a0c0c0b0a0b0b0d0e12100d0e11"
+    "0e0b0b1016101113141515150c0f171816141812141514ffc000140800200030044311004d11005911004b1100ffc400"
+    "16000101010000000000000000000000000000090affc40014100100000000000000000000000000000000ffda000e04"
+    "43004d0059004b00003f00954954954aa600032ae0002a90000aac00032ae0002a9000095a0000000000000000000000"
+    "ffd9";
+
+Bytes from_hex(const std::string& text) {
+    Bytes bytes;
+    for (std::size_t i = 0; i < text.size(); i += 2)
+        bytes.push_back(static_cast<std::uint8_t>(std::stoi(text.substr(i, 2), nullptr, 16)));
+    return bytes;
+}
+
+/// 48×32 gray: black in the upper left corner, gray in the upper right one, else white.
+int marked(int x, int y) {
+    return y >= 16 || (x >= 16 && x < 32) ? 255 : x < 16 ? 0 : 128;
+}
+
+cv::Mat marked_mat() {
+    cv::Mat mat(32, 48, CV_8U);
+    for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 48; ++x)
+            mat.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>(marked(x, y));
+    return mat;
+}
+
+Bytes encoded(const char* format, const std::vector<int>& options = {}) {
+    Bytes bytes;
+    REQUIRE(cv::imencode(format, marked_mat(), bytes, options));
+    return bytes;
+}
+
+Bytes operator+(Bytes a, const Bytes& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+Bytes text(std::string_view letters) {
+    return {letters.begin(), letters.end()};
+}
+Bytes big32(std::uint32_t value) {
+    return {std::uint8_t(value >> 24), std::uint8_t(value >> 16), std::uint8_t(value >> 8),
+            std::uint8_t(value)};
+}
+Bytes little(std::uint64_t value, int bytes) {
+    Bytes result;
+    for (int i = 0; i < bytes; ++i)
+        result.push_back(std::uint8_t(value >> (8 * i)));
+    return result;
+}
+
+Bytes chunk(const char* name, const Bytes& data) {
+    const Bytes named = text(name) + data;
+    const auto sum = ::crc32(0, named.data(), static_cast<unsigned>(named.size()));
+    return big32(static_cast<std::uint32_t>(data.size())) + named + big32(static_cast<std::uint32_t>(sum));
+}
+
+Bytes squeezed(const Bytes& data) {
+    Bytes result(::compressBound(data.size()));
+    uLongf size = result.size();
+    REQUIRE(::compress(result.data(), &size, data.data(), data.size()) == Z_OK);
+    result.resize(size);
+    return result;
+}
+
+/// Rows of 48 samples of `bits` bits each, by the gray that the picture has there; each row begins with
+/// PNG's filter 0.
+Bytes png_rows(int bits, const std::function<std::uint64_t(int gray)>& sample) {
+    Bytes rows;
+    for (int y = 0; y < 32; ++y) {
+        rows.push_back(0);
+        std::uint64_t held = 0;
+        int count = 0;
+        for (int x = 0; x < 48; ++x) {
+            held = held << bits | sample(marked(x, y));
+            for (count += bits; count >= 8; count -= 8)
+                rows.push_back(std::uint8_t(held >> (count - 8)));
+        }
+    }
+    return rows;
+}
+
+constexpr std::uint8_t gray_png = 0, palette_png = 3, gray_alpha_png = 4;
+
+Bytes png(std::uint8_t depth, std::uint8_t kind, const Bytes& before, const Bytes& rows,
+          const Bytes& after = {}) {
+    return text("\x89PNG\r\n\x1a\n") + chunk("IHDR", big32(48) + big32(32) + Bytes{depth, kind, 0, 0, 0}) +
+           before + chunk("IDAT", squeezed(rows)) + after + chunk("IEND", {});
+}
+
+/// A TIFF directory with the orientation alone: what EXIF is.
+Bytes exif(std::uint8_t orientation) {
+    return Bytes{'M', 'M', 0, 42, 0, 0, 0,           8, 0, 1, 1, 18, 0,
+                 3,   0,   0, 0,  1, 0, orientation, 0, 0, 0, 0, 0,  0};
+}
+
+/// Gray, not compressed, little-endian, with the orientation (274).
+Bytes tiff(int orientation) {
+    const std::uint32_t tags[][3] = {{256, 4, 48},
+                                     {257, 4, 32},
+                                     {258, 3, 8},
+                                     {259, 3, 1},
+                                     {262, 3, 1},
+                                     {273, 4, 0},
+                                     {274, 3, std::uint32_t(orientation)},
+                                     {277, 3, 1},
+                                     {278, 4, 32},
+                                     {279, 4, 48 * 32}};
+    const std::uint32_t pixels = 8 + 2 + 12 * 10 + 4;
+    Bytes file = text("II") + little(42, 2) + little(8, 4) + little(10, 2);
+    for (const auto& [tag, type, value] : tags)
+        file =
+            file + little(tag, 2) + little(type, 2) + little(1, 4) + little(tag == 273 ? pixels : value, 4);
+    file = file + little(0, 4);
+    const cv::Mat mat = marked_mat();
+    return file + Bytes(mat.datastart, mat.dataend);
+}
+
+/// Two frames; the second is black.
+Bytes animated_webp() {
+    const auto frame = [](const Bytes& still) {
+        const Bytes picture(still.begin() + 12, still.end());
+        const Bytes data =
+            little(0, 3) + little(0, 3) + little(47, 3) + little(31, 3) + little(100, 3) + Bytes{0} + picture;
+        return text("ANMF") + little(data.size(), 4) + data;
+    };
+    Bytes black;
+    REQUIRE(cv::imencode(".webp", cv::Mat(32, 48, CV_8UC3, cv::Scalar::all(0)), black,
+                         {cv::IMWRITE_WEBP_QUALITY, 101}));
+    const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(2, 4) + little(47, 3) + little(31, 3) +
+                         text("ANIM") + little(6, 4) + little(0, 6) +
+                         frame(encoded(".webp", {cv::IMWRITE_WEBP_QUALITY, 101})) + frame(black);
+    return text("RIFF") + little(chunks.size(), 4) + chunks;
+}
+
+/// The still picture, then one black frame.
+Bytes animated_png() {
+    const auto frame = [](std::uint32_t number) {
+        return chunk("fcTL", big32(number) + big32(48) + big32(32) + Bytes(8, 0) + Bytes{0, 1, 0, 10, 0, 0});
+    };
+    const Bytes black = squeezed(png_rows(8, [](int) { return 0; }));
+    return png(8, gray_png, chunk("acTL", big32(2) + big32(0)) + frame(0),
+               png_rows(8, [](int gray) { return std::uint64_t(gray); }),
+               frame(1) + chunk("fdAT", big32(2) + black));
+}
+
+Bytes pbm(bool plain) {
+    Bytes file = text(plain ? "P1\n# a comment\n48 32\n" : "P4\n48 32\n");
+    for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 48; ++x) {
+            const bool black = marked(x, y) == 0;
+            if (plain)
+                file = file + text(black ? "1 " : "0 ");
+            else if (x % 8 == 0)
+                file.push_back(black ? 255 : 0);
+        }
+    return file;
+}
+
+Bytes deep_pgm() {
+    Bytes file = text("P5\n48 32\n65535\n");
+    for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 48; ++x)
+            file = file + Bytes(2, static_cast<std::uint8_t>(marked(x, y)));
+    return file;
+}
+
+std::string corners(const Bytes& bytes) {
+    return knn::test::corners(knn::decode_picture(bytes, "it"));
+}
+
+Bytes palette(std::uint8_t depth) {
+    // Entry 0 is red and not used; 3 is transparent green, which shows the paper.
+    const Bytes colors = chunk("PLTE", {255, 0, 0, 0, 0, 0, 128, 128, 128, 0, 255, 0});
+    return png(depth, palette_png, colors + chunk("tRNS", {255, 255, 255, 0}), png_rows(depth, [](int gray) {
+                   return gray == 0 ? 1u : gray == 128 ? 2u : 3u;
+               }));
+}
+
+}  // namespace
+
+TEST_CASE("picture formats: palettes of 2, 4 and 8 bits, with transparency") {
+    for (const int depth : {2, 4, 8}) {
+        CAPTURE(depth);
+        CHECK(corners(palette(std::uint8_t(depth))) == "bgww");
+    }
+}
+
+TEST_CASE("picture formats: gray with alpha, 8 and 16 bits, and gray of 1 to 16 bits") {
+    for (const int depth : {8, 16}) {
+        CAPTURE(depth);
+        const std::uint64_t full = (1u << depth) - 1;
+        // Black ink whose opacity draws the picture.
+        const Bytes rows = png_rows(2 * depth, [&](int gray) { return (255 - gray) * full / 255; });
+        CHECK(corners(png(std::uint8_t(depth), gray_alpha_png, {}, rows)) == "bgww");
+    }
+    for (const int depth : {1, 2, 4, 8, 16}) {
+        CAPTURE(depth);
+        const std::uint64_t full = (1u << depth) - 1;
+        const Bytes rows =
+            png_rows(depth, [&](int gray) { return (std::uint64_t(gray) * full + 127) / 255; });
+        CHECK(corners(png(std::uint8_t(depth), gray_png, {}, rows)) == (depth == 1 ? "bwww" : "bgww"));
+    }
+}
+
+TEST_CASE("picture formats: PBM, as text and packed, and PGM of 16 bits") {
+    CHECK(corners(pbm(true)) == "bwww");
+    CHECK(corners(pbm(false)) == "bwww");
+    CHECK(corners(deep_pgm()) == "bgww");
+}
+
+TEST_CASE("picture formats: CMYK JPEG") {
+    CHECK(corners(from_hex(cmyk_of_adobe)) == "bgww");
+    CHECK(corners(from_hex(ycck_of_adobe)) == "bgww");
+    CHECK(error_of(from_hex(cmyk_without_marker)).find("CMYK JPEG without Adobe's marker") !=
+          std::string::npos);
+}
+
+TEST_CASE("picture formats: of an animation the first picture") {
+    CHECK(corners(animated_png()) == "bgww");
+    CHECK(corners(animated_webp()) == "bgww");
+}
+
+TEST_CASE("picture formats: all eight orientations, of PNG, WebP and TIFF too") {
+    const char* expected[] = {"bgww", "gbww", "wwbg", "wwgb", "bwwg", "wbgw", "wgbw", "gwwb"};
+    const Bytes still = encoded(".webp", {cv::IMWRITE_WEBP_QUALITY, 101});
+    const Bytes gray = png_rows(8, [](int value) { return std::uint64_t(value); });
+    for (std::uint8_t turn = 1; turn <= 8; ++turn) {
+        CAPTURE(int(turn));
+        CHECK(corners(png(8, gray_png, chunk("eXIf", exif(turn)), gray)) == expected[turn - 1]);
+        CHECK(corners(tiff(turn)) == expected[turn - 1]);
+        const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(8, 4) + little(47, 3) + little(31, 3) +
+                             Bytes(still.begin() + 12, still.end()) + text("EXIF") + little(26, 4) +
+                             exif(turn);
+        CHECK(corners(text("RIFF") + little(chunks.size(), 4) + chunks) == expected[turn - 1]);
+    }
+}
+
+TEST_CASE("picture formats: cut short at every hundredth of their length") {
+    const std::pair<const char*, Bytes> files[] = {
+        {"palette", palette(4)},
+        {"APNG", animated_png()},
+        {"WebP animation", animated_webp()},
+        {"CMYK", from_hex(cmyk_of_adobe)},
+        {"progressive", encoded(".jpg", {cv::IMWRITE_JPEG_PROGRESSIVE, 1})},
+        {"PBM", pbm(false)},
+        {"PGM of 16 bits", deep_pgm()},
+        {"TIFF", tiff(1)}};
+    for (const auto& [name, whole] : files)
+        for (std::size_t percent = 0; percent < 100; ++percent) {
+            CAPTURE(name);
+            CAPTURE(percent);
+            const Bytes part(whole.begin(), whole.begin() + std::ptrdiff_t(whole.size() * percent / 100));
+            CHECK_FALSE(error_of(part).empty());
+        }
+}
+
+TEST_CASE("picture formats: what is not read says what to do") {
+    for (const char* start : {"GIF87a", "GIF89a", "%PDF-1.7", "<svg xmlns=", "<?xml version="})
+        CHECK(error_of(text(start)).find("convert it to PNG first") != std::string::npos);
+    CHECK(error_of(text(std::string_view("\0\0\0\x18"
+                                         "ftypheic",
+                                         12)))
+              .find("is a HEIF file") != std::string::npos);
+    CHECK(error_of(text(std::string_view("\0\0\0\x18"
+                                         "ftypavif",
+                                         12)))
+              .find("is an AVIF file") != std::string::npos);
+}

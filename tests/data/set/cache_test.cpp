@@ -1,0 +1,264 @@
+#include "data/set/cache.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "data/set/locate.h"
+#include "data/set/training.h"
+#include "tests/support/idx_bytes.h"
+#include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
+
+using namespace knn;
+using namespace knn::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A cache folder of its own for one test.
+struct OwnCache {
+    TempFolder folder;
+    Surroundings surroundings{folder.path()};
+
+    OwnCache() { surroundings.set("XDG_CACHE_HOME", (folder / "cache").string()); }
+    fs::path file(const std::string& name) const { return folder / "cache" / "mnist-knn" / name; }
+};
+
+void keep(const std::string& name, const std::string& key, const std::string& text) {
+    const std::array<std::span<const std::uint8_t>, 2> pieces = {
+        std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size() / 3),
+        std::span(reinterpret_cast<const std::uint8_t*>(text.data()) + text.size() / 3,
+                  text.size() - text.size() / 3)};
+    write_cached(name, key, pieces);
+}
+
+/// What is kept, or "nothing".
+std::string kept(const std::string& name, const std::string& key, int threads = 2) {
+    const auto cached = read_cached(name, key, threads);
+    return cached ? std::string(cached->span().begin(), cached->span().end()) : "nothing";
+}
+
+void overwrite(const fs::path& file, const std::string& content) {
+    std::ofstream(file, std::ios::binary | std::ios::trunc) << content;
+}
+
+}  // namespace
+
+TEST_CASE("what is kept comes back for the same name and key alone") {
+    const OwnCache cache;
+    CHECK(kept("a", "key") == "nothing");
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20,
+                                   (std::size_t{3} << 20) + 17}) {
+        const std::string text = pattern(size);
+        keep("a", "key", text);
+        for (const int threads : {1, 2, 7})
+            CHECK(kept("a", "key", threads) == text);
+        CHECK(kept("a", "Key") == "nothing");
+        CHECK(kept("a", "") == "nothing");
+        CHECK(kept("b", "key") == "nothing");
+    }
+    const auto folder = fs::status(cache.folder / "cache" / "mnist-knn");
+    CHECK((folder.permissions() & (fs::perms::group_all | fs::perms::others_all)) == fs::perms::none);
+    CHECK(cache_bytes() > (3u << 20));
+}
+
+TEST_CASE("a damaged or shortened cache file is nothing") {
+    const OwnCache cache;
+    const std::string text = pattern(3000);
+    keep("a", "some key", text);
+    const std::string whole = read_file(cache.file("a"));
+    REQUIRE(kept("a", "some key") == text);
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
+        overwrite(cache.file("a"), damaged);
+        const std::string now = kept("a", "some key");
+        const bool gap = now == text;  // the few bytes that only align the payload mean nothing
+        if (gap) CHECK(whole[at] == '\0');
+        if (!gap) CHECK(now == "nothing");
+    }
+    for (std::size_t size = 0; size < whole.size(); size += 7) {
+        overwrite(cache.file("a"), whole.substr(0, size));
+        CHECK(kept("a", "some key") == "nothing");
+    }
+    overwrite(cache.file("a"), whole + "x");
+    CHECK(kept("a", "some key") == "nothing");
+    overwrite(cache.file("a"), std::string(5000, '\xff'));
+    CHECK(kept("a", "some key") == "nothing");
+    fs::remove(cache.file("a"));
+    fs::create_directory(cache.file("a"));
+    CHECK(kept("a", "some key") == "nothing");
+}
+
+TEST_CASE("several writers and readers at once") {
+    const OwnCache cache;
+    const std::string one = pattern(2'500'000), two(2'500'000, 'z');
+    std::atomic<int> wrong = 0;
+    {
+        std::vector<std::jthread> threads;
+        for (const std::string* text : {&one, &two})
+            threads.emplace_back([=] {
+                for (int i = 0; i < 20; ++i)
+                    keep("a", "key", *text);
+            });
+        for (int reader = 0; reader < 2; ++reader)
+            threads.emplace_back([&] {
+                for (int i = 0; i < 40; ++i)
+                    if (const std::string now = kept("a", "key");
+                        now != one && now != two && now != "nothing")
+                        ++wrong;
+            });
+    }
+    CHECK(wrong == 0);
+    CHECK(kept("a", "key") != "nothing");
+    CHECK(std::distance(fs::directory_iterator(cache.file("")), {}) == 1);  // nothing unfinished is left
+}
+
+TEST_CASE("no folder to keep anything in is no error") {
+    OwnCache cache;
+    for (const char* base : {"/dev/null", "/nonexistent/deeper/still", "relative", ""}) {
+        cache.surroundings.set("XDG_CACHE_HOME", base);
+        cache.surroundings.set("HOME", "/nonexistent");
+        keep("a", "key", "text");
+        CHECK(kept("a", "key") == "nothing");
+        CHECK(cache_bytes() == 0);
+    }
+    CHECK(!fs::exists("/nonexistent"));
+    cache.surroundings.set("XDG_CACHE_HOME", std::nullopt);
+    cache.surroundings.set("HOME", cache.folder.path().string());
+    keep("a", "key", "text");
+    CHECK(kept("a", "key") == "text");
+    CHECK(fs::exists(cache.folder / ".cache" / "mnist-knn" / "a"));
+}
+
+TEST_CASE("a cache folder that may only be read") {
+    const OwnCache cache;
+    fs::permissions(cache.folder.path(), fs::perms::all);
+    keep("a", "key", "text");
+    using enum fs::perms;
+    fs::permissions(cache.file(""),
+                    owner_read | owner_exec | group_read | group_exec | others_read | others_exec);
+    fs::permissions(cache.folder / "cache", fs::perms::all);
+    {
+        const Unprivileged user;
+        if (!user.is_ordinary()) return skip("cannot act as an ordinary user");
+        keep("b", "key", "text");
+        CHECK(kept("b", "key") == "nothing");
+        CHECK(kept("a", "key") == "text");
+    }
+    fs::permissions(cache.file(""), fs::perms::owner_all);
+}
+
+namespace {
+
+DataLocation location_of(const std::string& folder) {
+    DataOptions options;
+    options.folder = folder;
+    return locate(options);
+}
+
+void write_gzip_dataset(const TempFolder& folder, std::uint32_t train) {
+    folder.write("d/train-images-idx3-ubyte.gz", gzip(idx_images(train, 4, 3)));
+    folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(train)));
+    folder.write("d/t10k-images-idx3-ubyte.gz", gzip(idx_images(5, 4, 3)));
+    folder.write("d/t10k-labels-idx1-ubyte.gz", gzip(idx_labels(5)));
+}
+
+void check_equal(const TrainingSet& set, const LabeledImages& expected) {
+    REQUIRE(set.images.count == expected.count);
+    REQUIRE(set.rows == expected.rows);
+    REQUIRE(set.cols == expected.cols);
+    REQUIRE(set.images.dim == expected.dim());
+    CHECK(std::equal(expected.pixels.span().begin(), expected.pixels.span().end(), set.images.pixels));
+    CHECK(std::equal(expected.labels.span().begin(), expected.labels.span().end(), set.labels.begin(),
+                     set.labels.end()));
+}
+
+}  // namespace
+
+TEST_CASE("a training set from gzip files is cached, and read anew when they change") {
+    const OwnCache cache;
+    write_gzip_dataset(cache.folder, 12);
+    const DataLocation location = location_of((cache.folder / "d").string());
+    const Dataset expected = load(location);
+    for (const bool cached : {false, true, true}) {
+        const TrainingSet set = load_training(location, true, 2);
+        CHECK(set.cached == cached);
+        check_equal(set, expected.train);
+        CHECK(set.source == location.train_images.string());
+    }
+    CHECK(!load_training(location, false, 2).cached);
+
+    for (const auto& entry : fs::directory_iterator(cache.file("")))  // one bit of the last pixel
+        if (entry.path().filename().string().starts_with("training-")) {
+            std::string damaged = read_file(entry.path());
+            damaged[damaged.size() - 14] = static_cast<char>(damaged[damaged.size() - 14] ^ 1);
+            overwrite(entry.path(), damaged);
+        }
+    for (const bool cached : {false, true}) {
+        const TrainingSet set = load_training(location, true, 2);
+        CHECK(set.cached == cached);
+        check_equal(set, expected.train);
+    }
+
+    write_gzip_dataset(cache.folder, 9);
+    const Dataset changed = load(location);
+    for (const bool cached : {false, true}) {
+        const TrainingSet set = load_training(location, true, 2);
+        CHECK(set.cached == cached);
+        check_equal(set, changed.train);
+    }
+}
+
+TEST_CASE("a change that keeps size and time is still a change") {
+    const OwnCache cache;
+    write_gzip_dataset(cache.folder, 12);
+    const DataLocation location = location_of((cache.folder / "d").string());
+    const auto time = fs::last_write_time(location.train_labels);
+    REQUIRE(!load_training(location, true, 1).cached);
+    REQUIRE(load_training(location, true, 1).cached);
+    const std::string before = read_file(location.train_labels);
+    overwrite(location.train_labels, before);  // the very same bytes
+    fs::last_write_time(location.train_labels, time);
+    CHECK(!load_training(location, true, 1).cached);
+}
+
+TEST_CASE("a training set that cannot be had fails as the whole data set does, cache or not") {
+    const OwnCache cache;
+    write_gzip_dataset(cache.folder, 12);
+    const DataLocation location = location_of((cache.folder / "d").string());
+    load_training(location, true, 1);
+    cache.folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
+    CHECK_THROWS_AS(load_training(location, true, 1), DataError);
+    fs::remove(location.train_labels);
+    CHECK_THROWS_AS(load_training(location, true, 1), DataError);
+}
+
+TEST_CASE("plain files are not copied, built-in digits are") {
+    const OwnCache cache;
+    write_small_dataset(cache.folder);
+    const DataLocation location = location_of(cache.folder.path().string());
+    for (int i = 0; i < 2; ++i)
+        CHECK(!load_training(location, true, 2).cached);
+    CHECK(cache_bytes() == 0);
+    cache.folder.write("empty/file", "");
+    Surroundings elsewhere(cache.folder / "empty");
+    elsewhere.set("MNIST_KNN_DATA", std::nullopt);
+    elsewhere.set("XDG_DATA_HOME", "/nonexistent");
+    elsewhere.set("XDG_DATA_DIRS", "/nonexistent");
+    const DataLocation built_in = locate({});
+    REQUIRE(built_in.synthetic);
+    const Dataset expected = load(built_in);
+    for (const bool cached : {false, true}) {
+        const TrainingSet set = load_training(built_in, true, 2);
+        CHECK(set.cached == cached);
+        check_equal(set, expected.train);
+    }
+}

@@ -1,0 +1,427 @@
+#include "data/set/idx.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <new>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "tests/support/idx_bytes.h"
+#include "tests/support/skip.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
+
+namespace fs = std::filesystem;
+using namespace knn::test;
+using knn::Bytes;
+using knn::DataError;
+using knn::IdxImages;
+using knn::IdxLabels;
+
+namespace {
+
+std::string text_of(const Bytes& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::uint32_t crc_of(const std::string& content) {
+    return static_cast<std::uint32_t>(
+        ::crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
+}
+
+/// The message without "FILE: " in front; each message must begin with it and be one line.
+template <class Read>
+std::string error_of(const fs::path& file, Read read) {
+    try {
+        read(file);
+    } catch (const DataError& error) {
+        const std::string what = error.what();
+        const std::string front = file.string() + ": ";
+        CHECK(what.find('\n') == std::string::npos);
+        CHECK(what.find("; expected ") != std::string::npos);
+        REQUIRE(what.substr(0, front.size()) == front);
+        return what.substr(front.size());
+    }
+    return "no error";
+}
+std::string images_error(const fs::path& file) {
+    return error_of(file, [](const fs::path& f) { knn::read_idx_images(f); });
+}
+std::string labels_error(const fs::path& file) {
+    return error_of(file, [](const fs::path& f) { knn::read_idx_labels(f); });
+}
+
+const std::string want_images = "; expected an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip";
+const std::string want_labels = "; expected an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip";
+
+fs::path pipe_end(int descriptor) {
+    return "/dev/fd/" + std::to_string(descriptor);
+}
+
+/// Fails whoever asks it for memory.
+struct NoMemory : std::pmr::memory_resource {
+    void* do_allocate(std::size_t, std::size_t) override { throw std::bad_alloc(); }
+    void do_deallocate(void*, std::size_t, std::size_t) override {}
+    bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+/// Counts what is taken from it.
+struct CountingMemory : std::pmr::memory_resource {
+    std::size_t taken = 0;
+    void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+        taken += bytes;
+        return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    }
+    void do_deallocate(void* p, std::size_t bytes, std::size_t alignment) override {
+        std::pmr::new_delete_resource()->deallocate(p, bytes, alignment);
+    }
+    bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+}  // namespace
+
+TEST_CASE("idx: images, plain and gzip, whatever the file's name") {
+    const TempFolder folder;
+    const std::string content = idx_images(7, 5, 9);
+    for (const bool zipped : {false, true})
+        for (const char* name : {"plain", "named.gz"}) {
+            CAPTURE(zipped);
+            CAPTURE(name);
+            CountingMemory memory;
+            const IdxImages images =
+                knn::read_idx_images(folder.write(name, zipped ? gzip(content) : content), &memory);
+            CHECK(images.count == 7);
+            CHECK(images.rows == 5);
+            CHECK(images.cols == 9);
+            CHECK(text_of(images.pixels) == pattern(7 * 5 * 9));
+            CHECK(images.crc32 == crc_of(content));
+            CHECK(memory.taken == 7 * 5 * 9);
+        }
+}
+
+TEST_CASE("idx: labels, plain and gzip, all values") {
+    const TempFolder folder;
+    std::string values;
+    for (int i = 0; i < 256; ++i)
+        values += static_cast<char>(i);
+    const std::string content = idx_header(8, {256}) + values;
+    for (const std::string& bytes : {content, gzip(content), gzip(content, 0)}) {
+        const IdxLabels labels = knn::read_idx_labels(folder.write("labels", bytes));
+        CHECK(text_of(labels.labels) == values);
+        CHECK(labels.crc32 == crc_of(content));
+    }
+}
+
+TEST_CASE("idx: one pixel, one row, one column") {
+    const TempFolder folder;
+    CHECK(knn::read_idx_images(folder.write("a", idx_images(1, 1, 1))).pixels.size() == 1);
+    CHECK(knn::read_idx_images(folder.write("b", idx_images(2, 1, 65))).cols == 65);
+    CHECK(knn::read_idx_images(folder.write("c", idx_images(2, 65, 1))).rows == 65);
+}
+
+TEST_CASE("idx: more than the buffers hold, squeezed as much as deflate can") {
+    const TempFolder folder;
+    const std::string blank = idx_header(8, {3000, 50, 40}) + std::string(3000 * 50 * 40, '\0');
+    const IdxImages images = knn::read_idx_images(folder.write("blank", gzip(blank, 9)));
+    CHECK(text_of(images.pixels) == blank.substr(16));
+    const std::string busy = idx_images(900, 40, 40);
+    for (const std::string& bytes : {busy, gzip(busy, 1), gzip(busy, 0)})
+        CHECK(text_of(knn::read_idx_images(folder.write("busy", bytes)).pixels) == busy.substr(16));
+}
+
+TEST_CASE("idx: a gzip file of several members is one content") {
+    const TempFolder folder;
+    const std::string content = idx_images(40, 28, 28);
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{20'000}}) {
+        const std::string bytes = gzip(content.substr(0, cut)) + gzip("") + gzip(content.substr(cut));
+        const IdxImages images = knn::read_idx_images(folder.write("members.gz", bytes));
+        CHECK(text_of(images.pixels) == content.substr(16));
+        CHECK(images.crc32 == crc_of(content));
+    }
+}
+
+TEST_CASE("idx: missing file") {
+    const TempFolder folder;
+    CHECK(images_error(folder / "none") == "no such file" + want_images);
+    CHECK(labels_error(folder / "none") == "no such file" + want_labels);
+}
+
+TEST_CASE("idx: a folder") {
+    const TempFolder folder;
+    CHECK(images_error(folder.path()) == "is a folder" + want_images);
+}
+
+TEST_CASE("idx: a path through a file") {
+    const TempFolder folder;
+    folder.write("file", "x");
+    CHECK(images_error(folder / "file/below") == "cannot be read: Not a directory" + want_images);
+}
+
+TEST_CASE("idx: unreadable file") {
+    const TempFolder folder;
+    fs::permissions(folder.path(), fs::perms(0755));
+    const fs::path file = folder.write("secret", idx_labels(3));
+    fs::permissions(file, fs::perms::none);
+    const Unprivileged user;
+    if (!user.is_ordinary()) return skip("root cannot become another user here");
+    CHECK(labels_error(file) == "cannot be read: Permission denied" + want_labels);
+}
+
+TEST_CASE("idx: a file that opens but fails to read") {
+    if (!fs::exists("/proc/self/mem")) return skip("there is no /proc/self/mem");
+    CHECK(images_error("/proc/self/mem") == "cannot be read: Input/output error" + want_images);
+}
+
+TEST_CASE("idx: empty file") {
+    const TempFolder folder;
+    CHECK(images_error(folder.write("empty", "")) == "is empty" + want_images);
+    CHECK(images_error("/dev/null") == "is empty" + want_images);
+    CHECK(labels_error(folder.write("empty.gz", gzip(""))) ==
+          "is empty inside its gzip wrapping" + want_labels);
+}
+
+TEST_CASE("idx: header cut short") {
+    const TempFolder folder;
+    for (std::size_t size = 1; size < 16; ++size) {
+        const std::string head = idx_images(2, 3, 3).substr(0, size);
+        CHECK(images_error(folder.write("h", head)) == "is cut short within its header" + want_images);
+        CHECK(images_error(folder.write("h.gz", gzip(head))) ==
+              "is cut short within its header" + want_images);
+    }
+}
+
+TEST_CASE("idx: wrong magic") {
+    const TempFolder folder;
+    const std::string rest = idx_images(2, 3, 3).substr(4);
+    CHECK(images_error(folder.write("a", "abcd" + rest)) == "has the wrong magic 61 62 63 64" + want_images);
+    CHECK(images_error(folder.write("b", std::string("\0\0\x07\3", 4) + rest)) ==
+          "has the wrong magic 00 00 07 03" + want_images);
+    CHECK(labels_error(folder.write("c", std::string("\1\x08\0\0", 4) + rest)) ==
+          "has the wrong magic 01 08 00 00" + want_labels);
+}
+
+TEST_CASE("idx: another element type is named") {
+    const TempFolder folder;
+    const std::pair<std::uint8_t, std::string> types[] = {
+        {0x09, "int8"}, {0x0b, "int16"}, {0x0c, "int32"}, {0x0d, "float32"}, {0x0e, "float64"}};
+    for (const auto& [code, name] : types) {
+        const fs::path file = folder.write("t", idx_header(code, {2, 2, 2}) + pattern(64));
+        CHECK(images_error(file) == "holds elements of type " + name + want_images);
+    }
+}
+
+TEST_CASE("idx: wrong rank") {
+    const TempFolder folder;
+    CHECK(images_error(folder.write("r", idx_header(8, {2, 2}) + pattern(4))) == "has rank 2" + want_images);
+    CHECK(labels_error(folder.write("r", idx_header(8, {2, 2, 2, 2}) + pattern(16))) ==
+          "has rank 4" + want_labels);
+    CHECK(labels_error(folder.write("r", idx_header(8, {}) + pattern(16))) == "has rank 0" + want_labels);
+}
+
+TEST_CASE("idx: swapped images and labels") {
+    const TempFolder folder;
+    const fs::path images = folder.write("i", idx_images(2, 2, 2)),
+                   labels = folder.write("l", gzip(idx_labels(9)));
+    CHECK(images_error(labels) == "holds labels where images were expected (swapped files?)" + want_images);
+    CHECK(labels_error(images) == "holds images where labels were expected (swapped files?)" + want_labels);
+    CHECK_THROWS_AS(knn::read_idx_images(labels), knn::SwappedFiles);
+}
+
+TEST_CASE("idx: zero images, zero labels, no pixels") {
+    const TempFolder folder;
+    CHECK(images_error(folder.write("z", idx_images(0, 28, 28))) == "holds zero images" + want_images);
+    CHECK(labels_error(folder.write("z", idx_labels(0))) == "holds zero labels" + want_labels);
+    CHECK(images_error(folder.write("z", idx_images(3, 0, 28))) ==
+          "promises 3 images of 0x28, without a pixel" + want_images);
+    CHECK(images_error(folder.write("z", gzip(idx_images(3, 28, 0)))) ==
+          "promises 3 images of 28x0, without a pixel" + want_images);
+}
+
+TEST_CASE("idx: sizes beyond 64 bits are refused, and nothing is allocated") {
+    const TempFolder folder;
+    NoMemory none;
+    const std::string huge = idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + pattern(100);
+    const std::string product = idx_header(8, {0xffffffff, 0x7fffffff, 0x7fffffff}) + pattern(100);
+    for (const std::string& bytes : {huge, product, gzip(huge), gzip(product)}) {
+        const fs::path file = folder.write("huge", bytes);
+        const std::string error = error_of(file, [&](const fs::path& f) { knn::read_idx_images(f, &none); });
+        CHECK(error.find("more than 64-bit sizes can count") != std::string::npos);
+    }
+}
+
+TEST_CASE("idx: sizes that exceed the file are refused before anything is allocated") {
+    const TempFolder folder;
+    NoMemory none;
+    const auto read = [&](const fs::path& file) { knn::read_idx_images(file, &none); };
+    const std::string bytes = idx_header(8, {60'000, 28, 28}) + pattern(100);
+    CHECK(error_of(folder.write("e", bytes), read) ==
+          "is cut short: it promises 60000 images of 28x28 = 47040000 bytes, but has 100" + want_images);
+    const std::string zipped = gzip(bytes);
+    CHECK(error_of(folder.write("e.gz", zipped), read) ==
+          "is cut short: it promises 60000 images of 28x28 = 47040000 bytes, but " +
+              std::to_string(zipped.size()) + " bytes of gzip cannot hold them" + want_images);
+}
+
+TEST_CASE("idx: memory that is not there is an error, not a crash") {
+    const TempFolder folder;
+    NoMemory none;
+    const fs::path file = folder.write("i", idx_images(2, 3, 4));
+    CHECK(error_of(file, [&](const fs::path& f) { knn::read_idx_images(f, &none); }) ==
+          "needs 24 bytes of memory, which are not free; expected that much free memory");
+}
+
+TEST_CASE("idx: data cut short") {
+    const TempFolder folder;
+    const std::string content = idx_images(3, 2, 2).substr(0, 27);
+    const std::string want = "is cut short: it promises 3 images of 2x2 = 12 bytes, but has 11" + want_images;
+    CHECK(images_error(folder.write("c", content)) == want);
+    CHECK(images_error(folder.write("c.gz", gzip(content))) == want);
+}
+
+TEST_CASE("idx: trailing bytes") {
+    const TempFolder folder;
+    const std::string content = idx_labels(3) + "x";
+    CHECK(labels_error(folder.write("t", content)) ==
+          "has trailing bytes: it promises 3 labels = 3 bytes, but has 4" + want_labels);
+    CHECK(labels_error(folder.write("t.gz", gzip(content))) ==
+          "has trailing bytes after 3 labels" + want_labels);
+    for (const std::string garbage : {"x", "xy", "more garbage", "\x1f"})
+        CHECK(labels_error(folder.write("g.gz", gzip(idx_labels(3)) + garbage)) ==
+              "has trailing bytes after the gzip data" + want_labels);
+}
+
+TEST_CASE("idx: gzip cut short") {
+    const TempFolder folder;
+    const std::string zipped = gzip(idx_images(3, 28, 28));
+    for (const std::size_t size : {std::size_t{2}, std::size_t{12}, zipped.size() / 2, zipped.size() - 1})
+        CHECK(images_error(folder.write("c.gz", zipped.substr(0, size))) ==
+              "is cut short: the gzip data does not end" + want_images);
+}
+
+TEST_CASE("idx: gzip with a bad checksum, a bad length, bad data") {
+    const TempFolder folder;
+    const std::string good = gzip(idx_images(3, 28, 28));
+    const auto with_flip = [&](std::size_t from_end) {
+        std::string bad = good;
+        bad[bad.size() - from_end] = static_cast<char>(bad[bad.size() - from_end] ^ 1);
+        return folder.write("bad.gz", bad);
+    };
+    CHECK(images_error(with_flip(8)) == "is damaged: the gzip checksum does not match" + want_images);
+    CHECK(images_error(with_flip(4)) == "is damaged: bad gzip data (incorrect length check)" + want_images);
+    std::string method = good;
+    method[2] = 7;
+    CHECK(images_error(folder.write("m.gz", method)).find("is damaged: bad gzip data (") == 0);
+}
+
+TEST_CASE("idx: a web page saved as .gz") {
+    const TempFolder folder;
+    for (const std::string page :
+         {"<!DOCTYPE html>\n<html><body>404</body></html>", "<html>", "<HTML lang=en>",
+          "\n\t  <!doctype HTML>", "\xef\xbb\xbf<!DOCTYPE html>"}) {
+        CHECK(images_error(folder.write("p.gz", page)) == "is a web page, not data" + want_images);
+        CHECK(labels_error(folder.write("q.gz", gzip(page))) == "is a web page, not data" + want_labels);
+    }
+    CHECK(images_error(folder.write("x", "<?xml version=\"1.0\"?><Error>AccessDenied</Error>")) ==
+          "is an XML page, not data" + want_images);
+    CHECK(images_error(folder.write("x", "version https://git-lfs.github.com/spec/v1\noid")) ==
+          "is a Git LFS pointer, not data" + want_images);
+    CHECK(images_error(folder.write("x", "PK\3\4 and so on")) == "is a zip archive" + want_images);
+}
+
+TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") {
+    const TempFolder folder;
+    const fs::path pipe = folder / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    CHECK(images_error(pipe) == "is empty" + want_images);  // nobody writes: no waiting for ever
+    // As a shell's <(command) does: the path is a descriptor's.
+    const auto through_pipe = [&](const std::string& bytes) {
+        int ends[2] = {};
+        REQUIRE(::pipe(ends) == 0);
+        std::thread writer([&] {
+            std::ofstream(pipe_end(ends[1]), std::ios::binary) << bytes;
+            ::close(ends[1]);
+        });
+        std::string result;
+        try {
+            result = text_of(knn::read_idx_images(pipe_end(ends[0])).pixels);
+        } catch (const DataError& error) {
+            result = error.what();
+        }
+        ::close(ends[0]);
+        writer.join();
+        return result;
+    };
+    const std::string content = idx_images(50, 300, 200);
+    CHECK(through_pipe(content) == content.substr(16));
+    CHECK(through_pipe(gzip(content)) == content.substr(16));
+    const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
+    CHECK(through_pipe(liar).find("is cut short: it promises 2147483647 images of 1000x1000") !=
+          std::string::npos);
+}
+
+TEST_CASE("idx: cut after every byte, a file is whole or an error") {
+    const TempFolder folder;
+    const std::string plain = idx_images(3, 4, 5), zipped = gzip(plain);
+    for (const std::string& bytes : {plain, zipped})
+        for (std::size_t size = 0; size < bytes.size(); ++size) {
+            CAPTURE(size);
+            CHECK(images_error(folder.write("cut", bytes.substr(0, size))) != "no error");
+        }
+}
+
+TEST_CASE("idx: random damage never gets through gzip's checksum, and never crashes") {
+    const TempFolder folder;
+    std::mt19937_64 random(7);
+    const std::string plain = idx_images(5, 6, 7), zipped = gzip(plain), stored = gzip(plain, 0);
+    int errors = 0;
+    for (int round = 0; round < 3000; ++round) {
+        const std::string& whole = round % 3 == 0 ? plain : round % 3 == 1 ? zipped : stored;
+        std::string bytes = whole;
+        for (std::uint64_t flips = 1 + random() % 3; flips > 0; --flips) {
+            char& victim = bytes[random() % bytes.size()];
+            victim = static_cast<char>(victim ^ (1 << random() % 8));
+        }
+        const fs::path file = folder.write("flip", bytes);
+        try {
+            const IdxImages images = knn::read_idx_images(file);
+            CHECK(images.pixels.size() == static_cast<std::size_t>(images.count * images.rows * images.cols));
+            if (round % 3 != 0) CHECK(text_of(images.pixels) == plain.substr(16));
+        } catch (const DataError&) {
+            ++errors;
+        }
+    }
+    CHECK(errors > 1000);
+    CHECK(errors < 3000);  // damaged pixels of a plain file cannot be told
+}
+
+TEST_CASE("idx: what is written can be read again") {
+    const TempFolder folder;
+    knn::LabeledImages set;
+    set.count = 4;
+    set.rows = 3;
+    set.cols = 300;
+    set.pixels = Bytes(3600);
+    set.labels = Bytes(4);
+    for (std::size_t i = 0; i < 3600; ++i)
+        set.pixels.data()[i] = static_cast<std::uint8_t>(i * 31);
+    for (std::size_t i = 0; i < 4; ++i)
+        set.labels.data()[i] = static_cast<std::uint8_t>(250 + i);
+    knn::write_idx_images(folder / "i", set);
+    knn::write_idx_labels(folder / "l", set);
+    CHECK(read_file(folder / "i") == idx_header(8, {4, 3, 300}) + text_of(set.pixels));
+    CHECK(read_file(folder / "l") == idx_header(8, {4}) + text_of(set.labels));
+    const IdxImages again = knn::read_idx_images(folder / "i");
+    CHECK(again.rows == 3);
+    CHECK(again.cols == 300);
+    CHECK(text_of(again.pixels) == text_of(set.pixels));
+    CHECK(text_of(knn::read_idx_labels(folder / "l").labels) == text_of(set.labels));
+
+    if (!fs::exists("/dev/full")) return;
+    CHECK(error_of("/dev/full", [&](const fs::path& f) { knn::write_idx_images(f, set); }) ==
+          "cannot be written: No space left on device; expected enough free space");
+}

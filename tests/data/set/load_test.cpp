@@ -1,0 +1,187 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "data/core/errors.h"
+#include "data/set/idx.h"
+#include "data/set/locate.h"
+#include "tests/support/idx_bytes.h"
+#include "tests/support/skip.h"
+#include "tests/support/temp_folder.h"
+
+namespace fs = std::filesystem;
+using namespace knn::test;
+using knn::DataError;
+using knn::DataLocation;
+using knn::Dataset;
+
+namespace {
+
+DataLocation at(const fs::path& folder) {
+    knn::DataOptions options;
+    options.folder = folder.string();
+    return knn::locate(options);
+}
+
+std::string error_of(const DataLocation& location) {
+    try {
+        knn::load(location);
+    } catch (const DataError& error) {
+        CHECK(std::string(error.what()).find('\n') == std::string::npos);
+        return error.what();
+    }
+    return "no error";
+}
+
+std::string text_of(const knn::Bytes& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+}  // namespace
+
+TEST_CASE("load: both sets, their labels and their names") {
+    const TempFolder folder;
+    write_small_dataset(folder, "my digits");
+    // Labels 4, 200 and 0 in training, 7 in the test set alone.
+    folder.write("my digits/train-labels-idx1-ubyte",
+                 idx_header(8, {12}) + std::string("\4\4\4\4\4\4\xc8\xc8\xc8\0\0\0", 12));
+    folder.write("my digits/t10k-labels-idx1-ubyte", gzip(idx_header(8, {5}) + "\7\7\7\4\4"));
+    const Dataset data = knn::load(at(folder / "my digits/"));
+    CHECK(data.name == "my digits");
+    CHECK(data.source == (folder / "my digits/").string());
+    CHECK_FALSE(data.synthetic);
+    CHECK(data.train.count == 12);
+    CHECK(data.test.count == 5);
+    CHECK(data.train.rows == 4);
+    CHECK(data.test.cols == 3);
+    CHECK(text_of(data.train.pixels) == pattern(12 * 4 * 3));
+    CHECK(text_of(data.test.labels) == "\7\7\7\4\4");
+    CHECK(data.labels == std::vector<std::uint8_t>{0, 4, 7, 200});
+}
+
+TEST_CASE("load: images and labels of different counts") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    const fs::path labels = folder.write("t10k-labels-idx1-ubyte", idx_labels(6));
+    const DataLocation location = at(folder.path());
+    CHECK(error_of(location) == location.test_labels.string() + ": has 6 labels for the 5 images of " +
+                                    location.test_images.string() + "; expected one label for each image");
+}
+
+TEST_CASE("load: training and test images of different size") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    folder.write("t10k-images-idx3-ubyte", idx_images(5, 3, 4));
+    const DataLocation location = at(folder.path());
+    CHECK(error_of(location) == location.test_images.string() + ": has images of 3x4, but " +
+                                    location.train_images.string() +
+                                    " has images of 4x3; expected training and test images of the same size");
+}
+
+TEST_CASE("load: images whose distances would not fit 32 bits") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    folder.write("train-images-idx3-ubyte", idx_images(12, 300, 300));
+    folder.write("t10k-images-idx3-ubyte", idx_images(5, 300, 300));
+    const DataLocation location = at(folder.path());
+    CHECK(error_of(location) == location.train_images.string() +
+                                    ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
+                                    "which keep squared distances within 32 bits");
+    folder.write("train-images-idx3-ubyte", idx_images(12, 22017, 3));
+    folder.write("t10k-images-idx3-ubyte", idx_images(5, 22017, 3));
+    CHECK(knn::load(location).train.dim() == 66051);
+}
+
+TEST_CASE("load: swapped images and labels are called so") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    DataLocation location = at(folder.path());
+    std::swap(location.test_images, location.test_labels);
+    CHECK(error_of(location) ==
+          location.test_images.string() + ": holds labels, and " + location.test_labels.string() +
+              " holds images: the two are swapped; expected images first, labels second");
+    location = at(folder.path());
+    location.train_labels = location.train_images;  // only one of the two is wrong
+    CHECK(error_of(location).find("holds images where labels were expected (swapped files?)") !=
+          std::string::npos);
+}
+
+TEST_CASE("load: of several broken files the first is named") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    for (const char* name : {"t10k-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                             "train-images-idx3-ubyte"}) {
+        folder.write(name, "");
+        CHECK(error_of(at(folder.path())).find(std::string(name) + ": is empty; expected ") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("load: the built-in digits where there are no files") {
+    DataLocation location;
+    location.synthetic = true;
+    const Dataset data = knn::load(location);
+    CHECK(data.synthetic);
+    CHECK(data.train.count == 6000);
+    CHECK(data.test.count == 1000);
+    CHECK(knn::checksums(location).empty());
+}
+
+TEST_CASE("checksums: of the content, plain or gzip") {
+    const TempFolder folder;
+    write_small_dataset(folder);
+    folder.write("t10k-labels-idx1-ubyte", gzip("abc"));
+    folder.write("train-labels-idx1-ubyte", "abc");
+    const std::vector<knn::FileChecksum> sums = knn::checksums(at(folder.path()));
+    REQUIRE(sums.size() == 4);
+    // The example of FIPS 180-2.
+    const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    CHECK(sums[1].sha256 == abc);
+    CHECK(sums[3].sha256 == abc);
+    CHECK(sums[0].file.filename() == "train-images-idx3-ubyte");
+    for (const knn::FileChecksum& sum : sums)
+        CHECK_FALSE(sum.is_mnist());
+    folder.write("t10k-images-idx3-ubyte", "");
+    CHECK_THROWS_AS(knn::checksums(at(folder.path())), DataError);
+}
+
+TEST_CASE("a written data set loads as the same data set") {
+    const TempFolder folder;
+    write_small_dataset(folder, "a");
+    const Dataset data = knn::load(at(folder / "a"));
+    knn::write_dataset(folder / "new/b", data);
+    for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
+                             "t10k-labels-idx1-ubyte"})
+        CHECK(read_file(folder / "a" / name) == read_file(folder / "new/b" / name));
+    CHECK(std::distance(fs::directory_iterator(folder / "new/b"), fs::directory_iterator()) == 4);
+
+    folder.write("file", "");
+    CHECK_THROWS_AS(knn::write_dataset(folder / "file", data), DataError);
+    CHECK_THROWS_AS(knn::write_dataset("/proc/none", data), DataError);
+}
+
+TEST_CASE("load: MNIST itself") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    const DataLocation location = at(mnist_folder());
+    const Dataset data = knn::load(location);
+    CHECK(data.name == "MNIST");
+    CHECK(data.train.count == 60'000);
+    CHECK(data.test.count == 10'000);
+    CHECK(data.train.dim() == 784);
+    CHECK(data.labels == std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    const std::vector<std::uint8_t> first = {5, 0, 4, 1, 9, 2, 1, 3, 1, 4};  // as every tutorial shows them
+    CHECK(std::equal(first.begin(), first.end(), data.train.labels.data()));
+    for (const knn::FileChecksum& sum : knn::checksums(location))
+        CHECK(sum.is_mnist());
+
+    // Plain files are known again, and a single changed pixel makes it another data set.
+    const TempFolder folder;
+    knn::write_dataset(folder / "plain", data);
+    CHECK(knn::load(at(folder / "plain")).name == "MNIST");
+    std::string changed = read_file(folder / "plain/t10k-images-idx3-ubyte");
+    changed[4'000'000] = static_cast<char>(changed[4'000'000] ^ 1);
+    folder.write("plain/t10k-images-idx3-ubyte", changed);
+    CHECK(knn::load(at(folder / "plain")).name == "plain");
+    CHECK_FALSE(knn::checksums(at(folder / "plain"))[2].is_mnist());
+}

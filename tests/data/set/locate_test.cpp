@@ -1,0 +1,202 @@
+#include "data/set/locate.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "data/core/errors.h"
+#include "tests/support/idx_bytes.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temp_folder.h"
+
+namespace fs = std::filesystem;
+using namespace knn::test;
+using knn::DataError;
+using knn::DataLocation;
+using knn::DataOptions;
+
+namespace {
+
+/// A folder with nothing around it: no data set in any usual place.
+struct Nowhere {
+    TempFolder folder;
+    Surroundings surroundings{folder.path()};
+    Nowhere() {
+        surroundings.set("MNIST_KNN_DATA", std::nullopt);
+        surroundings.set("HOME", (folder / "home").string());
+        surroundings.set("XDG_DATA_HOME", std::nullopt);
+        surroundings.set("XDG_DATA_DIRS",
+                         (folder / "shared1").string() + ":" + (folder / "shared2").string());
+    }
+};
+
+DataOptions in(const std::string& folder) {
+    DataOptions options;
+    options.folder = folder;
+    return options;
+}
+
+std::string error_of(const DataOptions& options) {
+    try {
+        knn::locate(options);
+    } catch (const DataError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("locate: both spellings, plain and .gz, mixed in one folder") {
+    const Nowhere nowhere;
+    nowhere.folder.write("d/train-images-idx3-ubyte", "1");
+    nowhere.folder.write("d/train-labels.idx1-ubyte", "2");
+    nowhere.folder.write("d/t10k-images-idx3-ubyte.gz", "3");
+    nowhere.folder.write("d/t10k-labels.idx1-ubyte.gz", "4");
+    const DataLocation found = knn::locate(in("d"));
+    CHECK(found.train_images == "d/train-images-idx3-ubyte");
+    CHECK(found.train_labels == "d/train-labels.idx1-ubyte");
+    CHECK(found.test_images == "d/t10k-images-idx3-ubyte.gz");
+    CHECK(found.test_labels == "d/t10k-labels.idx1-ubyte.gz");
+    CHECK(found.source == "d");
+    CHECK_FALSE(found.synthetic);
+    CHECK(found.looked_in == std::vector<std::string>{"d"});
+
+    nowhere.folder.write("d/t10k-images-idx3-ubyte", "plain beside .gz: the faster one");
+    CHECK(knn::locate(in("d")).test_images == "d/t10k-images-idx3-ubyte");
+}
+
+TEST_CASE("locate: the order is --data, variable, data/mnist, XDG folders, built-in digits") {
+    Nowhere nowhere;
+    DataLocation found = knn::locate({});
+    CHECK(found.synthetic);
+    CHECK(found.source == "built-in synthetic digits");
+    CHECK(found.train_images.empty());
+    const auto place = [&](const char* name) { return (nowhere.folder / name / "mnist-knn/mnist").string(); };
+    CHECK(found.looked_in == std::vector<std::string>{"data/mnist", place("home/.local/share"),
+                                                      place("shared1"), place("shared2")});
+
+    // Each better place in turn hides the ones before.
+    for (const char* name : {"shared2", "shared1", "home/.local/share"}) {
+        write_small_dataset(nowhere.folder, std::string(name) + "/mnist-knn/mnist");
+        CHECK(knn::locate({}).source == place(name));
+    }
+    nowhere.surroundings.set("XDG_DATA_HOME", (nowhere.folder / "xdg").string());
+    CHECK(knn::locate({}).source == place("shared1"));
+    write_small_dataset(nowhere.folder, "xdg/mnist-knn/mnist");
+    CHECK(knn::locate({}).source == place("xdg"));
+    write_small_dataset(nowhere.folder, "data/mnist");
+    CHECK(knn::locate({}).source == "data/mnist");
+    write_small_dataset(nowhere.folder, "variable");
+    nowhere.surroundings.set("MNIST_KNN_DATA", "variable");
+    CHECK(knn::locate({}).source == "variable");
+    write_small_dataset(nowhere.folder, "option");
+    CHECK(knn::locate(in("option")).source == "option");
+    CHECK(knn::locate(in("option/")).train_images == "option/train-images-idx3-ubyte");
+}
+
+TEST_CASE("locate: relative and empty XDG folders are passed over, and so is an empty variable") {
+    Nowhere nowhere;
+    nowhere.surroundings.set("XDG_DATA_HOME", "relative");
+    nowhere.surroundings.set("XDG_DATA_DIRS", "also/relative::");
+    nowhere.surroundings.set("MNIST_KNN_DATA", "");
+    write_small_dataset(nowhere.folder, "relative/mnist-knn/mnist");
+    const DataLocation found = knn::locate({});
+    CHECK(found.synthetic);
+    CHECK(found.looked_in == std::vector<std::string>{"data/mnist"});
+}
+
+TEST_CASE("locate: a usual place that lacks a file is passed over") {
+    const Nowhere nowhere;
+    write_small_dataset(nowhere.folder, "data/mnist");
+    fs::remove("data/mnist/t10k-labels-idx1-ubyte");
+    const DataLocation found = knn::locate({});
+    CHECK(found.synthetic);
+    CHECK(found.files().empty());
+    CHECK(found.incomplete == std::vector<std::string>{"data/mnist: lacks t10k-labels-idx1-ubyte"});
+
+    // A complete place behind it is taken, and the incomplete one is still told of.
+    write_small_dataset(nowhere.folder, "shared2/mnist-knn/mnist");
+    const DataLocation other = knn::locate({});
+    CHECK(other.source == (nowhere.folder / "shared2/mnist-knn/mnist").string());
+    CHECK(other.files().size() == 4);
+    CHECK(other.incomplete == found.incomplete);
+
+    // Files of other names are no beginning of a data set.
+    for (const fs::path& file : knn::dataset_files("data/mnist"))
+        fs::remove(file);
+    nowhere.folder.write("data/mnist/README", "");
+    CHECK(knn::locate({}).incomplete.empty());
+}
+
+TEST_CASE("dataset_files: any spelling, plain or .gz, and links that lead nowhere") {
+    const Nowhere nowhere;
+    CHECK(knn::dataset_files("none").empty());
+    nowhere.folder.write("d/other", "");
+    CHECK(knn::dataset_files("d").empty());
+    for (const char* name : {"d/train-labels.idx1-ubyte", "d/t10k-images-idx3-ubyte.gz"})
+        nowhere.folder.write(name, "");
+    fs::create_symlink("nowhere", "d/t10k-labels.idx1-ubyte.gz");
+    CHECK(knn::dataset_files("d") == std::vector<fs::path>{"d/train-labels.idx1-ubyte",
+                                                           "d/t10k-images-idx3-ubyte.gz",
+                                                           "d/t10k-labels.idx1-ubyte.gz"});
+}
+
+TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an error") {
+    Nowhere nowhere;
+    const std::string expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
+    write_small_dataset(nowhere.folder, "data/mnist");  // must not be used instead
+    CHECK(error_of(in("none")) == "none: no such folder" + expected);
+    nowhere.folder.write("file", "");
+    CHECK(error_of(in("file")) == "file: is not a folder" + expected);
+    nowhere.folder.write("part/train-images.idx3-ubyte.gz", "");
+    nowhere.folder.write("part/t10k-images-idx3-ubyte", "");
+    const std::string lacks = "part: lacks train-labels-idx1-ubyte, t10k-labels-idx1-ubyte" + expected;
+    CHECK(error_of(in("part")) == lacks);
+    nowhere.surroundings.set("MNIST_KNN_DATA", "part");
+    CHECK(error_of({}) == lacks);
+}
+
+TEST_CASE("locate: single files replace the folder's") {
+    const Nowhere nowhere;
+    write_small_dataset(nowhere.folder, "d");
+    DataOptions options = in("d");
+    options.test_images = "mine";
+    const DataLocation found = knn::locate(options);
+    CHECK(found.test_images == "mine");
+    CHECK(found.test_labels == "d/t10k-labels-idx1-ubyte");
+    CHECK(found.source == "mine, rest from d");
+    fs::remove("d/t10k-images-idx3-ubyte");  // not needed
+    CHECK(error_of(options) == "no error");
+    fs::remove("d/train-labels-idx1-ubyte");
+    CHECK(error_of(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
+}
+
+TEST_CASE("locate: four single files need no folder") {
+    Nowhere nowhere;
+    nowhere.surroundings.set("MNIST_KNN_DATA", "none");
+    const DataLocation found = knn::locate({"", "a", "b", "c", "d"});
+    CHECK(found.train_images == "a");
+    CHECK(found.train_labels == "b");
+    CHECK(found.test_images == "c");
+    CHECK(found.test_labels == "d");
+    CHECK(found.source == "a, b, c, d");
+    CHECK(found.looked_in.empty());
+    CHECK_FALSE(found.synthetic);
+}
+
+TEST_CASE("locate: some single files take the rest from the usual places, or name the missing options") {
+    const Nowhere nowhere;
+    const DataOptions options = {"", "a", "b", "", ""};
+    CHECK(error_of(options).find("--test-images, --test-labels: not given, and no data set was found in "
+                                 "data/mnist, ") == 0);
+    CHECK(error_of(options).find("; expected all four files, or --data") != std::string::npos);
+    nowhere.folder.write("data/mnist/t10k-images-idx3-ubyte", "");
+    CHECK(error_of(options).find(" (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") !=
+          std::string::npos);
+    nowhere.folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
+    const DataLocation found = knn::locate(options);
+    CHECK(found.train_labels == "b");
+    CHECK(found.test_labels == "data/mnist/t10k-labels-idx1-ubyte");
+    CHECK(found.source == "a, b, rest from data/mnist");
+}

@@ -1,0 +1,172 @@
+#include "data/synthetic/synthetic.h"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "data/synthetic/pen.h"
+#include "data/synthetic/skeletons.h"
+#include "tests/support/oracle.h"
+
+using knn::Dataset;
+using knn::LabeledImages;
+using knn::PenPoint;
+
+namespace {
+
+std::uint32_t crc_of(const knn::Bytes& bytes) {
+    return static_cast<std::uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
+}
+
+bool same(const knn::Bytes& a, const knn::Bytes& b, std::size_t size) {
+    return std::memcmp(a.data(), b.data(), size) == 0;
+}
+
+knn::test::Rows rows_of(const LabeledImages& images) {
+    return {{images.pixels.span().begin(), images.pixels.span().end()}, images.count, images.dim()};
+}
+
+/// How many of the test images the majority of the 5 nearest names rightly; equal votes: the smallest label.
+int right_with_5(const Dataset& data) {
+    const auto found = knn::test::nearest(rows_of(data.train), rows_of(data.test), 5);
+    int right = 0;
+    for (std::size_t q = 0; q < found.size(); ++q) {
+        std::array<int, 256> votes = {};
+        for (const auto& [distance, index] : found[q])
+            ++votes[data.train.labels.data()[index]];
+        const auto winner = std::max_element(votes.begin(), votes.end()) - votes.begin();
+        right += winner == data.test.labels.data()[q] ? 1 : 0;
+    }
+    return right;
+}
+
+}  // namespace
+
+TEST_CASE("synthetic: sizes, labels, names") {
+    const Dataset data = knn::synthetic_digits();
+    CHECK(data.synthetic);
+    CHECK(data.name == "synthetic digits");
+    CHECK(data.train.count == 6000);
+    CHECK(data.test.count == 1000);
+    CHECK(data.train.rows == 28);
+    CHECK(data.test.cols == 28);
+    CHECK(data.train.pixels.size() == 6000 * 784);
+    CHECK(data.labels == std::vector<std::uint8_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+    std::array<int, 256> counts = {};
+    for (const std::uint8_t label : data.train.labels.span())
+        ++counts[label];
+    for (std::size_t label = 0; label < 256; ++label) {
+        CAPTURE(label);
+        CHECK(counts[label] >= (label < 10 ? 500 : 0));
+        CHECK(counts[label] <= (label < 10 ? 700 : 0));
+    }
+}
+
+TEST_CASE("synthetic: the same bytes on every machine") {
+    const Dataset data = knn::synthetic_digits();
+    CHECK(crc_of(data.train.pixels) == 587024239);
+    CHECK(crc_of(data.train.labels) == 3590832186);
+    CHECK(crc_of(data.test.pixels) == 3487147922);
+    CHECK(crc_of(data.test.labels) == 3498055593);
+}
+
+TEST_CASE("synthetic: a picture depends on seed, set and position alone") {
+    const Dataset all = knn::synthetic_digits({3, 200, 100}), few = knn::synthetic_digits({3, 7, 1});
+    CHECK(same(all.train.pixels, few.train.pixels, 7 * 784));
+    CHECK(same(all.train.labels, few.train.labels, 7));
+    CHECK(same(all.test.pixels, few.test.pixels, 784));
+    CHECK_FALSE(same(all.train.pixels, all.test.pixels, 784));
+    CHECK_FALSE(same(all.train.pixels, knn::synthetic_digits({4, 7, 1}).train.pixels, 784));
+}
+
+TEST_CASE("synthetic: framed as MNIST is") {
+    const Dataset data = knn::synthetic_digits({5, 500, 1});
+    for (std::int64_t i = 0; i < data.train.count; ++i) {
+        CAPTURE(i);
+        double mass = 0, x = 0, y = 0;
+        int top = 28, bottom = -1, left = 28, right = -1, darkest = 0;
+        for (int row = 0; row < 28; ++row)
+            for (int col = 0; col < 28; ++col) {
+                const int ink = data.train.images().row(i)[row * 28 + col];
+                mass += ink;
+                x += ink * (col + 0.5);
+                y += ink * (row + 0.5);
+                darkest = std::max(darkest, ink);
+                if (ink < 128) continue;
+                top = std::min(top, row);
+                bottom = std::max(bottom, row);
+                left = std::min(left, col);
+                right = std::max(right, col);
+            }
+        REQUIRE(mass > 0);
+        CHECK(std::abs(x / mass - 14) <= 0.6);
+        CHECK(std::abs(y / mass - 14) <= 0.6);
+        CHECK(darkest >= 200);
+        const int extent = std::max(right - left, bottom - top) + 1;
+        CHECK(extent >= 18);
+        CHECK(extent <= 22);
+    }
+}
+
+TEST_CASE("synthetic: hard enough to err, easy enough to be read") {
+    for (const std::uint64_t seed : {1, 2}) {
+        CAPTURE(seed);
+        const int right = right_with_5(knn::synthetic_digits({seed, 6000, 400}));
+        CHECK(right >= 372);  // 93 %
+        CHECK(right <= 398);  // 99.5 %
+    }
+}
+
+TEST_CASE("skeletons: every digit is written in several ways, inside the unit square") {
+    std::array<int, 10> ways = {};
+    for (const knn::Skeleton& way : knn::skeletons()) {
+        REQUIRE(way.digit >= 0);
+        REQUIRE(way.digit <= 9);
+        ++ways[static_cast<std::size_t>(way.digit)];
+        CHECK(way.weight > 0);
+        for (const knn::Stroke& stroke : way.strokes) {
+            CHECK(stroke.size() >= 2);
+            for (const PenPoint& p : stroke)
+                CHECK((p.x >= 0 && p.x <= 1 && p.y >= 0 && p.y <= 1));
+        }
+    }
+    for (const int n : ways)
+        CHECK(n >= 3);
+}
+
+TEST_CASE("skeletons: smooth goes through all points, straight between corners") {
+    const knn::Stroke stroke = {{0, 0}, {1, 0, true}, {1, 1, true}, {0, 2}};
+    const knn::Stroke fine = knn::smooth(stroke, 4);
+    REQUIRE(fine.size() == 13);
+    for (std::size_t i = 0; i < stroke.size(); ++i) {
+        CHECK(fine[4 * i].x == stroke[i].x);
+        CHECK(fine[4 * i].y == stroke[i].y);
+    }
+    for (std::size_t i = 4; i <= 8; ++i)
+        CHECK(fine[i].x == 1);
+    CHECK(knn::smooth({}, 4).empty());
+}
+
+TEST_CASE("pen: a straight bar is as wide and as long as asked") {
+    std::vector<knn::Stroke> bar = {{{0, 0}, {0, 0.5f}, {0, 1}}};
+    knn::Pen pen;
+    pen.width = 4;
+    pen.pressure = 0;
+    pen.softness = 0.01f;
+    std::array<std::uint8_t, 784> picture = {};
+    knn::draw_digit(bar, pen, picture);
+    for (int row = 0; row < 28; ++row)
+        for (int col = 0; col < 28; ++col) {
+            CAPTURE(row);
+            CAPTURE(col);
+            const int ink = picture[static_cast<std::size_t>(row * 28 + col)];
+            const bool outside = col < 12 || col > 15 || row < 4 || row > 23;
+            const bool inside = col >= 12 && col <= 15 && row >= 6 && row <= 21;  // the ends are round
+            if (outside) CHECK(ink == 0);
+            if (inside) CHECK(ink == 255);
+        }
+}

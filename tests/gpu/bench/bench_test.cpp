@@ -1,0 +1,154 @@
+#include "gpu/bench/bench.h"
+
+#include <doctest/doctest.h>
+
+#include "gpu/engines/pipeline.h"
+#include "tests/gpu/have_gpu.h"
+#include "tests/support/oracle.h"
+
+namespace knn {
+
+namespace {
+
+std::int64_t squared_distance(const test::Rows& a, std::int64_t i, const test::Rows& b, std::int64_t j) {
+    std::int64_t sum = 0;
+    for (std::int64_t p = 0; p < a.dim; ++p) {
+        const std::int64_t d = std::int64_t{a.pixels[static_cast<std::size_t>(i * a.dim + p)]} -
+                               b.pixels[static_cast<std::size_t>(j * b.dim + p)];
+        sum += d * d;
+    }
+    return sum;
+}
+
+ImageRows view(const test::Rows& rows) {
+    return {rows.pixels.data(), rows.n, rows.dim};
+}
+
+SearchRequest request_of(const test::Rows& train, const test::Rows& query, int k,
+                         const Measure& measure = {}) {
+    SearchRequest request;
+    request.train = view(train);
+    request.query = view(query);
+    request.k = k;
+    request.metric = measure.metric;
+    request.p = measure.p;
+    return request;
+}
+
+/// How many distances of the first queries are not what they should be.
+std::int64_t wrong_distances(Stand& stand, const test::Rows& train, const test::Rows& query, std::int64_t n) {
+    std::int64_t wrong = 0;
+    for (std::int64_t q = 0; q < n; ++q) {
+        const std::vector<std::uint32_t> row = stand.matrix_row(q);
+        for (std::int64_t t = 0; t < train.n; ++t)
+            wrong += row[static_cast<std::size_t>(t)] != squared_distance(query, q, train, t) ? 1 : 0;
+    }
+    return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
+    if (!test::have_gpu()) return;
+    std::vector<std::string> names = gpu::rung_kernels();
+    for (const gpu::StrategyInfo& one : gpu::distance_kernels())
+        names.push_back(one.name);
+    TrialOptions options;
+    options.repeat = 2;
+    for (const std::int64_t dim : {1, 4, 17, 784, 1025, 1300})
+        for (const std::int64_t n_query : {1, 15, 33, 70}) {
+            const std::int64_t n_train = 3 * n_query + 40;
+            test::Rows train = test::random_rows(n_train, dim, 3, 2),
+                       query = test::random_rows(n_query, dim, 4, 2);
+            const Watch watch;
+            const auto stand = gpu::stand(request_of(train, query, 5), watch);
+            REQUIRE(stand->n_query() == n_query);
+            for (const std::string& name : names)
+                for (const bool linear : {false, true}) {
+                    options.linear = linear;
+                    const Trial trial = stand->time_distance(name, options);
+                    if (trial.refusal) continue;
+                    CAPTURE(name);
+                    CAPTURE(dim);
+                    CAPTURE(n_query);
+                    CAPTURE(linear);
+                    CHECK(trial.n_query == n_query);
+                    CHECK(trial.ms.size() == 2);
+                    CHECK(wrong_distances(*stand, train, query, n_query) == 0);
+                }
+        }
+}
+
+TEST_CASE("gpu: a stand has the metric of its request, and refuses kernels that lack it") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(60, 9, 1, 3), query = test::random_rows(5, 9, 2, 3);
+    const Watch watch;
+    for (const Measure& measure : {Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
+        const auto stand = gpu::stand(request_of(train, query, 4, measure), watch);
+        const auto right = test::nearest(train, query, 60, measure);
+        int able = 0;
+        for (const gpu::StrategyInfo& one : gpu::distance_kernels()) {
+            CAPTURE(one.name);
+            if (stand->time_distance(one.name, {}).refusal) {
+                CHECK(stand->fill(one.name));
+                continue;
+            }
+            ++able;
+            for (std::int64_t q = 0; q < 5; ++q) {
+                const std::vector<std::uint32_t> row = stand->matrix_row(q);
+                for (const auto& [score, index] : right[static_cast<std::size_t>(q)])
+                    CHECK(row[static_cast<std::size_t>(index)] == score);
+            }
+        }
+        CHECK(able > 0);
+        CHECK(stand->time_distance("pair_plain", {}).refusal);  // it knows l2 alone
+    }
+}
+
+TEST_CASE("gpu: small problems by every selector on a stand") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(500, 6, 1, 3), query = test::random_rows(40, 6, 2, 3);
+    const Watch watch;
+    const auto stand = gpu::stand(request_of(train, query, 9), watch);
+    CHECK(!stand->fill(gpu::distance_kernels().front().name));
+    const auto right = test::nearest(train, query, 9);
+    for (const gpu::StrategyInfo& selector : gpu::selectors()) {
+        const Trial trial = stand->time_select(selector.name, 9, {});
+        if (trial.refusal) continue;
+        CAPTURE(selector.name);
+        const Neighbors found = stand->neighbors(trial.n_query);
+        for (std::int64_t q = 0; q < trial.n_query; ++q)
+            for (std::size_t i = 0; i < 9; ++i) {
+                CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
+                CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
+            }
+    }
+    CHECK(stand->time_select("no such", 9, {}).refusal);
+    CHECK(stand->time_distance("no such", {}).refusal);
+}
+
+TEST_CASE("gpu: a large upload has arrived before the kernels start") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(2'000, 1'000, 1), query = test::random_rows(12'000, 1'000, 2);
+    const Watch watch;
+    TrialOptions options;
+    options.repeat = 1;
+    const auto stand = gpu::stand(request_of(train, query, 1), watch);
+    CHECK(!stand->fill("float4"));
+    const auto row = stand->matrix_row(11'999);
+    for (const std::int64_t t : {0, 1, 1'000, 1'999})
+        CHECK(row[static_cast<std::size_t>(t)] == squared_distance(query, 11'999, train, t));
+}
+
+TEST_CASE("gpu: limits that a card can have") {
+    if (!test::have_gpu()) return;
+    const Limits limits = gpu::measure_limits(0);
+    const Device device = gpu::devices().front();
+    CHECK(limits.copy_gb_per_s > 0.3 * device.peak_gb_per_s);
+    CHECK(limits.copy_gb_per_s < 1.05 * device.peak_gb_per_s);
+    CHECK(limits.multiply_add_gflop_per_s > 0.5 * device.peak_gflop_per_s);
+    CHECK(limits.multiply_add_gflop_per_s < 1.05 * device.peak_gflop_per_s);
+    CHECK(limits.pinned_upload_gb_per_s > limits.pageable_upload_gb_per_s / 2);
+}
+
+}  // namespace knn
