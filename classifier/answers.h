@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/core/metric.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -35,7 +35,7 @@ struct PictureAnswer {
 
 struct Answers {
     bool pages = false;  ///< pictures with any number of digits (--many)
-    ImageRows train;     ///< 28×28
+    Rows train;     ///< 28×28
     std::span<const std::uint8_t> labels;
     Measure measure;
     std::vector<PictureAnswer> pictures;  ///< in the order given

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/core/bench.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 

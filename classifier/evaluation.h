@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "data/set/dataset.h"
 
 namespace knn {

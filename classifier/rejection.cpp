@@ -38,7 +38,7 @@ void take_others(std::span<const Neighbor> found, std::int64_t itself, std::vect
         if (neighbor != self) nearest.push_back(*neighbor);
 }
 
-LeaveOneOut search(const ImageRows& train, std::span<const std::uint8_t> labels, const Measure& measure,
+LeaveOneOut search(const Rows& train, std::span<const std::uint8_t> labels, const Measure& measure,
                    int threads, const Watch& watch) {
     LeaveOneOut sample;
     sample.count = std::min(most_images, train.count);
@@ -84,7 +84,7 @@ double quantile(std::vector<double> values, double share) {
 
 }  // namespace
 
-LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, const Measure& measure,
+LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure,
                           bool use_cache, int threads, const Watch& watch) {
     if (train.count < fewest_images) return {};
     const bool keeps = use_cache && !set.key.empty();

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "data/core/metric.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "data/set/training.h"
 
 namespace knn {
@@ -31,7 +31,7 @@ struct LeaveOneOut {
 
 /// From the cache where it holds them for this training set, else by a search on the CPU, and then kept.
 /// `train`: the images that the pictures are searched among, the first ones of `set`.
-LeaveOneOut leave_one_out(const TrainingSet& set, const ImageRows& train, const Measure& measure,
+LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure,
                           bool use_cache, int threads, const Watch& watch);
 
 /// The limits for one k, one way to vote and one metric.

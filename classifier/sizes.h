@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {

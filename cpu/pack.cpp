@@ -56,7 +56,7 @@ PixelSums sums_of(const std::uint8_t* row, std::int64_t dim) {
     return sums;
 }
 
-Panels::Panels(const Kernel& kernel, ImageRows rows)
+Panels::Panels(const Kernel& kernel, Rows rows)
     : kernel_(kernel),
       rows_(rows),
       groups_(groups_of(kernel, rows.dim)),
@@ -103,7 +103,7 @@ std::int64_t QueryBlock::bytes(const Kernel& kernel, std::int64_t dim, std::int6
            (groups_of(kernel, dim) * group_bytes(kernel) + std::int64_t{sizeof(std::uint32_t)});
 }
 
-void QueryBlock::fill(ImageRows rows) {
+void QueryBlock::fill(Rows rows) {
     const std::int64_t group = group_bytes(kernel_), strip = groups_ * kernel_.queries * group;
     strips_ = rounded_up(rows.count, kernel_.queries) / kernel_.queries;
     const std::int64_t room = strips_ * kernel_.queries;

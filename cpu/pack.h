@@ -5,7 +5,7 @@
 
 #include "cpu/aligned.h"
 #include "cpu/kernels/kernel.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn::cpu {
 
@@ -29,7 +29,7 @@ constexpr std::int64_t groups_of(const Kernel& kernel, std::int64_t dim) {
 class Panels {
   public:
     /// Allocates, without filling; throws std::bad_alloc.
-    Panels(const Kernel& kernel, ImageRows rows);
+    Panels(const Kernel& kernel, Rows rows);
 
     /// Bytes that the constructor allocates for this problem.
     static std::int64_t bytes(const Kernel& kernel, std::int64_t n_train, std::int64_t dim);
@@ -47,7 +47,7 @@ class Panels {
     std::uint32_t fill_image(std::int64_t image, std::uint8_t* to);
 
     const Kernel& kernel_;
-    ImageRows rows_;
+    Rows rows_;
     std::int64_t groups_, count_;
     Aligned<std::uint8_t> pixels_;  ///< count × groups × images × 4
     Aligned<std::uint32_t> terms_;  ///< count × images
@@ -62,7 +62,7 @@ class QueryBlock {
     static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest);
 
     /// Packs all of `rows`. Queries that fill up the last strip are 0.
-    void fill(ImageRows rows);
+    void fill(Rows rows);
 
     std::int64_t strips() const { return strips_; }
     const std::uint8_t* pixels() const { return pixels_.data(); }

@@ -24,7 +24,7 @@ std::size_t hits_of(const Kernel& kernel, std::int64_t largest_block) {
 }  // namespace
 
 PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring,
-                           ImageRows train, std::int64_t largest_block)
+                           Rows train, std::int64_t largest_block)
     : kernel_(kernel),
       panels_(panels),
       n_train_(train.count),
@@ -39,7 +39,7 @@ std::int64_t PanelScanner::bytes(const Kernel& kernel, std::int64_t dim, std::in
                                      hits_of(kernel, largest_block) * sizeof(Hit));
 }
 
-void PanelScanner::begin(ImageRows queries, Tally& tally) {
+void PanelScanner::begin(Rows queries, Tally& tally) {
     const auto start = Clock::now();
     block_.fill(queries);
     scorer_->begin(queries);
@@ -61,10 +61,10 @@ void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     tally.bytes += static_cast<double>(panels_.panel_bytes());
 }
 
-RowScanner::RowScanner(const Scoring& scoring, ImageRows train, std::int64_t largest_block)
+RowScanner::RowScanner(const Scoring& scoring, Rows train, std::int64_t largest_block)
     : train_(train), scorer_(scoring.scorer(largest_block)), distances_(unit_rows) {}
 
-void RowScanner::begin(ImageRows queries, Tally& tally) {
+void RowScanner::begin(Rows queries, Tally& tally) {
     queries_ = queries;
     scorer_->begin(queries);
     tally.bytes += static_cast<double>(queries.count) * static_cast<double>(queries.dim);

@@ -21,11 +21,11 @@ struct Tally {
 /// Many queries: panels of packed images, by the kernel's matrix product. A unit is a panel.
 class PanelScanner {
   public:
-    PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring, ImageRows train,
+    PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring, Rows train,
                  std::int64_t largest_block);
     static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest_block);
 
-    void begin(ImageRows queries, Tally& tally);
+    void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
     std::int64_t room() const { return block_.strips() * kernel_.queries; }  ///< lists that `best` must have
 
@@ -45,14 +45,14 @@ class RowScanner {
   public:
     static constexpr std::int64_t unit_rows = 256;
 
-    RowScanner(const Scoring& scoring, ImageRows train, std::int64_t largest_block);
+    RowScanner(const Scoring& scoring, Rows train, std::int64_t largest_block);
 
-    void begin(ImageRows queries, Tally& tally);
+    void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
     std::int64_t room() const { return queries_.count; }
 
   private:
-    ImageRows train_, queries_;
+    Rows train_, queries_;
     std::unique_ptr<Scorer> scorer_;
     Aligned<std::uint32_t> distances_;
 };

@@ -16,7 +16,7 @@
 
 #include "cpu/kernels/kernel.h"
 #include "data/core/metric.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn::cpu {
 
@@ -26,10 +26,10 @@ Arithmetic arithmetic_of(const Measure& measure);
 /// One thread's, for one block of queries at a time. This one is for l2 and l1.
 class Scorer {
   public:
-    Scorer(const Kernel& kernel, ImageRows train) : kernel_(kernel), train_(train) {}
+    Scorer(const Kernel& kernel, Rows train) : kernel_(kernel), train_(train) {}
     virtual ~Scorer() = default;
 
-    virtual void begin(ImageRows queries) { queries_ = queries; }
+    virtual void begin(Rows queries) { queries_ = queries; }
 
     /// Before a panel is scanned: turns the limits of `pass`, which are scores, into what the kernel tests.
     virtual void aim(Pass&, std::int64_t /*panel*/) {}
@@ -46,13 +46,13 @@ class Scorer {
 
   protected:
     const Kernel& kernel_;
-    ImageRows train_, queries_;
+    Rows train_, queries_;
 };
 
 /// What the scorers of all threads share. This one is for l2 and l1.
 class Scoring {
   public:
-    Scoring(const Kernel& kernel, ImageRows train) : kernel_(kernel), train_(train) {}
+    Scoring(const Kernel& kernel, Rows train) : kernel_(kernel), train_(train) {}
     virtual ~Scoring() = default;
 
     /// Works out what is needed of a panel's images before it is scanned; different panels by different
@@ -64,15 +64,15 @@ class Scoring {
 
   protected:
     const Kernel& kernel_;
-    ImageRows train_;
+    Rows train_;
 };
 
 /// `panels`: whether panels will be scanned, and memory for their terms is needed. Throws std::bad_alloc.
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, ImageRows train,
+std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train,
                                       bool panels);
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, ImageRows train,
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train,
                                               bool panels);
-std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, ImageRows train, bool panels);
+std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
 
 /// Bytes that scoring with panels allocates for a training set, at most.
 std::int64_t scoring_bytes(const Measure& measure, const Kernel& kernel, std::int64_t n_train,

@@ -113,7 +113,7 @@ class Queue {
 
 class PowerScoring : public Scoring {
   public:
-    PowerScoring(double p, const Kernel& kernel, ImageRows train, bool panels)
+    PowerScoring(double p, const Kernel& kernel, Rows train, bool panels)
         : Scoring(kernel, train),
           powers_(p),
           ink_(panels && p > 2
@@ -152,14 +152,14 @@ class PowerScoring : public Scoring {
 
 class PowerScorer : public Scorer {
   public:
-    PowerScorer(const PowerScoring& shared, const Kernel& kernel, ImageRows train, std::int64_t largest_block)
+    PowerScorer(const PowerScoring& shared, const Kernel& kernel, Rows train, std::int64_t largest_block)
         : Scorer(kernel, train),
           shared_(shared),
           unit_(kernel.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
           limits_(static_cast<std::size_t>(rounded_up(largest_block, kernel.queries))),
           aims_(limits_.size()) {}
 
-    void begin(ImageRows queries) override {
+    void begin(Rows queries) override {
         Scorer::begin(queries);
         std::fill(aims_.begin(), aims_.end(), Aim{});
         if (shared_.powers().p() <= 2) return;
@@ -230,7 +230,7 @@ std::unique_ptr<Scorer> PowerScoring::scorer(std::int64_t largest_block) const {
 
 }  // namespace
 
-std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, ImageRows train, bool panels) {
+std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels) {
     return std::make_unique<PowerScoring>(p, kernel, train, panels);
 }
 

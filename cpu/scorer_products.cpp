@@ -37,7 +37,7 @@ struct Correlation {
 
 class ProductScoring : public Scoring {
   public:
-    ProductScoring(bool centered, const Kernel& kernel, ImageRows train, bool panels)
+    ProductScoring(bool centered, const Kernel& kernel, Rows train, bool panels)
         : Scoring(kernel, train),
           correlation_{centered, train.dim},
           images_(panels ? rounded_up(train.count, kernel.images) : 0),
@@ -72,7 +72,7 @@ class ProductScoring : public Scoring {
 
 class ProductScorer : public Scorer {
   public:
-    ProductScorer(const ProductScoring& shared, const Kernel& kernel, ImageRows train,
+    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train,
                   std::int64_t largest_block)
         : Scorer(kernel, train),
           shared_(shared),
@@ -82,7 +82,7 @@ class ProductScorer : public Scorer {
           norms_(query_sums_.size()),
           floors_(query_sums_.size()) {}
 
-    void begin(ImageRows queries) override {
+    void begin(Rows queries) override {
         Scorer::begin(queries);
         for (std::size_t q = 0; q < static_cast<std::size_t>(queries.count); ++q) {
             const PixelSums sums = sums_of(queries.row(static_cast<std::int64_t>(q)), queries.dim);
@@ -144,7 +144,7 @@ std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t largest_block) const
 
 }  // namespace
 
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, ImageRows train,
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train,
                                               bool panels) {
     return std::make_unique<ProductScoring>(metric == Metric::pearson, kernel, train, panels);
 }

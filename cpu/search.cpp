@@ -119,7 +119,7 @@ template <class Scanner>
 void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
     BestLists best(work_.largest(), request_.k);
     while (const auto task = work_.next()) {
-        const ImageRows queries{request_.query.row(task->first_query), task->n_query, request_.query.dim};
+        const Rows queries{request_.query.row(task->first_query), task->n_query, request_.query.dim};
         scanner.begin(queries, tally);
         best.clear(task->n_query, scanner.room());
         for (std::int64_t unit = task->first_unit; unit < task->last_unit; ++unit) {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn::cpu {
 

@@ -55,7 +55,7 @@ Neighbors nearest_others(const Neighbors& found) {
 void run_graph(BenchRun& run) {
     const int k = k_of(run.options());
     const BenchData data = bench_data(run, 1);
-    const ImageRows& points = data.work->train();
+    const Rows& points = data.work->train();
     check_k(k, points.count);
     Workload work(points, points, data.work->request(1, 1).train_labels, k + 1);
     work.measure = data.work->measure;

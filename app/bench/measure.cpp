@@ -31,7 +31,7 @@ void take(Measurement& measured, const Trial& trial) {
 
 /// Powers are looked up, not computed.
 bool countable(const Problem& problem) {
-    return problem.metric != Metric::lp;
+    return problem.measure.metric != Metric::lp;
 }
 
 void count_distances(Measurement& measured, const Trial& trial) {

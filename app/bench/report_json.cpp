@@ -20,8 +20,8 @@ Json measurement_json(const BenchReport& report, const Measurement& one) {
                  {"n_query", one.problem.n_query},
                  {"dim", one.problem.dim},
                  {"k", one.problem.k},
-                 {"metric", name(one.problem.metric)}};
-    if (one.problem.metric == Metric::lp) json["p"] = one.problem.p;
+                 {"metric", name(one.problem.measure.metric)}};
+    if (one.problem.measure.metric == Metric::lp) json["p"] = one.problem.measure.p;
     if (!one.wrong.empty()) {
         json["status"] = "wrong";
         json["reason"] = one.wrong;

@@ -19,7 +19,7 @@ std::string place(std::int64_t query, std::int64_t rank, const Neighbor& found, 
 
 }  // namespace
 
-Workload::Workload(const ImageRows& train, const ImageRows& query, std::span<const std::uint8_t> labels,
+Workload::Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels,
                    int max_k)
     : train_(train), query_(query), labels_(labels), max_k_(max_k) {}
 

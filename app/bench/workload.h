@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "data/core/metric.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 
 class Workload {
   public:
     /// Images of somebody else's, who outlives this.
-    Workload(const ImageRows& train, const ImageRows& query, std::span<const std::uint8_t> labels, int max_k);
+    Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k);
 
     /// Uniformly random bytes; the same seed gives the same.
     Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k, std::uint64_t seed);
@@ -23,8 +23,8 @@ class Workload {
     Workload(const Workload&) = delete;
     Workload& operator=(const Workload&) = delete;
 
-    const ImageRows& train() const { return train_; }
-    const ImageRows& query() const { return query_; }
+    const Rows& train() const { return train_; }
+    const Rows& query() const { return query_; }
     Problem problem(int k) const {
         return {train_.count, query_.count, train_.dim, k, measure.metric, measure.p};
     }
@@ -56,7 +56,7 @@ class Workload {
     std::vector<std::uint32_t> right_row(std::int64_t query) const;
 
     std::vector<std::uint8_t> pixels_, own_labels_;
-    ImageRows train_, query_;
+    Rows train_, query_;
     std::span<const std::uint8_t> labels_;
     int max_k_;
 };

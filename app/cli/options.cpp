@@ -74,7 +74,7 @@ void read_device(const std::string& given, SearchOptions& search) {
 
 }  // namespace
 
-SearchRequest search_request(const SearchOptions& options, const ImageRows& train,
+SearchRequest search_request(const SearchOptions& options, const Rows& train,
                              std::span<const std::uint8_t> labels) {
     SearchRequest request;
     request.train = train.first(options.limit_train > 0 ? options.limit_train : train.count);

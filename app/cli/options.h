@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/core/problem.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "data/set/locate.h"
 
 namespace knn {
@@ -34,7 +34,7 @@ struct SearchOptions {
 
 /// The search that the options ask for, among the first of these images and labels where --limit-train says
 /// so; the caller adds the queries and the device.
-SearchRequest search_request(const SearchOptions& options, const ImageRows& train,
+SearchRequest search_request(const SearchOptions& options, const Rows& train,
                              std::span<const std::uint8_t> labels);
 
 /// Where the results go; file names may be "-", standard output.

@@ -37,7 +37,7 @@ constexpr std::int64_t few_digits = 1000;
 /// The training set and, where pictures may be rejected, what its own digits look like to one another.
 struct Training {
     TrainingSet set;
-    ImageRows images;  ///< the first ones of `set`, as many as the user wants
+    Rows images;  ///< the first ones of `set`, as many as the user wants
     LeaveOneOut sample;
 };
 

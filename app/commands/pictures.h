@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "classifier/answers.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 /// Over the whole test set, or the first images of it.
 SearchRequest request_for(const Dataset& data, const SearchOptions& options) {
     SearchRequest request = search_request(options, data.train.images(), data.train.labels.span());
-    const ImageRows test = data.test.images();
+    const Rows test = data.test.images();
     request.query = test.first(options.limit_test > 0 ? options.limit_test : test.count);
     return request;
 }
@@ -39,7 +39,7 @@ Workbench::Workbench(Chooser& chooser, const DataLocation& location, const Optio
     note(choice_.notice);
 }
 
-SearchResult Workbench::search(const ImageRows& query) const {
+SearchResult Workbench::search(const Rows& query) const {
     SearchRequest request = request_;
     request.query = query;
     return watched(options_.output, "searching",

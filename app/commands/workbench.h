@@ -24,7 +24,7 @@ class Workbench {
     double load_ms() const { return load_ms_; }
 
     /// The engine's answer for these images, with a bar on the terminal until it is there.
-    SearchResult search(const ImageRows& query) const;
+    SearchResult search(const Rows& query) const;
 
     /// What was asked for and what was chosen, for the report.
     Settings settings(const SearchResult& found) const;

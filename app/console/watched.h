@@ -5,7 +5,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/progress.h"
 #include "app/console/terminal.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 

@@ -8,10 +8,10 @@ namespace knn {
 
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using Lines = std::vector<std::vector<std::string>>;
 
 /// A heading and rows of which the first cells are aligned.
-std::string section(const std::string& title, const Rows& rows) {
+std::string section(const std::string& title, const Lines& rows) {
     std::size_t cells = 0;
     for (const auto& row : rows)
         cells = std::max(cells, row.size());
@@ -34,7 +34,7 @@ std::string build_section() {
 }
 
 std::string devices_section(const Inventory& inventory) {
-    Rows rows;
+    Lines rows;
     for (const Device& gpu : inventory.gpus)
         rows.push_back({"gpu:" + std::to_string(gpu.number),
                         gpu.name + ", compute capability " + gpu.compute_capability + ", " +
@@ -48,7 +48,7 @@ std::string devices_section(const Inventory& inventory) {
 }
 
 std::string engines_section(const Inventory& inventory) {
-    Rows rows;
+    Lines rows;
     for (const Engine& engine : engines()) {
         const bool lacking = engine.search == nullptr || (engine.on_gpu && inventory.gpus.empty());
         rows.push_back(
@@ -60,14 +60,14 @@ std::string engines_section(const Inventory& inventory) {
 
 std::string strategies_section(const std::string& title, const std::vector<Strategy>& strategies) {
     if (strategies.empty()) return "";
-    Rows rows;
+    Lines rows;
     for (const Strategy& strategy : strategies)
         rows.push_back({strategy.name, strategy.summary});
     return section(title, rows);
 }
 
 std::string data_section(const Inventory& inventory) {
-    Rows rows;
+    Lines rows;
     if (!inventory.data_problem.empty()) rows.push_back({"problem", harmless(inventory.data_problem)});
     if (inventory.found) {
         rows.push_back({"would use", harmless(inventory.found->source)});

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 

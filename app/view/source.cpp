@@ -189,7 +189,7 @@ void Source::search_again(const SavedReport& report) {
 
 void Source::complete(const std::vector<std::int64_t>& images) {
     if (neighbors_known_ || images.empty()) return;
-    const ImageRows& all = bench_->request().query;
+    const Rows& all = bench_->request().query;
     std::vector<std::uint8_t> pixels;
     pixels.reserve(images.size() * static_cast<std::size_t>(all.dim));
     for (const std::int64_t image : images)

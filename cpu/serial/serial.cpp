@@ -127,7 +127,7 @@ SerialTrial timed(const Problem& problem, Serial::Fill fill, const SerialSelecto
     return trial;
 }
 
-Serial::Fill distances_of(const ImageRows& train, const ImageRows& query) {
+Serial::Fill distances_of(const Rows& train, const Rows& query) {
     return [=](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); };
 }
 
@@ -143,7 +143,7 @@ const SerialSelector* find_serial_selector(std::string_view name) {
     return found != table.end() ? &*found : nullptr;
 }
 
-void serial_distances(const ImageRows& train, const std::uint8_t* query, std::span<std::uint32_t> row) {
+void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row) {
     constexpr std::int64_t piece = 1 << 15;  // pixels whose squares fit a signed sum of 32 bits
     for (std::int64_t t = 0; t < train.count; ++t) {
         const std::uint8_t* image = train.row(t);
@@ -207,7 +207,7 @@ SearchResult search_serial(const SearchRequest& request, const Watch& watch) {
     return result;
 }
 
-SerialTrial time_serial(const ImageRows& train, const ImageRows& query, int k, const SerialSelector& selector,
+SerialTrial time_serial(const Rows& train, const Rows& query, int k, const SerialSelector& selector,
                         const TrialOptions& options, const Watch& watch) {
     return timed({train.count, query.count, train.dim, k}, distances_of(train, query), selector, options,
                  watch);

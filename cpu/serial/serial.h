@@ -27,7 +27,7 @@ std::span<const SerialSelector> serial_selectors();
 const SerialSelector* find_serial_selector(std::string_view name);
 
 /// Squared distances of one query to every training image: `row` has n_train values.
-void serial_distances(const ImageRows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
+void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
 
 /// Why the serial search cannot answer the problem.
 Refusal refuse_serial(const Problem& problem);
@@ -41,7 +41,7 @@ struct SerialTrial {
     Trial distance, select;
     Neighbors neighbors;  ///< of the queries that were run
 };
-SerialTrial time_serial(const ImageRows& train, const ImageRows& query, int k, const SerialSelector& selector,
+SerialTrial time_serial(const Rows& train, const Rows& query, int k, const SerialSelector& selector,
                         const TrialOptions& options, const Watch& watch);
 
 /// Selection alone, from rows that `row_of` fills; the time of filling is not counted.

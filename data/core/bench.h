@@ -8,7 +8,7 @@
 
 #include "data/core/neighbors.h"
 #include "data/core/problem.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 

@@ -6,7 +6,7 @@ namespace knn {
 
 double inverse_square(const Measure& measure, std::uint32_t score) {
     if (measure.metric == Metric::l2) return 1.0 / static_cast<double>(score);
-    const double distance = distance_of(measure.metric, measure.p, score);
+    const double distance = distance_of(measure, score);
     return 1.0 / (distance * distance);
 }
 

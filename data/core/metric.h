@@ -32,14 +32,26 @@
 #include <cmath>
 #include <cstdint>
 
-#include "data/core/problem.h"
+#include "data/core/names.h"
 
 namespace knn {
+
+enum class Metric { l2, l1, lp, cosine, pearson };
+template <>
+struct Names<Metric> {
+    static constexpr std::array list{"l2", "l1", "lp", "cosine", "pearson"};
+};
+
+/// The exponents that `lp` takes. Below, distances 255 · S^(1/p) grow beyond any use (S^10 at 0.1), and soon
+/// beyond a double; above, (1/255)^p is no normal 32-bit float.
+inline constexpr double min_p = 0.1, max_p = 15;
 
 /// A metric with its exponent: what scores mean.
 struct Measure {
     Metric metric = Metric::l2;
-    double p = 2;  ///< of `lp`
+    double p = 2;  ///< the exponent of `lp`; no other metric reads it
+
+    friend bool operator==(const Measure&, const Measure&) = default;
 };
 
 /// Whether scores of the metric are integers that mean themselves.
@@ -48,10 +60,10 @@ constexpr bool is_integral(Metric metric) {
 }
 
 /// The distance that users read: l2 squared, l1, lp as 255 · S^(1/p), cosine and pearson as they are.
-inline double distance_of(Metric metric, double p, std::uint32_t score) {
-    if (is_integral(metric)) return score;
+inline double distance_of(const Measure& measure, std::uint32_t score) {
+    if (is_integral(measure.metric)) return score;
     const double value = std::bit_cast<float>(score);
-    return metric == Metric::lp ? 255.0 * std::pow(value, 1.0 / p) : value;
+    return measure.metric == Metric::lp ? 255.0 * std::pow(value, 1.0 / measure.p) : value;
 }
 
 /// 1/d² of a score that is not 0, what a vote counts with Weights::distance. A score of l2 is d² already;

@@ -14,8 +14,8 @@ Refusal refuse_problem(const Problem& problem) {
     if (problem.dim > max_dim)
         return "images of " + std::to_string(problem.dim) + " pixels are too large; at most " +
                std::to_string(max_dim) + " pixels keep squared distances within 32 bits";
-    if (problem.metric == Metric::lp && !(problem.p >= min_p && problem.p <= max_p))
-        return "p = " + std::to_string(problem.p) + " is out of range; expected 0.1 to 15";
+    if (problem.measure.metric == Metric::lp && !(problem.measure.p >= min_p && problem.measure.p <= max_p))
+        return "p = " + std::to_string(problem.measure.p) + " is out of range; expected 0.1 to 15";
     const std::int64_t largest_k = std::min<std::int64_t>(max_k, problem.n_train);
     if (problem.k < 1 || problem.k > largest_k)
         return "k = " + std::to_string(problem.k) + " is out of range; expected 1 to " +
@@ -24,7 +24,7 @@ Refusal refuse_problem(const Problem& problem) {
 }
 
 Refusal refuse_all_but_l2(const char* name, const Problem& problem) {
-    if (problem.metric == Metric::l2) return std::nullopt;
+    if (problem.measure.metric == Metric::l2) return std::nullopt;
     return std::string(name) + " computes l2 distances only";
 }
 

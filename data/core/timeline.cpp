@@ -24,10 +24,15 @@ void Timeline::add(const Stage& stage) {
     known->operations += stage.operations;
 }
 
+void Timeline::add(const Timeline& other) {
+    for (const Stage& stage : other.stages_)
+        add(stage);
+}
+
 double Timeline::kernels_ms() const {
     double sum = 0;
     for (const Stage& stage : stages_)
-        if (!stage.transfer) sum += stage.total_ms;
+        if (stage.kind == StageKind::kernel) sum += stage.total_ms;
     return sum;
 }
 

@@ -8,6 +8,9 @@
 
 namespace knn {
 
+/// What a stage occupies: the link between host and device, the device that searches, or the host beside it.
+enum class StageKind { kernel, copy, host };
+
 /// One named stage, summed over all of its launches.
 struct Stage {
     std::string name;
@@ -16,7 +19,7 @@ struct Stage {
     double bytes = 0;  ///< read and written in memory, at least (each operand once a launch); 0: not counted
     double operations =
         0;  ///< arithmetic operations, an addition and a multiplication counted apart; 0: not counted
-    bool transfer = false;  ///< a copy between host and device, not work of a kernel
+    StageKind kind = StageKind::kernel;
 
     /// 10⁹ bytes per second, 10⁹ operations per second; 0 where nothing was counted or no time passed.
     double gb_per_s() const;
@@ -29,7 +32,8 @@ class Timeline {
     /// Adds to the stage of this name, which is made at the end of the list where there is none.
     void add(const Stage& stage);
     const std::vector<Stage>& stages() const { return stages_; }
-    /// The sum over the stages that are no transfers, in ms.
+    void add(const Timeline& other);
+    /// The sum over the stages of kind `kernel`, in ms.
     double kernels_ms() const;
 
   private:

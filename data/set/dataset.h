@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn {
 
@@ -40,7 +40,7 @@ struct LabeledImages {
     Bytes labels;  ///< count
 
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
-    ImageRows images() const { return {pixels.data(), count, dim()}; }
+    Rows images() const { return {pixels.data(), count, dim()}; }
 };
 
 /// A training set and a test set with images of the same size.

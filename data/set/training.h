@@ -11,7 +11,7 @@ namespace knn {
 
 /// Images and labels in memory, read from their files or mapped from the cache. Can be moved, not copied.
 struct TrainingSet {
-    ImageRows images;                      ///< count × (rows × cols)
+    Rows images;                      ///< count × (rows × cols)
     std::span<const std::uint8_t> labels;  ///< count
     int rows = 0, cols = 0;
     std::string source;  ///< the file of the images, or what else it is, for messages

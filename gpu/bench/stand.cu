@@ -57,7 +57,7 @@ class GpuStand : public Stand {
     GpuStand(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
     ~GpuStand() override { cudaDeviceSynchronize(); }  // before anything that queued work uses goes away
 
-    void take_images(const ImageRows& train, const ImageRows& query) {
+    void take_images(const Rows& train, const Rows& query) {
         train_images_ = train;
         query_images_ = query;
         train_ = expanded(train);
@@ -172,7 +172,7 @@ class GpuStand : public Stand {
         return problem;
     }
 
-    PitchedBuffer<float> expanded(const ImageRows& images) {
+    PitchedBuffer<float> expanded(const Rows& images) {
         PitchedBuffer<std::uint8_t> bytes(images.count, images.dim);
         PitchedBuffer<float> floats(images.count, round_up(images.dim, 4));
         const auto dim = static_cast<std::size_t>(images.dim);
@@ -238,7 +238,7 @@ class GpuStand : public Stand {
     }
 
     Problem problem_;
-    ImageRows train_images_, query_images_;
+    Rows train_images_, query_images_;
     DeviceBuffer<char> workspace_;
     PitchedBuffer<float> train_, query_;
     DeviceBuffer<float> linear_;

@@ -230,7 +230,7 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
                 "at most 64 GiB of images as floats");
     const std::int64_t query_tiles = (problem.n_query + tile_query - 1) / tile_query;
     const std::int64_t train_tiles = (problem.n_train + tile_train - 1) / tile_train;
-    const auto kernel = problem.metric == Metric::l1 ? kernel_for<Metric::l1>(problem.dim)
+    const auto kernel = problem.measure.metric == Metric::l1 ? kernel_for<Metric::l1>(problem.dim)
                                                      : kernel_for<Metric::l2>(problem.dim);
     constexpr int shared_bytes = stages * sizeof(SharedTile);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),

@@ -177,8 +177,8 @@ __global__ void __launch_bounds__(threads)
 
 void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums* d_train, const Sums* d_query,
                     cudaStream_t stream) {
-    const auto kernel = problem.metric == Metric::cosine    ? score_kernel<CosineSide>
-                        : problem.metric == Metric::pearson ? score_kernel<PearsonSide>
+    const auto kernel = problem.measure.metric == Metric::cosine    ? score_kernel<CosineSide>
+                        : problem.measure.metric == Metric::pearson ? score_kernel<PearsonSide>
                                                             : score_kernel<L2Side>;
     constexpr std::int64_t max_grid_y = 65'535;
     require(out.n <= max_grid_y * rows_a_block, "at most 524,280 queries at once");

@@ -47,7 +47,7 @@ void check_arrays(const Refusal& refusal, const Problem& problem, const FloatRow
 }
 
 Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem) {
-    if ((metrics & metric_set(problem.metric)) == 0)
+    if ((metrics & metric_set(problem.measure.metric)) == 0)
         return std::string(name) + " computes " + names + " distances only";
     return refuse_problem(problem);
 }

@@ -91,10 +91,10 @@ struct Lp {
 /// Calls `launch` with the terms of an l2, l1 or lp problem.
 template <class Launch>
 void with_terms(const Problem& problem, Launch&& launch) {
-    if (problem.metric == Metric::l1) return launch(L1{});
-    if (problem.metric != Metric::lp) return launch(L2{});
+    if (problem.measure.metric == Metric::l1) return launch(L1{});
+    if (problem.measure.metric != Metric::lp) return launch(L2{});
     Lp lp{};
-    const auto table = power_table(problem.p);
+    const auto table = power_table(problem.measure.p);
     std::copy(table.begin(), table.end(), lp.power);
     launch(lp);
 }

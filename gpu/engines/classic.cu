@@ -25,7 +25,7 @@ namespace {
 // More queries at once gain no speed, and would make Ctrl-C and the progress bar wait.
 constexpr std::int64_t max_batch = 4096;
 
-void copy_rows(const ImageRows& from, const ByteRows& to, cudaStream_t stream) {
+void copy_rows(const Rows& from, const ByteRows& to, cudaStream_t stream) {
     const auto dim = static_cast<std::size_t>(from.dim);
     check(cudaMemcpy2DAsync(to.d_data, to.pitch_bytes, from.pixels, dim, dim,
                             static_cast<std::size_t>(from.count), cudaMemcpyHostToDevice, stream),
@@ -110,7 +110,7 @@ class Classic {
     }
 
     /// The rows of a float buffer that hold these images; its padding columns are not counted.
-    static FloatRows float_view(const PitchedBuffer<float>& buffer, const ImageRows& images) {
+    static FloatRows float_view(const PitchedBuffer<float>& buffer, const Rows& images) {
         FloatRows view = buffer.first(images.count);
         view.cols = images.dim;
         return view;
@@ -139,7 +139,7 @@ class Classic {
         const double n = static_cast<double>(slot.count), n_train = static_cast<double>(problem.n_train);
         const double dim = static_cast<double>(problem.dim), k = problem.k;
         const double pairs = n * n_train;
-        const ImageRows queries{request_.query.row(begin), slot.count, request_.query.dim};
+        const Rows queries{request_.query.row(begin), slot.count, request_.query.dim};
         const ByteRows bytes = slot.bytes.first(slot.count);
         const FloatRows query = float_view(query_, queries);
         const DistanceRows matrix = matrix_.first(slot.count);

@@ -28,7 +28,7 @@ const DistanceKernel& find_distance(const std::string& name, const Problem& prob
     if (!name.empty()) return find(distance_table(), name, "distance kernel");
     const DistanceKernel* best = nullptr;
     for (const DistanceKernel* kernel : distance_table()) {
-        if ((kernel->metrics & metric_set(problem.metric)) == 0) continue;
+        if ((kernel->metrics & metric_set(problem.measure.metric)) == 0) continue;
         if (!kernel->supports(problem)) return *kernel;
         if (best == nullptr) best = kernel;
     }
@@ -78,7 +78,7 @@ std::vector<StrategyInfo> selectors() {
 }
 
 Refusal refuse(const Problem& problem, const std::string& distance, const std::string& select) {
-    if (problem.metric == Metric::lp && problem.weights == Weights::distance)
+    if (problem.measure.metric == Metric::lp && problem.weights == Weights::distance)
         return "weights by lp distances need powers, which GPUs and CPUs round differently";
     if (Refusal refusal = find_distance(distance, problem).supports(problem)) return refusal;
     return find_selector(select, problem).supports(problem);

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "gpu/runtime/device_buffer.h"
 #include "gpu/runtime/pinned_buffer.h"
 #include "gpu/runtime/pitched_buffer.h"

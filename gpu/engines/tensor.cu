@@ -84,7 +84,7 @@ class Tensor {
     }
 
   private:
-    static std::size_t bytes_of(const ImageRows& rows) {
+    static std::size_t bytes_of(const Rows& rows) {
         return static_cast<std::size_t>(rows.count * rows.dim);
     }
     std::int64_t choose_batch() const {
@@ -92,7 +92,7 @@ class Tensor {
                                                            request_.k, static_cast<int>(request_.train.dim));
         return request_.batch > 0 ? std::min(request_.batch, batch) : batch;
     }
-    static ByteRows view(const DeviceBuffer<std::uint8_t>& buffer, const ImageRows& rows) {
+    static ByteRows view(const DeviceBuffer<std::uint8_t>& buffer, const Rows& rows) {
         return {buffer.d_data(), rows.count, rows.dim, static_cast<std::size_t>(rows.dim)};
     }
     void copy_in(void* d_to, const void* from, std::size_t bytes, const char* what) {
@@ -118,7 +118,7 @@ class Tensor {
     }
 
     void search_batch(std::int64_t begin, std::int64_t count, SearchResult& result) {
-        const ImageRows queries{request_.query.row(begin), count, request_.query.dim};
+        const Rows queries{request_.query.row(begin), count, request_.query.dim};
         const NeighborRows neighbors{neighbors_.d_data(), count, request_.k};
         const double n = static_cast<double>(count), k = request_.k;
         const double bytes = static_cast<double>(bytes_of(queries));

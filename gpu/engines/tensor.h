@@ -1,6 +1,6 @@
 #pragma once
 
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 
 namespace knn::gpu {
 

@@ -3,7 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "data/core/problem.h"
-#include "data/core/search.h"
+#include "data/core/searcher.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

@@ -52,7 +52,7 @@ Offsets offsets(std::int64_t first, std::int64_t stride) {
 /// The bits that a score can have; data/core/metric.h tells the largest.
 int score_bits(const Problem& problem) {
     const auto dim = static_cast<std::uint64_t>(problem.dim);
-    switch (problem.metric) {
+    switch (problem.measure.metric) {
         case Metric::l2:
             return std::bit_width(dim * 255 * 255);
         case Metric::l1:

@@ -27,7 +27,7 @@ const std::vector<Answers>& answers(const Measure& measure) {
     return all;
 }
 
-ImageRows view(const Rows& rows) {
+knn::Rows view(const Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
 }
 

@@ -15,8 +15,8 @@ TEST_CASE("nth_element answers the battery") {
 
 TEST_CASE("every serial selector finds the k smallest in order") {
     const test::Rows train = test::random_rows(300, 5, 1, 3), query = test::random_rows(9, 5, 2, 3);
-    const ImageRows train_rows{train.pixels.data(), train.n, train.dim};
-    const ImageRows query_rows{query.pixels.data(), query.n, query.dim};
+    const Rows train_rows{train.pixels.data(), train.n, train.dim};
+    const Rows query_rows{query.pixels.data(), query.n, query.dim};
     TrialOptions options;
     options.repeat = 2;
     for (const int k : {1, 5, 299, 300}) {
@@ -54,7 +54,7 @@ TEST_CASE("too little time means fewer queries, and the trial says how many") {
 
 TEST_CASE("the serial search stops when it is told to") {
     const test::Rows rows = test::random_rows(10, 4, 1);
-    const ImageRows images{rows.pixels.data(), rows.n, rows.dim};
+    const Rows images{rows.pixels.data(), rows.n, rows.dim};
     const std::atomic<bool> stop = true;
     Watch watch;
     watch.stop = &stop;

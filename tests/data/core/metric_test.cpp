@@ -117,11 +117,11 @@ TEST_CASE("exponents out of range are refused, where there is one") {
     Problem problem{10, 1, 4, 1, Metric::lp, 3};
     CHECK_FALSE(refuse_problem(problem).has_value());
     for (const double p : {0.0, -1.0, 0.09, 15.1, std::nan(""), double(INFINITY)}) {
-        problem.p = p;
-        problem.metric = Metric::lp;
+        problem.measure.p = p;
+        problem.measure.metric = Metric::lp;
         REQUIRE(refuse_problem(problem).has_value());
         CHECK(refuse_problem(problem)->find("0.1 to 15") != std::string::npos);
-        problem.metric = Metric::l1;
+        problem.measure.metric = Metric::l1;
         CHECK_FALSE(refuse_problem(problem).has_value());
     }
 }

@@ -20,7 +20,7 @@ std::int64_t squared_distance(const test::Rows& a, std::int64_t i, const test::R
     return sum;
 }
 
-ImageRows view(const test::Rows& rows) {
+Rows view(const test::Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
 }
 

@@ -25,7 +25,7 @@ void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, con
     CAPTURE(problem.n_train);
     CAPTURE(problem.n_query);
     CAPTURE(problem.dim);
-    CAPTURE(static_cast<int>(problem.metric));
+    CAPTURE(static_cast<int>(problem.measure.metric));
     if (kernel.supports(problem)) return;
     const std::int64_t n_train = problem.n_train, n_query = problem.n_query, dim = problem.dim;
     const std::int64_t padded = (dim + 3) / 4 * 4;
@@ -52,8 +52,8 @@ void check_all(const Problem& sizes, const Bytes& train, const Bytes& query) {
         for (const double p : {0.5, 3.0}) {
             if (p == 3.0 && metric != Metric::lp) continue;
             Problem problem = sizes;
-            problem.metric = metric;
-            problem.p = p;
+            problem.measure.metric = metric;
+            problem.measure.p = p;
             const std::vector<std::uint32_t> expected = test::scores(problem, train, query);
             for (const gpu::DistanceKernel* kernel : gpu::distance_table())
                 check_kernel(*kernel, problem, train, query, expected);
@@ -136,7 +136,7 @@ TEST_CASE("gpu: more training images than a texture holds") {
 TEST_CASE("distance kernels say what they do not compute, and classic has one for every metric") {
     Problem problem{1000, 10, 784, 5};
     for (const Metric metric : all_metrics) {
-        problem.metric = metric;
+        problem.measure.metric = metric;
         int with_metric = 0;
         for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
             const bool has = (kernel->metrics & gpu::metric_set(metric)) != 0;
@@ -150,7 +150,7 @@ TEST_CASE("distance kernels say what they do not compute, and classic has one fo
     }
     for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
         CAPTURE(kernel->name);
-        problem.metric = Metric::l2;
+        problem.measure.metric = Metric::l2;
         problem.k = 1001;
         CHECK(kernel->supports(problem));
         problem.k = 5;

@@ -37,9 +37,9 @@ inline std::uint32_t score(const Problem& problem, const std::uint8_t* a, const 
         bb += y * y;
         sum_a += x;
         sum_b += y;
-        if (problem.metric == Metric::lp) powers += std::pow(static_cast<double>(d) / 255.0, problem.p);
+        if (problem.measure.metric == Metric::lp) powers += std::pow(static_cast<double>(d) / 255.0, problem.measure.p);
     }
-    switch (problem.metric) {
+    switch (problem.measure.metric) {
         case Metric::l2:
             return static_cast<std::uint32_t>(squares);
         case Metric::l1:

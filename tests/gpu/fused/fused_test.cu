@@ -123,7 +123,7 @@ TEST_CASE("gpu: every tensor kernel passes the battery") {
                 request.train = {nullptr, problem.n_train, problem.dim};
                 request.query = {nullptr, problem.n_query, problem.dim};
                 request.k = problem.k;
-                request.metric = problem.metric;
+                request.metric = problem.measure.metric;
                 return gpu::refuse_tensor(named(request));
             });
     }

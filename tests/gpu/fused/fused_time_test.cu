@@ -67,8 +67,8 @@ gpu::DeviceBuffer<std::uint8_t> on_device(const void* bytes, std::int64_t size) 
 }
 
 /// One line of the table; compares all neighbors with the CPU engine's where `compare`.
-void time_search(const Dataset& data, const ImageRows& query, int k, bool vote, bool compare) {
-    const ImageRows train = data.train.images();
+void time_search(const Dataset& data, const Rows& query, int k, bool vote, bool compare) {
+    const Rows train = data.train.images();
     const std::int64_t dim = train.dim;
     const auto pitch = static_cast<std::size_t>(dim);
     const auto train_bytes = on_device(train.pixels, train.count * dim);
@@ -122,7 +122,7 @@ TEST_CASE("gpu: time of the fused search" * doctest::skip()) {
     DataOptions folder;
     folder.folder = test::mnist_folder();
     const Dataset data = load(locate(folder));
-    const ImageRows test = data.test.images(), train = data.train.images();
+    const Rows test = data.test.images(), train = data.train.images();
     for (const int k : {1, 5, 10, 32, 128, 1024})
         time_search(data, test, k, true, true);
     for (const std::int64_t few : {1, 64})

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+namespace knn {
+
+/// ⌈n / by⌉ of what is not negative.
+constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) {
+    return (n + by - 1) / by;
+}
+/// The smallest multiple of `to` that is not below n.
+constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
+    return divide_up(n, to) * to;
+}
+
+}  // namespace knn

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+namespace knn {
+
+/// Rows of bytes, one an image: count × dim without gaps. Does not own them.
+struct Rows {
+    const std::uint8_t* pixels = nullptr;
+    std::int64_t count = 0;
+    std::int64_t dim = 0;
+
+    const std::uint8_t* row(std::int64_t i) const { return pixels + i * dim; }
+    Rows first(std::int64_t n) const { return {pixels, n < count ? n : count, dim}; }
+    Rows slice(std::int64_t begin, std::int64_t n) const { return {row(begin), n, dim}; }
+};
+
+}  // namespace knn

@@ -1,0 +1,45 @@
+#pragma once
+/// How neighbors become a label. classifier/vote.h computes it on the host, gpu/engines/vote.h on a GPU, bit
+/// for bit the same.
+
+#include <array>
+#include <cstdint>
+
+#include "data/core/names.h"
+
+namespace knn {
+
+/// What one neighbor's vote counts: 1, or 1/d² (the inverse of the squared distance).
+enum class Weights { uniform, distance };
+template <>
+struct Names<Weights> {
+    static constexpr std::array list{"uniform", "distance"};
+};
+
+/// Which class wins among equal votes: the smallest label, or the class of the nearest neighbor among them.
+enum class Tie { smallest, nearest };
+template <>
+struct Names<Tie> {
+    static constexpr std::array list{"smallest", "nearest"};
+};
+
+struct VotingRule {
+    int k = 5;
+    Weights weights = Weights::uniform;
+    Tie tie = Tie::smallest;
+
+    friend bool operator==(const VotingRule&, const VotingRule&) = default;
+};
+
+/// What the vote said of one query.
+struct Vote {
+    std::uint8_t label = 0;
+    double confidence = 0;  ///< the winner's share of all votes, 0 < confidence <= 1
+
+    // Written out: nvcc 13.0 loses defaulted comparisons on the host side of .cu files.
+    friend bool operator==(const Vote& a, const Vote& b) {
+        return a.label == b.label && a.confidence == b.confidence;
+    }
+};
+
+}  // namespace knn
