@@ -2,50 +2,37 @@
 
 #include <algorithm>
 
-#include "app/cli/values.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
-#include "data/core/errors.h"
 #ifdef MNIST_KNN_HAS_CUDA
 #include "gpu/bench/bench.h"
-#include "gpu/engines/pipeline.h"
+#include "gpu/engines/engines.h"
 #endif
 
 namespace knn {
 
 namespace {
 
-#ifdef MNIST_KNN_HAS_CUDA
-constexpr auto classic_search = gpu::search;
-Refusal refuse_classic(const SearchRequest& request) {
-    return gpu::refuse(request.problem(), request.distance, request.select);
-}
-constexpr auto tensor_search = gpu::search_tensor;
-constexpr auto refuse_tensor = gpu::refuse_tensor;
-#else
-constexpr SearchResult (*classic_search)(const SearchRequest&, const Watch&) = nullptr;
-Refusal refuse_classic(const SearchRequest&) {
+#ifndef MNIST_KNN_HAS_CUDA
+Refusal lacks_cuda(const Problem&, Plan&) {
     return "this build has no GPU engines; expected a build with CUDA";
 }
-constexpr auto tensor_search = classic_search;
-constexpr auto refuse_tensor = refuse_classic;
 #endif
 
-Refusal refuse_cpu(const SearchRequest& request) {
-    return request.select.empty() ? cpu::refuse(request.problem()) : cpu::refuse_serial(request.problem());
-}
-/// A selector of the CPU's own is one of its serial search.
-SearchResult search_cpu(const SearchRequest& request, const Watch& watch) {
-    return request.select.empty() ? cpu::search(request, watch) : cpu::search_serial(request, watch);
-}
+constexpr const char* tensor_summary =
+    "8-bit tensor cores, selection in the same kernel; the same answers, on the GPU";
+constexpr const char* classic_summary = "float4 distance kernel and a bitonic sort of each row, on the GPU";
 
 // The fastest first: `auto` takes the first one that the device has and that accepts the problem.
 constexpr Engine table[] = {
-    {"tensor", "8-bit tensor cores, selection in the same kernel; the same answers, on the GPU", true,
-     refuse_tensor, tensor_search},
-    {"classic", "float4 distance kernel and a bitonic sort of each row, on the GPU", true, refuse_classic,
-     classic_search},
-    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, refuse_cpu, search_cpu},
+#ifdef MNIST_KNN_HAS_CUDA
+    {"tensor", tensor_summary, true, gpu::settle_tensor, gpu::open_tensor},
+    {"classic", classic_summary, true, gpu::settle_classic, gpu::open_classic},
+#else
+    {"tensor", tensor_summary, true, lacks_cuda, nullptr},
+    {"classic", classic_summary, true, lacks_cuda, nullptr},
+#endif
+    {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, cpu::settle, cpu::open},
 };
 
 Strategy serial_strategy() {
@@ -144,15 +131,5 @@ std::unique_ptr<HostMemory> host_memory(const Engine&, int) {
 }
 
 #endif
-
-std::size_t parse_strategy_name(std::string_view option, std::string_view text,
-                                std::span<const std::string> names) {
-    const bool known = std::find(names.begin(), names.end(), text) != names.end();
-    if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
-        throw UsageError(as_given(option, text) +
-                         ": unknown to this build, which has no GPU kernels; expected " + one_of(names) +
-                         ", or a build with CUDA");
-    return parse_name(option, text, names);
-}
 
 }  // namespace knn

@@ -1,6 +1,6 @@
 #pragma once
-/// The one table of engines, and the only place that knows whether the build has a GPU home.
-/// The command line, --help, `info`, the tests and `bench` all read these lists.
+/// The one table of engines, and the only file that knows which backends were built. The command line, --help,
+/// `info`, the tests and `bench` all read these lists.
 
 #include <memory>
 #include <memory_resource>
@@ -13,14 +13,18 @@
 
 namespace knn {
 
-/// One way to search. `refuse` says why it cannot answer a problem; `search` is null where this build lacks
-/// it.
+/// One way to search.
 struct Engine {
     const char* name;
     const char* summary;
     bool on_gpu;
-    Refusal (*refuse)(const SearchRequest& request);
-    SearchResult (*search)(const SearchRequest& request, const Watch& watch);
+    /// Why it cannot answer the problem on the plan's device, by the kernels that the plan names; else sets what
+    /// the plan leaves open.
+    Refusal (*settle)(const Problem& problem, Plan& plan);
+    /// For a plan that was settled; stages of moving and arranging the training set go to `timeline`. Null where
+    /// this build lacks the engine.
+    std::unique_ptr<Searcher> (*open)(const Training& training, const Measure& measure, const Plan& plan,
+                                      Timeline& timeline);
 };
 std::span<const Engine> engines();
 const Engine* find_engine(std::string_view name);
@@ -36,11 +40,6 @@ std::vector<Strategy> selectors();
 /// The kernels among which the engine `tensor` chooses, or which --distance names with it.
 std::vector<Strategy> tensor_kernels();
 
-/// The place of `text` among `names`, those of strategies (and engines). Throws UsageError, which says so
-/// where it may be a name that a build without CUDA does not have.
-std::size_t parse_strategy_name(std::string_view option, std::string_view text,
-                                std::span<const std::string> names);
-
 /// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
 /// no driver, no device.
 std::vector<Device> gpus(std::string* why_none = nullptr);
@@ -49,7 +48,8 @@ Device cpu_device();
 /// What `bench` measures a GPU with (gpu/bench/bench.h); null in a build without CUDA.
 struct GpuBench {
     Limits (*limits)(int device);
-    std::unique_ptr<Stand> (*stand)(const SearchRequest& request, const Watch& watch);
+    std::unique_ptr<Stand> (*stand)(int device, const Problem& problem, const Rows& train, const Rows& query,
+                                    const Watch& watch);
     std::unique_ptr<Stand> (*random_stand)(int device, const Problem& problem, std::uint64_t seed,
                                            const Watch& watch);
 };

@@ -1,5 +1,5 @@
 #pragma once
-/// When an answer is none: thresholds that the training set itself gives.
+/// Rejects a picture that is no digit, by thresholds from the training set.
 ///
 /// A sample of 2,000 training images, evenly spread, is classified by all the others (leave one out), which
 /// shows how near and how unanimous the neighbors of true digits are. A picture is rejected where its
@@ -12,36 +12,20 @@
 #include <string>
 #include <vector>
 
+#include "classifier/leave_one_out.h"
 #include "data/core/metric.h"
-#include "data/core/searcher.h"
-#include "data/set/training.h"
+#include "data/core/voting.h"
 
 namespace knn {
 
-/// The neighbors of the sample among all other training images, in order.
-struct LeaveOneOut {
-    std::int64_t count = 0;         ///< images in the sample
-    int k = 0;                      ///< neighbors of each
-    std::vector<Neighbor> nearest;  ///< count × k
-
-    std::span<const Neighbor> row(std::int64_t i) const {
-        return {nearest.data() + i * k, static_cast<std::size_t>(k)};
-    }
-};
-
-/// From the cache where it holds them for this training set, else by a search on the CPU, and then kept.
-/// `train`: the images that the pictures are searched among, the first ones of `set`.
-LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure,
-                          bool use_cache, int threads, const Watch& watch);
-
-/// The limits for one k, one way to vote and one metric.
+/// The limits for one voting rule and one metric.
 class Rejection {
   public:
-    /// Without a sample of at least 200 images there is nothing to judge by: rejects nothing.
-    Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, int k, Weights weights,
-              Tie tie, const Measure& measure = {});
+    /// Rejects nothing where there is no sample.
+    Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const VotingRule& rule,
+              const Measure& measure = {});
 
-    /// Why this is no answer, for people; empty where it is one. `neighbors`: k of them, in order.
+    /// Why the answer is rejected, for people; empty where it stands. `neighbors`: k of them, in order.
     std::string reason(std::span<const Neighbor> neighbors, const Vote& vote) const;
 
     double strange() const { return strange_; }

@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "data/core/searcher.h"
+#include "data/core/metric.h"
+#include "data/core/neighbors.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -18,7 +19,7 @@ std::vector<std::uint8_t> rows_to_search(std::span<DigitImage* const> digits);
 ///
 /// The usual size of 20 pixels stays unless the neighbors of the smaller one are at least 3 % nearer: smaller
 /// digits have less ink, and so are a little nearer to everything. docs/classify.md has the figures.
-std::vector<std::int64_t> choose_sizes(std::span<DigitImage* const> digits, const SearchRequest& request,
+std::vector<std::int64_t> choose_sizes(std::span<DigitImage* const> digits, const Measure& measure,
                                        const Neighbors& found);
 
 }  // namespace knn

@@ -1,11 +1,16 @@
 #include "classifier/vote.h"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
+#include <thread>
 
-namespace knn::cpu {
+#include "data/core/round_up.h"
+
+namespace knn {
 
 namespace {
+
+constexpr std::int64_t least_queries = 4096;  // of a thread: starting one takes as long as some thousand votes
 
 double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
@@ -15,31 +20,44 @@ double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, cons
 
 }  // namespace
 
-Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights, Tie tie,
-          const Measure& measure) {
+std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
+                                   Weights weights, const Measure& measure) {
     std::array<double, 256> sums{};
-    std::uint8_t largest_label = 0;
     const bool zeros_alone = neighbors.front().distance == 0;
-    for (const Neighbor& neighbor : neighbors) {
-        const std::uint8_t label = labels[neighbor.index];
-        sums[label] += weight_of(neighbor.distance, zeros_alone, weights, measure);
-        largest_label = std::max(largest_label, label);
-    }
+    for (const Neighbor& neighbor : neighbors)
+        sums[labels[neighbor.index]] += weight_of(neighbor.distance, zeros_alone, weights, measure);
+    return sums;
+}
 
-    double total = 0;
-    std::uint8_t winner = 0;
-    for (std::size_t label = 0; label <= largest_label; ++label) {
-        total += sums[label];
-        if (sums[label] > sums[winner]) winner = static_cast<std::uint8_t>(label);
-    }
-    if (tie == Tie::nearest) {
-        const double most = sums[winner];
+Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
+          const Measure& measure) {
+    const std::array<double, 256> sums = class_sums(neighbors, labels, rule.weights, measure);
+    const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
+    const auto largest = std::max_element(sums.begin(), sums.end());  // the first: of the smallest label
+    auto winner = static_cast<std::uint8_t>(largest - sums.begin());
+    if (rule.tie == Tie::nearest) {
         const auto first = std::find_if(neighbors.begin(), neighbors.end(), [&](const Neighbor& neighbor) {
-            return sums[labels[neighbor.index]] == most;
+            return sums[labels[neighbor.index]] == *largest;
         });
         winner = labels[first->index];
     }
     return {winner, sums[winner] / total};
 }
 
-}  // namespace knn::cpu
+std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
+                        const VotingRule& rule, const Measure& measure, int threads) {
+    std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
+    const auto vote_some = [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t q = begin; q < end; ++q)
+            all[static_cast<std::size_t>(q)] = vote(neighbors.row(q), labels, rule, measure);
+    };
+    const std::int64_t piece =
+        std::max(divide_up(neighbors.n_query, std::max(threads, 1)), least_queries);
+    std::vector<std::jthread> helpers;
+    for (std::int64_t begin = piece; begin < neighbors.n_query; begin += piece)
+        helpers.emplace_back(vote_some, begin, std::min(begin + piece, neighbors.n_query));
+    vote_some(0, std::min(piece, neighbors.n_query));
+    return all;
+}
+
+}  // namespace knn

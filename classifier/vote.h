@@ -1,15 +1,16 @@
 #pragma once
 /// The majority vote on the host. gpu/engines/vote.cu does the same on the device, bit for bit.
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/core/metric.h"
 #include "data/core/neighbors.h"
-#include "data/core/problem.h"
-#include "data/core/searcher.h"
+#include "data/core/voting.h"
 
-namespace knn::cpu {
+namespace knn {
 
 /// The vote of one query. `neighbors`: k >= 1, in order; `labels`: of the training set.
 ///
@@ -28,7 +29,15 @@ namespace knn::cpu {
 ///    label, Tie::nearest the label of the first neighbor (lowest rank) whose sum is that largest one.
 /// 4. total = 0.0 + sum[0] + sum[1] + ... + sum[255], in this order (adding the zeros changes nothing, they
 ///    may be left out). confidence = sum[winner] / total, one division.
-Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure = {});
 
-}  // namespace knn::cpu
+/// The sums of step 2, by label.
+std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
+                                   Weights weights, const Measure& measure);
+
+/// The vote of every query, on so many threads.
+std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
+                        const VotingRule& rule, const Measure& measure, int threads = 1);
+
+}  // namespace knn

@@ -10,6 +10,7 @@ namespace {
 
 /// Above every distance: 66,051 · 255² = 4,294,966,275.
 constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t no_image = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
 
 /// Few spare places keep the limit close to the truth, many make pruning rare.
@@ -24,15 +25,17 @@ BestLists::BestLists(std::int64_t queries, int k)
       room_(room_of(k)),
       keys_(static_cast<std::size_t>(queries) * room_),
       limits_(static_cast<std::size_t>(queries)),
-      counts_(static_cast<std::size_t>(queries)) {}
+      counts_(static_cast<std::size_t>(queries)),
+      excluded_(static_cast<std::size_t>(queries)) {}
 
 std::int64_t BestLists::bytes(std::int64_t queries, int k) {
     return queries *
-           static_cast<std::int64_t>(room_of(k) * sizeof(std::uint64_t) + 2 * sizeof(std::uint32_t));
+           static_cast<std::int64_t>(room_of(k) * sizeof(std::uint64_t) + 3 * sizeof(std::uint32_t));
 }
 
 void BestLists::clear(std::int64_t queries, std::int64_t room) {
     std::fill_n(counts_.data(), room, 0U);
+    std::fill_n(excluded_.data(), room, no_image);
     std::fill_n(limits_.data(), queries, no_limit);
     std::fill_n(limits_.data() + queries, room - queries, 0U);
 }
@@ -46,7 +49,7 @@ void BestLists::prune(std::size_t query) {
 }
 
 void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t index) {
-    if (distance >= limits_[query]) return;
+    if (distance >= limits_[query] || index == excluded_[query]) return;
     keys_[query * room_ + counts_[query]] = neighbor_key({distance, index});
     if (++counts_[query] == room_) prune(query);
 }

@@ -24,6 +24,11 @@ class BestLists {
     /// Empties the lists of the first `queries` of `room` queries; the others accept nothing.
     void clear(std::int64_t queries, std::int64_t room);
 
+    /// This training image is none of the query's neighbors, until the next `clear`.
+    void exclude(std::int64_t query, std::int64_t image) {
+        excluded_[static_cast<std::size_t>(query)] = static_cast<std::uint32_t>(image);
+    }
+
     /// `room` limits for Pass::limits.
     const std::uint32_t* limits() const { return limits_.data(); }
 
@@ -44,6 +49,7 @@ class BestLists {
     Aligned<std::uint64_t> keys_;    ///< queries × room
     Aligned<std::uint32_t> limits_;  ///< queries, rounded up to strips
     Aligned<std::uint32_t> counts_;
+    Aligned<std::uint32_t> excluded_;  ///< an index that no training image has where none is excluded
 };
 
 }  // namespace knn::cpu

@@ -65,7 +65,7 @@ Panels::Panels(const Kernel& kernel, Rows rows)
       terms_(static_cast<std::size_t>(count_ * kernel.images)) {}
 
 std::int64_t Panels::bytes(const Kernel& kernel, std::int64_t n_train, std::int64_t dim) {
-    const std::int64_t images = rounded_up(n_train, kernel.images);
+    const std::int64_t images = round_up(n_train, kernel.images);
     return images * (groups_of(kernel, dim) * group_pixels + std::int64_t{sizeof(std::uint32_t)});
 }
 
@@ -95,17 +95,17 @@ QueryBlock::QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t larg
     : kernel_(kernel),
       dim_(dim),
       groups_(groups_of(kernel, dim)),
-      pixels_(static_cast<std::size_t>(rounded_up(largest, kernel.queries) * groups_ * group_bytes(kernel))),
-      terms_(static_cast<std::size_t>(rounded_up(largest, kernel.queries))) {}
+      pixels_(static_cast<std::size_t>(round_up(largest, kernel.queries) * groups_ * group_bytes(kernel))),
+      terms_(static_cast<std::size_t>(round_up(largest, kernel.queries))) {}
 
 std::int64_t QueryBlock::bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest) {
-    return rounded_up(largest, kernel.queries) *
+    return round_up(largest, kernel.queries) *
            (groups_of(kernel, dim) * group_bytes(kernel) + std::int64_t{sizeof(std::uint32_t)});
 }
 
 void QueryBlock::fill(Rows rows) {
     const std::int64_t group = group_bytes(kernel_), strip = groups_ * kernel_.queries * group;
-    strips_ = rounded_up(rows.count, kernel_.queries) / kernel_.queries;
+    strips_ = round_up(rows.count, kernel_.queries) / kernel_.queries;
     const std::int64_t room = strips_ * kernel_.queries;
     std::memset(pixels_.data() + (strips_ - 1) * strip, 0, static_cast<std::size_t>(strip));
     std::fill_n(terms_.data(), room, 0U);

@@ -5,13 +5,10 @@
 
 #include "cpu/aligned.h"
 #include "cpu/kernels/kernel.h"
+#include "data/core/round_up.h"
 #include "data/core/searcher.h"
 
 namespace knn::cpu {
-
-constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t to) {
-    return (n + to - 1) / to * to;
-}
 
 /// Σp and Σp² over the pixels of an image; the largest, 66,051 · 255², fits.
 struct PixelSums {
@@ -22,7 +19,7 @@ PixelSums sums_of(const std::uint8_t* row, std::int64_t dim);
 /// The groups of pixels of an image; what fills up the last group and the last row is 0.
 constexpr std::int64_t groups_of(const Kernel& kernel, std::int64_t dim) {
     const std::int64_t groups = (dim + group_pixels - 1) / group_pixels;
-    return kernel.form == QueryForm::rows ? rounded_up(groups, row_groups) : groups;
+    return kernel.form == QueryForm::rows ? round_up(groups, row_groups) : groups;
 }
 
 /// Training images in panels. Images and pixels that fill up the last panel and group are 0.

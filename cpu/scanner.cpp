@@ -15,7 +15,7 @@ double ms_between(Clock::time_point from, Clock::time_point to) {
 
 /// For a block of queries: one sum, or at most one hit, for each pair with an image of the panel.
 std::size_t pairs_of(const Kernel& kernel, std::int64_t largest_block) {
-    return static_cast<std::size_t>(rounded_up(largest_block, kernel.queries) * kernel.images);
+    return static_cast<std::size_t>(round_up(largest_block, kernel.queries) * kernel.images);
 }
 std::size_t hits_of(const Kernel& kernel, std::int64_t largest_block) {
     return pairs_of(kernel, largest_block) / static_cast<std::size_t>(kernel.lanes);
@@ -28,7 +28,7 @@ PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, const Sco
     : kernel_(kernel),
       panels_(panels),
       n_train_(train.count),
-      scorer_(scoring.scorer(rounded_up(largest_block, kernel.queries))),
+      scorer_(scoring.scorer(round_up(largest_block, kernel.queries))),
       block_(kernel, train.dim, largest_block),
       partial_(pairs_of(kernel, largest_block)),
       hits_(hits_of(kernel, largest_block)) {}

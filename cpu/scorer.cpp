@@ -36,7 +36,7 @@ std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kern
 
 std::int64_t scoring_bytes(const Measure& measure, const Kernel& kernel, std::int64_t n_train,
                            std::int64_t dim) {
-    const std::int64_t images = rounded_up(n_train, kernel.images);
+    const std::int64_t images = round_up(n_train, kernel.images);
     if (is_integral(measure.metric)) return 0;
     if (measure.metric == Metric::lp)
         return images / kernel.images * std::int64_t{sizeof(std::int64_t)} +

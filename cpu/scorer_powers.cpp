@@ -117,7 +117,7 @@ class PowerScoring : public Scoring {
         : Scoring(kernel, train),
           powers_(p),
           ink_(panels && p > 2
-                   ? static_cast<std::size_t>(rounded_up(train.count, kernel.images) / kernel.images)
+                   ? static_cast<std::size_t>(round_up(train.count, kernel.images) / kernel.images)
                    : 0) {
         if (p <= 2 || !panels) return;
         roots_.resize(static_cast<std::size_t>(train.dim) + 1);
@@ -156,7 +156,7 @@ class PowerScorer : public Scorer {
         : Scorer(kernel, train),
           shared_(shared),
           unit_(kernel.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
-          limits_(static_cast<std::size_t>(rounded_up(largest_block, kernel.queries))),
+          limits_(static_cast<std::size_t>(round_up(largest_block, kernel.queries))),
           aims_(limits_.size()) {}
 
     void begin(Rows queries) override {

@@ -40,7 +40,7 @@ class ProductScoring : public Scoring {
     ProductScoring(bool centered, const Kernel& kernel, Rows train, bool panels)
         : Scoring(kernel, train),
           correlation_{centered, train.dim},
-          images_(panels ? rounded_up(train.count, kernel.images) : 0),
+          images_(panels ? round_up(train.count, kernel.images) : 0),
           sums_(static_cast<std::size_t>(images_)),
           plain_(static_cast<std::size_t>(images_)),
           weights_(static_cast<std::size_t>(images_)) {}
@@ -77,7 +77,7 @@ class ProductScorer : public Scorer {
         : Scorer(kernel, train),
           shared_(shared),
           correlation_(shared.correlation()),
-          query_sums_(static_cast<std::size_t>(rounded_up(largest_block, kernel.queries))),
+          query_sums_(static_cast<std::size_t>(round_up(largest_block, kernel.queries))),
           plain_(query_sums_.size()),
           norms_(query_sums_.size()),
           floors_(query_sums_.size()) {}

@@ -3,23 +3,26 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "classifier/vote.h"
 #include "cpu/host.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/scanner.h"
+#include "cpu/serial/serial.h"
 #include "cpu/threads.h"
 #include "cpu/work.h"
+#include "data/core/round_up.h"
 
 namespace knn::cpu {
 
 namespace {
 
-constexpr int most_threads = 1024;
+constexpr int max_threads = 1024;
 /// Up to here reading the rows as they are is not slower than packing them first. Measured on MNIST with two
 /// threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16 queries.
 constexpr std::int64_t few_queries = 12;
@@ -33,29 +36,42 @@ double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-Measure measure_of(const SearchRequest& request) {
-    return {request.metric, request.p};
-}
-
 /// The most queries in a block: the block stays in a level-2 cache while the panels pass by, and each panel
 /// is used often before the next one is read.
 std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
     constexpr std::int64_t most = 1024, least = 96;
     const std::int64_t wanted = std::clamp(kernel.block_bytes / dim, least, most);
-    return rounded_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
+    return round_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
 }
+
+/// Training images in the order in which the kernel reads them, and what is known of them.
+struct Packed {
+    Panels panels;
+    std::unique_ptr<Scoring> scoring;
+};
+
+/// The training set and everything that all searches of it share.
+struct Resident {
+    Rows train;
+    Measure measure;
+    const Kernel& kernel;
+    Plan plan;
+    std::optional<Packed> packed;  ///< by the first search of more than few_queries queries
+};
 
 /// One search in progress: what its steps share.
 class Search {
   public:
-    Search(const SearchRequest& request, const Watch& watch, const Kernel& kernel, int threads);
+    Search(Resident& resident, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+           const Watch& watch);
 
-    /// Fills in everything but the time of the whole.
-    SearchResult run();
+    Neighbors run();
+    std::int64_t batch() const { return work_.largest(); }
 
   private:
-    bool packs() const { return request_.query.count > few_queries; }
+    bool packs() const { return queries_.count > few_queries; }
     void require_memory() const;
+    void pack();
     void search_panels();
     void search_rows();
     template <class Scanner>
@@ -63,73 +79,81 @@ class Search {
     template <class Scanner>
     void do_tasks(int thread, Scanner scanner, Tally& tally);
     void merge_slices();
-    void take_votes();
 
-    const SearchRequest& request_;
-    const Kernel& kernel_;
-    std::int64_t units_;  ///< of the training set, see Task
+    Resident& resident_;
+    Rows queries_;
+    int k_;
+    Exclude exclude_;
+    Timeline& timeline_;
     Work work_;
     Team team_;
     Neighbors slices_;  ///< slices × n_query rows where there is more than one slice
-    SearchResult result_;
+    Neighbors found_;
 };
 
 /// The slices of the training set whose neighbors fit the room, at least 1.
-std::int64_t most_slices(const SearchRequest& request) {
-    const std::int64_t rows = std::max<std::int64_t>(request.query.count, 1);
-    return std::max<std::int64_t>(slices_bytes / (rows * request.k * std::int64_t{sizeof(Neighbor)}), 1);
+std::int64_t max_slices(std::int64_t n_query, int k) {
+    const std::int64_t row_bytes = k * std::int64_t{sizeof(Neighbor)};
+    return std::max<std::int64_t>(slices_bytes / (std::max<std::int64_t>(n_query, 1) * row_bytes), 1);
 }
 
-std::int64_t units_of(const SearchRequest& request, const Kernel& kernel) {
-    const std::int64_t rows = request.query.count > few_queries ? kernel.images : RowScanner::unit_rows;
-    return (request.train.count + rows - 1) / rows;
+/// Of the training set, see Task.
+std::int64_t units_of(const Resident& resident, std::int64_t n_query) {
+    return divide_up(resident.train.count,
+                     n_query > few_queries ? resident.kernel.images : RowScanner::unit_rows);
 }
 
-Search::Search(const SearchRequest& request, const Watch& watch, const Kernel& kernel, int threads)
-    : request_(request),
-      kernel_(kernel),
-      units_(units_of(request, kernel)),
-      work_(request.query.count, units_, threads, packs() ? kernel.queries : 1,
-            largest_block(kernel, request.train.dim, request.batch), most_slices(request)),
-      team_(threads, watch, request.query.count, units_) {}
+Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+               const Watch& watch)
+    : resident_(resident),
+      queries_(queries),
+      k_(k),
+      exclude_(exclude),
+      timeline_(timeline),
+      work_(queries.count, units_of(resident, queries.count), resident.plan.threads,
+            packs() ? resident.kernel.queries : 1,
+            largest_block(resident.kernel, resident.train.dim, resident.plan.batch),
+            max_slices(queries.count, k)),
+      team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
 
 /// Throws DataError before anything is allocated that cannot be had.
 void Search::require_memory() const {
-    const Problem problem = request_.problem();
-    const std::int64_t rows = problem.n_query * (work_.slices() > 1 ? work_.slices() + 1 : 1);
-    std::int64_t thread = BestLists::bytes(work_.largest(), problem.k);
-    if (packs()) thread += PanelScanner::bytes(kernel_, problem.dim, work_.largest());
-    std::int64_t needed = rows * problem.k * std::int64_t{sizeof(Neighbor)} +
-                          problem.n_query * std::int64_t{sizeof(Vote)} + thread * team_.threads();
-    if (packs())
-        needed += Panels::bytes(kernel_, problem.n_train, problem.dim) +
-                  scoring_bytes(measure_of(request_), kernel_, problem.n_train, problem.dim);
+    const Kernel& kernel = resident_.kernel;
+    const Rows& train = resident_.train;
+    const std::int64_t rows = queries_.count * (work_.slices() > 1 ? work_.slices() + 1 : 1);
+    std::int64_t thread = BestLists::bytes(work_.largest(), k_);
+    if (packs()) thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
+    std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
+                          queries_.count * std::int64_t{sizeof(Vote)} + thread * team_.threads();
+    if (packs() && !resident_.packed)
+        needed += Panels::bytes(kernel, train.count, train.dim) +
+                  scoring_bytes(resident_.measure, kernel, train.count, train.dim);
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
-    const auto mib = [](std::int64_t bytes) {
-        return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
-    };
-    throw DataError("memory: searching " + std::to_string(problem.n_train) + " training images of " +
-                    std::to_string(problem.dim) + " pixels for " + std::to_string(problem.n_query) +
+    const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
+    throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
+                    std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count) +
                     " others needs " + mib(needed) + "; expected at most " + mib(available) +
                     ", which is what is free");
 }
 
 template <class Scanner>
 void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
-    BestLists best(work_.largest(), request_.k);
+    BestLists best(work_.largest(), k_);
     while (const auto task = work_.next()) {
-        const Rows queries{request_.query.row(task->first_query), task->n_query, request_.query.dim};
-        scanner.begin(queries, tally);
+        scanner.begin(queries_.slice(task->first_query, task->n_query), tally);
         best.clear(task->n_query, scanner.room());
+        if (exclude_.any())
+            for (std::int64_t q = 0; q < task->n_query; ++q)
+                best.exclude(q, exclude_.index_of(task->first_query + q));
         for (std::int64_t unit = task->first_unit; unit < task->last_unit; ++unit) {
             if (team_.halted()) return;
             scanner.scan(unit, best, tally);
             team_.advance(thread, task->n_query);
         }
         const auto start = Clock::now();
-        Neighbors& out = work_.slices() > 1 ? slices_ : result_.neighbors;
-        const std::int64_t first_row = task->slice * request_.query.count + task->first_query;
+        Neighbors& out = work_.slices() > 1 ? slices_ : found_;
+        const std::int64_t first_row = task->slice * queries_.count + task->first_query;
         for (std::int64_t q = 0; q < task->n_query; ++q)
             best.finish(q, out.row(first_row + q));
         tally.select_ms += ms_since(start);
@@ -153,37 +177,44 @@ void Search::search_with(const std::function<Scanner()>& make) {
         distance.launches += tally.tasks;
     }
     select.launches = distance.launches;
-    distance.operations = 2.0 * static_cast<double>(request_.train.count) *
-                          static_cast<double>(request_.query.count) * static_cast<double>(request_.train.dim);
-    result_.timeline.add(distance);
-    result_.timeline.add(select);
+    distance.operations = 2.0 * static_cast<double>(resident_.train.count) *
+                          static_cast<double>(queries_.count) * static_cast<double>(queries_.dim);
+    timeline_.add(distance);
+    timeline_.add(select);
+}
+
+void Search::pack() {
+    const auto start = Clock::now();
+    const Rows& train = resident_.train;
+    Packed packed{Panels(resident_.kernel, train),
+                  make_scoring(resident_.measure, resident_.kernel, train, true)};
+    team_.run_pieces(packed.panels.count(), 1, [&](int, std::int64_t first, std::int64_t) {
+        packed.panels.fill(first);
+        packed.scoring->fill(first);
+    });
+    resident_.packed.emplace(std::move(packed));
+    const double images = static_cast<double>(train.count) * static_cast<double>(train.dim);
+    timeline_.add({.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images});
 }
 
 void Search::search_panels() {
-    const auto start = Clock::now();
-    Panels panels(kernel_, request_.train);
-    const auto scoring = make_scoring(measure_of(request_), kernel_, request_.train, true);
-    team_.run_pieces(panels.count(), 1, [&](int, std::int64_t first, std::int64_t) {
-        panels.fill(first);
-        scoring->fill(first);
+    if (!resident_.packed) pack();
+    search_with<PanelScanner>([&] {
+        return PanelScanner(resident_.kernel, resident_.packed->panels, *resident_.packed->scoring,
+                            resident_.train, work_.largest());
     });
-    const double images = static_cast<double>(request_.train.count) * static_cast<double>(request_.train.dim);
-    result_.timeline.add(
-        {.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images, .operations = 0});
-    search_with<PanelScanner>(
-        [&] { return PanelScanner(kernel_, panels, *scoring, request_.train, work_.largest()); });
 }
 
 void Search::search_rows() {
-    const auto scoring = make_scoring(measure_of(request_), kernel_, request_.train, false);
-    search_with<RowScanner>([&] { return RowScanner(*scoring, request_.train, work_.largest()); });
+    const auto scoring = make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
+    search_with<RowScanner>([&] { return RowScanner(*scoring, resident_.train, work_.largest()); });
 }
 
 /// The k best among the best of all slices: the order of the keys is the order of neighbors, and sentinels
 /// come last.
 void Search::merge_slices() {
     const auto start = Clock::now();
-    const std::int64_t n_query = request_.query.count;
+    const std::int64_t n_query = queries_.count;
     team_.run_pieces(n_query, 64, [&](int, std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> all;
         for (std::int64_t q = first; q < last; ++q) {
@@ -192,67 +223,70 @@ void Search::merge_slices() {
                 const auto row = std::as_const(slices_).row(s * n_query + q);
                 all.insert(all.end(), row.begin(), row.end());
             }
-            std::partial_sort(all.begin(), all.begin() + request_.k, all.end());
-            std::copy_n(all.begin(), request_.k, result_.neighbors.row(q).begin());
+            std::partial_sort(all.begin(), all.begin() + k_, all.end());
+            std::copy_n(all.begin(), k_, found_.row(q).begin());
         }
     });
-    result_.timeline.add({.name = "select", .launches = 1, .total_ms = ms_since(start)});
+    timeline_.add({.name = "select", .launches = 1, .total_ms = ms_since(start)});
 }
 
-void Search::take_votes() {
-    const auto start = Clock::now();
-    team_.run_pieces(request_.query.count, 128, [&](int, std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q)
-            result_.votes[static_cast<std::size_t>(q)] =
-                vote(std::as_const(result_.neighbors).row(q), request_.train_labels, request_.weights,
-                     request_.tie, measure_of(request_));
-    });
-    result_.timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(start)});
-}
-
-SearchResult Search::run() {
-    const std::int64_t n_query = request_.query.count;
-    result_.distance = kernel_.name;
-    result_.select = "threshold";
-    result_.batch = work_.largest();
-    result_.threads = team_.threads();
-    if (n_query == 0) return std::move(result_);
+Neighbors Search::run() {
     require_memory();
-    result_.neighbors = Neighbors(n_query, request_.k);
-    result_.votes.resize(static_cast<std::size_t>(n_query));
-    if (work_.slices() > 1) slices_ = Neighbors(n_query * work_.slices(), request_.k);
+    found_ = Neighbors(queries_.count, k_);
+    if (work_.slices() > 1) slices_ = Neighbors(queries_.count * work_.slices(), k_);
     if (packs())
         search_panels();
     else
         search_rows();
     if (work_.slices() > 1) merge_slices();
-    take_votes();
-    return std::move(result_);
+    return std::move(found_);
 }
+
+class CpuSearcher : public Searcher {
+  public:
+    CpuSearcher(const Rows& train, const Measure& measure, const Plan& plan)
+        : resident_{train, measure, chosen_kernel(arithmetic_of(measure)), plan, {}}, ran_(plan) {}
+
+    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                     const Watch& watch) override {
+        require_k(k, resident_.train.count, exclude);
+        watch.step(0, queries.count);
+        if (queries.count == 0) return {};
+        try {
+            Search search(resident_, queries, k, exclude, timeline, watch);
+            Neighbors found = search.run();
+            ran_.batch = search.batch();
+            watch.step(queries.count, queries.count);
+            return found;
+        } catch (const std::bad_alloc&) {
+            throw DataError("memory: searching " + std::to_string(resident_.train.count) +
+                            " training images of " + std::to_string(resident_.train.dim) +
+                            " pixels ran out of it; expected more, or fewer images");
+        }
+    }
+
+    Plan plan() const override { return ran_; }
+
+  private:
+    Resident resident_;
+    Plan ran_;
+};
 
 }  // namespace
 
-Refusal refuse(const Problem& problem) {
-    return refuse_problem(problem);
+Refusal settle(const Problem& problem, Plan& plan) {
+    if (!plan.select.empty()) return settle_serial(problem, plan);
+    if (Refusal refusal = refuse_problem(problem)) return refusal;
+    plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
+    plan.select = "threshold";
+    plan.threads = std::min(plan.threads > 0 ? plan.threads : available_threads(), max_threads);
+    return std::nullopt;
 }
 
-SearchResult search(const SearchRequest& request, const Watch& watch) {
-    const auto start = Clock::now();
-    if (const Refusal why = refuse(request.problem())) throw UsageError(*why);
-    const Kernel& kernel = chosen_kernel(arithmetic_of(measure_of(request)));
-    const int threads = std::min(request.threads > 0 ? request.threads : available_threads(), most_threads);
-    watch.step(0, request.query.count);
-    try {
-        SearchResult result = Search(request, watch, kernel, threads).run();
-        result.device = device();
-        result.search_ms = ms_since(start);
-        watch.step(request.query.count, request.query.count);
-        return result;
-    } catch (const std::bad_alloc&) {
-        throw DataError("memory: searching " + std::to_string(request.train.count) + " training images of " +
-                        std::to_string(request.train.dim) +
-                        " pixels ran out of it; expected more, or fewer images");
-    }
+std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
+                               Timeline&) {
+    if (plan.distance == serial_distance) return open_serial(training.rows, plan);
+    return std::make_unique<CpuSearcher>(training.rows, measure, plan);
 }
 
 }  // namespace knn::cpu

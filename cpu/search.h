@@ -2,6 +2,7 @@
 /// The engine `cpu`: the same answers on the host, with exact 8-bit arithmetic and a running k-best per
 /// query.
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,15 +24,15 @@ std::vector<std::string> instruction_sets();
 /// Throws UsageError where that is unknown or cannot run here.
 std::string instruction_set();
 
-/// Why this engine cannot answer the problem.
-Refusal refuse(const Problem& problem);
+/// Why this engine cannot answer the problem; else sets the plan's kernel, selector and threads. Throws
+/// UsageError (bad MNIST_KNN_ISA).
+Refusal settle(const Problem& problem, Plan& plan);
 
-/// Same signature and answers as gpu::search; the result does not depend on the number of threads, on the
-/// batch or on the instruction set. Throws UsageError (refused problem, bad MNIST_KNN_ISA), DataError (not
-/// enough memory), Interrupted.
-/// Stages of the timeline: `pack` (training images into panels), `distance` and `select` (milliseconds of
-/// each thread, averaged over the threads, because the two alternate within a fraction of a millisecond) and
-/// `vote`. `pack` and `vote` are wall time.
-SearchResult search(const SearchRequest& request, const Watch& watch);
+/// The engine for a settled plan. Answers do not depend on the number of threads, on the batch or on the
+/// instruction set. The training images are packed into panels by the first search that has enough queries.
+/// Stages of a search: `pack`, `distance` and `select` (milliseconds of each thread, averaged over the
+/// threads, because the two alternate within a fraction of a millisecond); `pack` is wall time.
+std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
+                               Timeline& timeline);
 
 }  // namespace knn::cpu

@@ -23,15 +23,15 @@ Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t s
       units_(units),
       threads_(threads),
       strip_(strip),
-      last_(rounded_up(few_queries, strip)),
-      largest_(std::min(largest, rounded_up(std::max<std::int64_t>(n_query, 1), strip))) {
+      last_(round_up(few_queries, strip)),
+      largest_(std::min(largest, round_up(std::max<std::int64_t>(n_query, 1), strip))) {
     if (threads == 1 || n_query == 0) return;
     const std::int64_t good = std::max(last_, few_strips * strip), blocks = quotient_up(n_query, good);
     if (blocks < threads * tasks_of_a_thread) {
         slices_ = std::min({units, most_slices, quotient_up(threads * tasks_of_a_thread, blocks)});
         // As many tasks for each thread as for the others.
         const std::int64_t rounds = std::max(quotient_up(blocks * slices_, threads), tasks_of_a_thread);
-        const std::int64_t even = rounded_up(quotient_up(n_query * slices_, rounds * threads), strip);
+        const std::int64_t even = round_up(quotient_up(n_query * slices_, rounds * threads), strip);
         largest_ = std::min({good, even, largest_});
     } else {
         largest_ = std::min(share(), largest_);
@@ -39,7 +39,7 @@ Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t s
 }
 
 std::int64_t Work::share() const {
-    return rounded_up((n_query_ - query_) / (2 * threads_), strip_);
+    return round_up((n_query_ - query_) / (2 * threads_), strip_);
 }
 
 std::optional<Task> Work::next() {

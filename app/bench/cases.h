@@ -18,8 +18,5 @@ void run_zhu(BenchRun& run);
 
 /// The k-nearest-neighbor graph of the training set.
 void run_graph(BenchRun& run);
-/// Its edges: of each point's k + 1 nearest among all points, the k nearest others. The point itself is taken
-/// out, or, where equal points with lower indices have pushed it out of the k + 1, the last.
-Neighbors nearest_others(const Neighbors& found);
 
 }  // namespace knn

@@ -31,7 +31,7 @@ void check_case(const BenchCase& which, const Options& options) {
 
 /// --distance and --select are for rows of kernels.
 void check_strategies(const Options& options) {
-    const SearchOptions& search = options.search;
+    const Wish& wish = options.wish;
     const BenchOptions& bench = options.bench;
     const auto any_wanted = [&](const std::vector<Strategy>& all) {
         return std::any_of(all.begin(), all.end(),
@@ -41,24 +41,24 @@ void check_strategies(const Options& options) {
         return std::any_of(all.begin(), all.end(),
                            [&](const Strategy& one) { return one.on_gpu && one.name == name; });
     };
-    const std::string distance = "--distance " + search.distance, select = "--select " + search.select;
-    if (!search.distance.empty() && !on_gpu(distance_kernels(), search.distance))
+    const std::string distance = "--distance " + wish.distance, select = "--select " + wish.select;
+    if (!wish.distance.empty() && !on_gpu(distance_kernels(), wish.distance))
         throw UsageError(distance +
                          ": a kernel of the engine tensor, which selects by itself; expected one that " +
                          "selectors can be measured behind");
-    if (!search.select.empty() && !on_gpu(selectors(), search.select))
+    if (!wish.select.empty() && !on_gpu(selectors(), wish.select))
         throw UsageError(select +
                          ": runs on the CPU; expected a selector of the GPU, to be measured behind " +
-                         "distance kernels, or --only " + search.select);
+                         "distance kernels, or --only " + wish.select);
     for (const std::string& option :
-         {search.distance.empty() ? "" : distance, search.select.empty() ? "" : select})
-        if (!option.empty() && search.device == "cpu")
+         {wish.distance.empty() ? "" : distance, wish.select.empty() ? "" : select})
+        if (!option.empty() && wish.device.kind == DeviceKind::cpu)
             throw UsageError(option + ": runs on a GPU; expected no --device cpu with it");
-    if (!search.distance.empty() && !any_wanted(selectors()))
+    if (!wish.distance.empty() && !any_wanted(selectors()))
         throw UsageError(distance +
                          ": selectors are measured behind it, and --only names none; expected one " +
                          "of them, or no --distance");
-    if (!search.select.empty() && !any_wanted(distance_kernels()))
+    if (!wish.select.empty() && !any_wanted(distance_kernels()))
         throw UsageError(select +
                          ": it is measured behind distance kernels, and --only names none; expected " +
                          "one of them, or no --select");
@@ -66,16 +66,16 @@ void check_strategies(const Options& options) {
 
 /// --engine names one of the searches.
 void check_engine(const Options& options) {
-    const SearchOptions& search = options.search;
-    if (!search.engine_named) return;
-    const Engine* engine = find_engine(search.engine);
+    if (!options.wish.engine) return;
+    const std::string& name = *options.wish.engine;
+    const Engine* engine = find_engine(name);
     if (engine == nullptr)
-        throw UsageError("--engine " + search.engine +
+        throw UsageError("--engine " + name +
                          ": all of them are measured unless one is named; expected a name or no --engine");
     if (!options.bench.only.empty())
         throw UsageError("--engine and --only: both say which engines are measured; expected one of the two");
-    if (engine->on_gpu && search.device == "cpu")
-        throw UsageError("--engine " + search.engine + ": runs on a GPU; expected no --device cpu with it");
+    if (engine->on_gpu && options.wish.device.kind == DeviceKind::cpu)
+        throw UsageError("--engine " + name + ": runs on a GPU; expected no --device cpu with it");
 }
 
 void check_sizes(const Options& options) {

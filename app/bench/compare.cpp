@@ -6,7 +6,7 @@
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/section.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "cpu/serial/serial.h"
 
 namespace knn {
@@ -38,7 +38,7 @@ void leave_out_gpu(BenchRun& run, const Problem& problem) {
 
 /// The selector behind each distance kernel.
 std::string select_behind(const BenchRun& run) {
-    return run.options().search.select.empty() ? "bitonic_topk" : run.options().search.select;
+    return run.options().wish.select.empty() ? "bitonic_topk" : run.options().wish.select;
 }
 
 /// Fills the matrix for the selectors: by the kernel of --distance, else by the first that knows the metric,
@@ -47,7 +47,7 @@ std::string fill(BenchRun& run, Stand& stand, Refusal& why) {
     std::vector<std::string> names = {"float4"};
     for (const Strategy& kernel : distance_kernels())
         names.push_back(kernel.name);
-    const std::string& named = run.options().search.distance;
+    const std::string& named = run.options().wish.distance;
     if (!named.empty()) names = {named};
     for (const std::string& name : names) {
         const Refusal refusal = stand.fill(name);
@@ -119,14 +119,16 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
-    Section section(run, "engines, upload to votes, k = " + std::to_string(k), "engine", {kernels_heading});
-    const SearchOptions& search = run.options().search;
+    Section section(run, "engines, queries in host memory to votes, k = " + std::to_string(k), "engine",
+                    {open_heading, kernels_heading});
+    const auto& asked_engine = run.options().wish.engine;
     for (const SearchWay& way : search_ways()) {
-        const bool asked = !search.engine_named || search.engine == way.engine->name;
+        const bool asked = !asked_engine || *asked_engine == way.engine->name;
         if (!asked || !run.wants(way.name)) continue;
         const Measurement one = run.search(work, experiment, way, k, run.trial());
-        section.add(one, {kernels_cell(one)});
+        section.add(one, {open_cell(one), kernels_cell(one)});
     }
+    section.note(open_note);
     section.note(kernels_note);
     section.note(search_operations_note);
     if (run.has_gpu() && run.bench().dim > 0)
@@ -137,7 +139,7 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
 }  // namespace
 
 void run_compare(BenchRun& run) {
-    const int k = run.options().search.k;
+    const int k = run.options().method.vote.k;
     const BenchData data = bench_data(run, k);
     BenchReport& report = run.report();
     report.data = data.text;

@@ -1,8 +1,8 @@
 #include "app/bench/data.h"
 
 #include "app/bench/run.h"
-#include "app/commands/workbench.h"
-#include "app/report/format.h"
+#include "app/commands/loaded_set.h"
+#include "data/core/format.h"
 #include "data/core/errors.h"
 
 namespace knn {
@@ -50,7 +50,7 @@ BenchData bench_data(BenchRun& run, int largest_k) {
             set.train.labels.span().first(static_cast<std::size_t>(n_train)), largest_k);
         data.text = set.name + ": ";
     }
-    data.work->measure = {options.search.metric, options.search.p};
+    data.work->measure = options.method.measure;
     const Problem problem = data.work->problem(largest_k);
     if (const Refusal refusal = refuse_problem(problem)) throw UsageError(*refusal);
     data.text += sizes_text(problem);

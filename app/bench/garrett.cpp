@@ -8,7 +8,7 @@
 #include "app/bench/data.h"
 #include "app/bench/figures.h"
 #include "app/bench/run.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -93,13 +93,13 @@ struct FinalRow {
     double classic_ms;
 };
 
-double stage_ms(const SearchResult& result, const char* name) {
+double stage_ms(const Classified& result, const char* name) {
     for (const Stage& stage : result.timeline.stages())
         if (stage.name == name) return stage.total_ms;
     return 0;
 }
 
-std::int64_t count_correct(const SearchResult& result, const Dataset& data) {
+std::int64_t count_correct(const Classified& result, const Dataset& data) {
     std::int64_t correct = 0;
     for (std::size_t i = 0; i < result.votes.size(); ++i)
         correct += result.votes[i].label == data.test.labels.data()[i] ? 1 : 0;
@@ -115,7 +115,7 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
     stand.fill("ladder_scalar");
     const Measurement sort = run.select(work, stand, experiment, "bitonic", k, run.trial());
     const Measurement upload = run.upload(work, stand, experiment, true);
-    SearchResult classic;
+    Classified classic;
     const Measurement whole =
         run.search(work, experiment, search_way("classic"), k, run.trial(), &classic, true);
     const FinalRow rows[] = {
@@ -154,7 +154,7 @@ void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measu
 }  // namespace
 
 void run_garrett(BenchRun& run) {
-    const int k = run.options().search.k;
+    const int k = run.options().method.vote.k;
     const BenchData data = bench_data(run, k);
     BenchReport& report = run.report();
     report.data = data.text;
@@ -174,7 +174,7 @@ void run_garrett(BenchRun& run) {
         table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
                       with_commas(data.work->query().count) + ")";
         table.columns = {"stage", "paper, total ms", "engine cpu, ms"};
-        SearchResult found;
+        Classified found;
         const Measurement whole =
             run.search(*data.work, experiment, search_way("cpu"), k, run.trial(), &found, true);
         table.rows = {{"data transfer", stated(final_version, "data transfer", "total"), "none"},

@@ -4,7 +4,7 @@
 
 #include "app/bench/cases.h"
 #include "app/bench/series.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
-#include "app/report/format.h"
+#include "classifier/classifier.h"
+#include "data/core/format.h"
 #include "cpu/search.h"
 
 namespace knn {
@@ -58,19 +59,22 @@ void count_selection(Measurement& measured) {
 
 void BenchRun::prepare(Workload& work, std::int64_t most) {
     const int k = work.max_k();
-    SearchRequest request = work.request(k, work.query().count);
+    Rows queries = work.query();
+    Exclude exclude = work.exclude;
     std::vector<std::uint8_t> pixels;
     if (most < work.query().count) {
         work.checked = sample(work.query().count, most);
         for (const std::int64_t q : work.checked)
-            pixels.insert(pixels.end(), work.query().row(q), work.query().row(q) + work.query().dim);
-        request.query = {pixels.data(), most, work.query().dim};
+            pixels.insert(pixels.end(), queries.row(q), queries.row(q) + queries.dim);
+        exclude = {exclude.first, queries.count - 1, most - 1};  // as `sample` spreads them
+        queries = {pixels.data(), most, queries.dim};
     }
-    work.expected = cpu::search(request, watch_).neighbors;
+    work.expected = search_on_cpu(work.train(), queries, k, work.measure, exclude, watch_);
     report_.checked =
         (work.checked.empty() ? std::string("every answer") : with_commas(most) + " of the answers") +
         " against the CPU engine";
-    if (cpu::refuse_serial(work.problem(k))) return;
+    Plan serial;
+    if (cpu::settle_serial(work.problem(k), serial)) return;
     report_.checked += ", which agrees with nth_element on a sample of queries";
     const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
     std::vector<std::uint32_t> row(static_cast<std::size_t>(work.train().count));
@@ -79,6 +83,7 @@ void BenchRun::prepare(Workload& work, std::int64_t most) {
     for (const std::int64_t place : sample(work.expected.n_query, sampled)) {
         const std::int64_t q = work.query_of(place);
         cpu::serial_distances(work.train(), work.query().row(q), row);
+        if (work.exclude.any()) row[static_cast<std::size_t>(work.exclude.index_of(q))] = excluded_distance;
         baseline.select(row, right, scratch);
         if (std::equal(right.begin(), right.end(), work.expected.row(place).begin())) continue;
         Measurement wrong = started(report_.experiment, "search", "cpu", "cpu", work.problem(k));
@@ -153,7 +158,8 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
                                   const std::string& selector, int k, const TrialOptions& options) {
     Serial both{started(experiment, "distance", serial_distances, one_cpu_thread, work.problem(k)),
                 started(experiment, "select", selector, one_cpu_thread, work.problem(k))};
-    if (const Refusal refusal = cpu::refuse_serial(work.problem(k))) {
+    Plan plan;
+    if (const Refusal refusal = cpu::settle_serial(work.problem(k), plan)) {
         both.distance.left_out = both.select.left_out = *refusal;
         return {keep(both.distance), keep(both.select)};
     }
@@ -186,28 +192,32 @@ Measurement BenchRun::serial_random(const Problem& problem, const std::string& e
 }
 
 Measurement BenchRun::search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
-                             const TrialOptions& options, SearchResult* result, bool all_queries) {
+                             const TrialOptions& options, Classified* result, bool all_queries) {
     const Engine& engine = *way.engine;
     const std::string on = !engine.on_gpu ? "cpu" : has_gpu() ? report_.gpu : "gpu";
     Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
-    SearchRequest request = work.request(k, work.query().count);
-    request.device = device_;
-    request.threads = options_.search.threads;
-    request.distance = way.distance;
-    request.select = way.select;
+    Resolved resolved{&engine, {.engine = engine.name, .distance = way.distance, .select = way.select}, ""};
+    resolved.plan.device = engine.on_gpu ? gpu_ : cpu_device();
+    resolved.plan.threads = options_.wish.threads;
     if (engine.on_gpu && !has_gpu())
         measured.left_out = "it runs on a GPU, and " + why_no_gpu_;
-    else if (const Refusal refusal = engine.refuse(request))
+    else if (const Refusal refusal = engine.settle(work.problem(k), resolved.plan))
         measured.left_out = *refusal;
     if (!measured.left_out.empty()) return keep(std::move(measured));
 
+    Classifier classifier(work.training(), {work.measure, {.k = k}}, resolved);
+    measured.open_ms = classifier.open_ms();
     constexpr std::int64_t few = 256, growth = 4;  // of the runs that tell how long all would take
     const std::int64_t all = work.query().count;
-    SearchResult found;
+    Rows queries;
+    Classified found;
     for (std::int64_t n = std::min(all, few);; n = std::min(growth * n, all)) {
         measured.n_query = n;
-        request.query = work.query().first(n);
-        found = engine.search(request, watch_);
+        queries = work.query().first(n);
+        found = classifier.classify(queries, watch_, work.exclude);
+        // What the first search arranges for all others is part of opening.
+        for (const Stage& stage : found.timeline.stages())
+            if (stage.name == "pack") measured.open_ms += stage.total_ms;
         const double next_ms =
             found.search_ms * static_cast<double>(std::min(growth * n, all)) / static_cast<double>(n);
         const bool affordable = next_ms * TrialOptions::least_runs < options.budget_ms;
@@ -217,7 +227,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
     const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(found.search_ms, 1e-3)),
                                 std::min(TrialOptions::least_runs, options.repeat), options.repeat);
     for (int run = 0; run < runs; ++run) {
-        found = engine.search(request, watch_);
+        found = classifier.classify(queries, watch_, work.exclude);
         measured.ms.push_back(found.search_ms);
         if (engine.on_gpu) measured.kernels_ms.push_back(found.timeline.kernels_ms());
     }

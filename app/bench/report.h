@@ -26,7 +26,7 @@ struct Measurement {
     std::int64_t n_query = 0;          ///< how many of its queries each run answered
     std::vector<double> ms;            ///< of each run
     std::vector<double> kernels_ms;    ///< of a search on a GPU: what its kernels took of each run
-    double edges_ms = 0;               ///< of a graph: taking each point out of its neighbors; 0: none
+    double open_ms = 0;                ///< of a search: opening the training set
     double bytes = 0, operations = 0;  ///< of a run; 0: not counted
     std::string left_out, wrong;
 

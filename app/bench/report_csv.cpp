@@ -3,7 +3,7 @@
 
 #include "app/bench/report.h"
 #include "app/cli/options.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 

@@ -38,7 +38,7 @@ Json measurement_json(const BenchReport& report, const Measurement& one) {
     json["runs"] = spread.runs;
     json["median_ms"] = spread.median;
     if (!one.kernels_ms.empty()) json["kernels_ms"] = spread_of(one.kernels_ms).median;
-    if (one.edges_ms > 0) json["edges_ms"] = one.edges_ms;
+    if (one.open_ms > 0) json["open_ms"] = one.open_ms;
     json["min_ms"] = spread.low;
     json["max_ms"] = spread.high;
     json["us_per_query"] = one.us_a_query();

@@ -17,35 +17,28 @@ BenchRun::BenchRun(const Options& options)
     watch_.stop = &stop_flag();
     find_gpu();
     report_.devices.push_back(cpu_device());
-    if (has_gpu()) report_.limits = gpu_bench()->limits(device_);
+    if (has_gpu()) report_.limits = gpu_bench()->limits(gpu_.number);
     stop_if_asked();
     report_.cpu_copy_gb_per_s = cpu::copy_gb_per_s();
 }
 
 void BenchRun::find_gpu() {
-    const std::string& wanted = options_.search.device;
-    if (wanted == "cpu") {
+    const DeviceWish& wanted = options_.wish.device;
+    if (wanted.kind == DeviceKind::cpu) {
         why_no_gpu_ = "--device cpu was given";
         leave_out("GPU", why_no_gpu_);
         return;
     }
-    std::string why;
-    const std::vector<Device> all = gpus(&why);
-    const bool numbered = wanted.starts_with("gpu:");
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Device& gpu) {
-        return !numbered || gpu.number == options_.search.device_number;
-    });
-    if (found != all.end()) {
-        device_ = found->number;
-        report_.gpu = "gpu:" + std::to_string(device_);
-        report_.devices.push_back(*found);
+    Machine machine;
+    machine.gpus = gpus(&machine.why_no_gpu);
+    if (const Device* found = knn::find_gpu(wanted, machine)) {
+        gpu_ = *found;
+        report_.gpu = device_id(gpu_);
+        report_.devices.push_back(gpu_);
         return;
     }
-    if (wanted != "auto")
-        throw DeviceError("--device " + wanted + ": no such GPU" + (why.empty() ? "" : ": " + why) +
-                          "; expected an NVIDIA GPU with its driver, or --device cpu");
     why_no_gpu_ = "there is none";
-    leave_out("GPU", why_no_gpu_ + " (" + why + ")");
+    leave_out("GPU", why_no_gpu_ + " (" + machine.why_no_gpu + ")");
 }
 
 bool BenchRun::wants(const std::string& name) const {
@@ -67,19 +60,17 @@ void BenchRun::expect(std::int64_t steps) {
 std::unique_ptr<HostMemory> BenchRun::host_memory() const {
     const auto engine = std::find_if(engines().begin(), engines().end(),
                                      [&](const Engine& one) { return one.on_gpu == has_gpu(); });
-    return knn::host_memory(*engine, device_);
+    return knn::host_memory(*engine, gpu_.number);
 }
 
 std::unique_ptr<Stand> BenchRun::stand(const Workload& work) {
     if (!has_gpu()) return nullptr;
-    SearchRequest request = work.request(work.max_k(), work.query().count);
-    request.device = device_;
-    return gpu_bench()->stand(request, watch_);
+    return gpu_bench()->stand(gpu_.number, work.problem(work.max_k()), work.train(), work.query(), watch_);
 }
 
 std::unique_ptr<Stand> BenchRun::random_stand(const Problem& problem, std::uint64_t seed) {
     if (!has_gpu()) return nullptr;
-    return gpu_bench()->random_stand(device_, problem, seed, watch_);
+    return gpu_bench()->random_stand(gpu_.number, problem, seed, watch_);
 }
 
 void BenchRun::leave_out(const std::string& name, const std::string& reason) {

@@ -11,6 +11,7 @@
 #include "app/cli/options.h"
 #include "app/cli/values.h"
 #include "app/console/progress.h"
+#include "classifier/classifier.h"
 #include "cpu/serial/serial.h"
 
 namespace knn {
@@ -61,10 +62,10 @@ class BenchRun {
     Measurement serial_random(const Problem& problem, const std::string& experiment,
                               const TrialOptions& options);
 
-    /// A whole search; `result` (may be null) gets what it found. Of fewer queries where there is no time for
+    /// A whole search, of a training set that was opened before; `result` (may be null) gets what it found. Of fewer queries where there is no time for
     /// all, unless all are needed.
     Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
-                       const TrialOptions& options, SearchResult* result = nullptr, bool all_queries = false);
+                       const TrialOptions& options, Classified* result = nullptr, bool all_queries = false);
 
     /// Keeps a row for what is not run, with the reason.
     void not_run(const std::string& experiment, const std::string& part, const std::string& name,
@@ -81,7 +82,7 @@ class BenchRun {
 
     const Options& options_;
     BenchReport report_;
-    int device_ = 0;
+    Device gpu_;
     std::string why_no_gpu_;
     std::int64_t steps_ = 0, done_ = 0;
     Progress progress_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -17,6 +17,9 @@ PlotBar bar_of(const Measurement& one) {
 
 }  // namespace
 
+std::string open_cell(const Measurement& one) {
+    return one.good() ? short_number(one.open_ms) : "";
+}
 std::string kernels_cell(const Measurement& one) {
     return one.kernels_ms.empty() ? "" : short_number(spread_of(one.kernels_ms).median);
 }

@@ -12,11 +12,17 @@ namespace knn {
 inline constexpr const char* search_operations_note =
     "GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.";
 
+/// What opening the training set took, once for all searches.
+inline constexpr const char* open_heading = "open ms";
+std::string open_cell(const Measurement& one);
+inline constexpr const char* open_note =
+    "open: the training set moved to the device and arranged there, once for all searches.";
+
 /// What the kernels of a whole search took: the heading of that column, its cell, and what it is.
 inline constexpr const char* kernels_heading = "kernels ms";
 std::string kernels_cell(const Measurement& one);
 inline constexpr const char* kernels_note =
-    "kernels: the work on the GPU, the training set arranged included, without the copies.";
+    "kernels: the work on the GPU of one search, without the copies.";
 
 class Section {
   public:

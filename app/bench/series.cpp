@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 

@@ -39,15 +39,13 @@ Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim,
     labels_ = own_labels_;
 }
 
-SearchRequest Workload::request(int k, std::int64_t n) const {
-    SearchRequest request;
-    request.train = train_;
-    request.query = query_.first(n);
-    request.train_labels = labels_;
-    request.k = k;
-    request.metric = measure.metric;
-    request.p = measure.p;
-    return request;
+Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
+                        Exclude exclude, const Watch& watch) {
+    Plan plan{.engine = "cpu", .device = cpu::device()};
+    if (const Refusal why = cpu::settle({train.count, queries.count, train.dim, k, measure}, plan))
+        throw UsageError(*why);
+    Timeline timeline;
+    return cpu::open({train, {}}, measure, plan, timeline)->search(queries, k, exclude, timeline, watch);
 }
 
 std::string Workload::mismatch(const Neighbors& found) const {
@@ -77,14 +75,11 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
         cpu::serial_distances(train_, query_.row(query), row);
         return row;
     }
-    SearchRequest piece = request(1, 1);
-    piece.query = {query_.row(query), 1, query_.dim};
     for (std::int64_t begin = 0; begin < train_.count; begin += knn::max_k) {
         const std::int64_t n = std::min<std::int64_t>(knn::max_k, train_.count - begin);
-        piece.train = {train_.row(begin), n, train_.dim};
-        piece.train_labels = labels_.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n));
-        piece.k = static_cast<int>(n);
-        for (const Neighbor& found : cpu::search(piece, {}).neighbors.rows)
+        const Neighbors piece =
+            search_on_cpu(train_.slice(begin, n), query_.slice(query, 1), static_cast<int>(n), measure);
+        for (const Neighbor& found : piece.rows)
             row[static_cast<std::size_t>(begin + found.index)] = found.distance;
     }
     return row;

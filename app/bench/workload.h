@@ -26,15 +26,17 @@ class Workload {
     const Rows& train() const { return train_; }
     const Rows& query() const { return query_; }
     Problem problem(int k) const {
-        return {train_.count, query_.count, train_.dim, k, measure.metric, measure.p};
+        return {train_.count, query_.count, train_.dim, k, measure};
     }
     /// The largest k that will be asked for.
     int max_k() const { return max_k_; }
-    /// The search for the first n queries.
-    SearchRequest request(int k, std::int64_t n) const;
+    Training training() const { return {train_, labels_}; }
 
     /// By which distance.
     Measure measure;
+
+    /// Which training images the queries are, where they are; `expected` leaves them out too.
+    Exclude exclude;
 
     /// What is right: the `max_k` nearest of the queries in `checked`, or, where that is empty, of all of
     /// them or the first. Whoever knows sets both.
@@ -60,6 +62,10 @@ class Workload {
     std::span<const std::uint8_t> labels_;
     int max_k_;
 };
+
+/// By the CPU engine, with a plan of its own. Throws UsageError (refused), Interrupted.
+Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
+                        Exclude exclude = {}, const Watch& watch = {});
 
 /// A number that looks random and depends on its place alone (splitmix64).
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t place);

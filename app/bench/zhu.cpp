@@ -6,7 +6,7 @@
 #include "app/bench/cases.h"
 #include "app/bench/figures.h"
 #include "app/bench/series.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 

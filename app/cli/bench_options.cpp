@@ -42,7 +42,7 @@ OptionGroup bench_output_group(Options& options) {
             "csv", text("--csv", "FILE", bench.csv), "one line a measurement; - is standard output")(
             "plot", picture("--plot", bench.plot, {".png", ".svg"}), "a picture, PNG or SVG by its name")(
             "quiet,q", po::bool_switch(&options.output.quiet), "no bar")(
-            "progress", choice("--progress", "WHEN", options.output.progress, when_names),
+            "progress", choice("--progress", "WHEN", options.output.progress),
             "auto (default: on a terminal), always or never");
     return group;
 }

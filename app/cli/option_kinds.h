@@ -2,7 +2,6 @@
 /// Kinds of option, for the groups of options: what the value is, how it is checked and where it goes. Every
 /// `option` is the name as users type it; a bad value is a UsageError.
 
-#include <array>
 #include <boost/program_options/value_semantic.hpp>
 #include <functional>
 #include <span>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "app/cli/values.h"
+#include "data/core/names.h"
 
 namespace knn {
 
@@ -17,9 +17,6 @@ namespace po = boost::program_options;
 
 using Reader = std::function<void(const std::string&)>;
 using StringOption = po::typed_value<std::string>;
-
-/// The values of When, in its order.
-inline const std::array<std::string, 3> when_names = {"auto", "always", "never"};
 
 /// A text that `read` judges.
 StringOption* value(const char* placeholder, Reader read);
@@ -44,11 +41,12 @@ StringOption* number(const char* option, Number& target, std::int64_t low, std::
 po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
                                                    std::vector<std::int64_t>& target, std::int64_t high);
 
-/// One of `names`, which stand in the order of the values of Enum.
+/// One of the names of an enum's values.
 template <class Enum>
-StringOption* choice(const char* option, const char* placeholder, Enum& target,
-                     std::span<const std::string> names) {
+StringOption* choice(const char* option, const char* placeholder, Enum& target) {
     return value(placeholder, [=, &target](const std::string& given) {
+        const auto& list = Names<Enum>::list;
+        const std::vector<std::string> names(list.begin(), list.end());
         target = static_cast<Enum>(parse_name(option, given, names));
     });
 }

@@ -3,22 +3,20 @@
 #include <array>
 
 #include "app/cli/option_kinds.h"
-#include "classifier/engines.h"
+#include "data/core/errors.h"
+#include "data/core/problem.h"
 
 namespace knn {
 
 namespace {
 
-const std::array<std::string, 5> metric_names = {"l2", "l1", "lp", "cosine", "pearson"};
-const std::array<std::string, 2> weights_names = {"uniform", "distance"};
-const std::array<std::string, 2> tie_names = {"smallest", "nearest"};
-constexpr int most_threads = 4096;
+constexpr int max_threads = 4096;
 
 std::vector<std::string> engine_names() {
     std::vector<std::string> names;
     for (const Engine& engine : engines())
         names.emplace_back(engine.name);
-    names.emplace_back("auto");
+    names.emplace_back(fastest_engine);
     return names;
 }
 
@@ -45,11 +43,10 @@ auto* strategy(const char* option, std::string& target, std::vector<Strategy> (*
     });
 }
 
-auto* engine_value(SearchOptions& search) {
-    return value("NAME", [&search](const std::string& given) {
+auto* engine_value(Wish& wish) {
+    return value("NAME", [&wish](const std::string& given) {
         const std::vector<std::string> names = engine_names();
-        search.engine = names[parse_name("--engine", given, names)];
-        search.engine_named = true;
+        wish.engine = names[parse_name("--engine", given, names)];
     });
 }
 
@@ -61,35 +58,16 @@ std::vector<Strategy> nameable_distances() {
     return all;
 }
 
-void read_device(const std::string& given, SearchOptions& search) {
+DeviceWish device_wish(const std::string& given) {
     const std::array<std::string, 4> names = {"auto", "cpu", "gpu", "gpu:N"};
-    search.device = given;
-    if (given.starts_with("gpu:")) {
-        search.device_number =
-            static_cast<int>(parse_integer("--device gpu:N with N =", given.substr(4), 0, 1023));
-    } else {
-        parse_name("--device", given, names);  // never the last, which was read above
-    }
+    if (given.starts_with("gpu:"))
+        return {DeviceKind::gpu,
+                static_cast<int>(parse_integer("--device gpu:N with N =", given.substr(4), 0, 1023))};
+    // Never the last, which was read above.
+    return {static_cast<DeviceKind>(parse_name("--device", given, names)), std::nullopt};
 }
 
 }  // namespace
-
-SearchRequest search_request(const SearchOptions& options, const Rows& train,
-                             std::span<const std::uint8_t> labels) {
-    SearchRequest request;
-    request.train = train.first(options.limit_train > 0 ? options.limit_train : train.count);
-    request.train_labels = labels.first(static_cast<std::size_t>(request.train.count));
-    request.k = options.k;
-    request.metric = options.metric;
-    request.p = options.p;
-    request.weights = options.weights;
-    request.tie = options.tie;
-    request.batch = options.batch;
-    request.threads = options.threads;
-    request.distance = options.distance;
-    request.select = options.select;
-    return request;
-}
 
 OptionGroup data_group(Options& options) {
     OptionGroup group{"Data", {}};
@@ -107,34 +85,36 @@ OptionGroup data_group(Options& options) {
 
 OptionGroup search_group(Options& options) {
     OptionGroup group{"Search", {}};
-    SearchOptions& search = options.search;
+    Wish& wish = options.wish;
     const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
     const std::string select_help = strategy_help("another selector", selectors());
-    const std::string engine_help = one_of(engine_names()) + " (default " + search.engine + ")";
+    const std::string engine_help = one_of(engine_names()) + " (default " + default_engine + ")";
     group.list.add_options()                                                          //
-        (",k", number("-k", search.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
-        ("engine", engine_value(search), engine_help.c_str())(
-            "distance", strategy("--distance", search.distance, nameable_distances), distance_help.c_str())(
-            "select", strategy("--select", search.select, selectors), select_help.c_str())(
-            "metric", choice("--metric", "NAME", search.metric, metric_names),
+        (",k", number("-k", options.method.vote.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
+        ("engine", engine_value(wish), engine_help.c_str())(
+            "distance", strategy("--distance", wish.distance, nameable_distances), distance_help.c_str())(
+            "select", strategy("--select", wish.select, selectors), select_help.c_str())(
+            "metric", choice("--metric", "NAME", options.method.measure.metric),
             "l2 (default), l1, lp, cosine or pearson")(
             "p",
             value(
                 "P",
-                [&search](const std::string& given) { search.p = parse_number("--p", given, min_p, max_p); }),
+                [&options](const std::string& given) {
+                    options.method.measure.p = parse_number("--p", given, min_p, max_p);
+                }),
             "the exponent of --metric lp, 0.1 to 15")(
-            "weights", choice("--weights", "NAME", search.weights, weights_names),
+            "weights", choice("--weights", "NAME", options.method.vote.weights),
             "uniform (default), or distance: a vote counts 1/d\u00b2")(
-            "tie", choice("--tie", "NAME", search.tie, tie_names),
+            "tie", choice("--tie", "NAME", options.method.vote.tie),
             "equal votes go to the smallest label (default) or to the class of the nearest neighbor")(
-            "device", value("NAME", [&search](const std::string& given) { read_device(given, search); }),
+            "device", value("NAME", [&wish](const std::string& given) { wish.device = device_wish(given); }),
             "auto (default: a GPU if there is one, else the CPU), cpu, gpu or gpu:N")(
-            "limit-train", number("--limit-train", search.limit_train, 1, unlimited),
+            "limit-train", number("--limit-train", options.first.train, 1, unlimited),
             "the first N training images only")(
-            "limit-test", number("--limit-test", search.limit_test, 1, unlimited),
-            "the first N test images only")("batch", number("--batch", search.batch, 1, unlimited),
+            "limit-test", number("--limit-test", options.first.test, 1, unlimited),
+            "the first N test images only")("batch", number("--batch", wish.batch, 1, unlimited),
                                             "test images a batch (default: what fits the memory)")(
-            "threads", number("--threads", search.threads, 1, most_threads), "CPU threads (default: all)");
+            "threads", number("--threads", wish.threads, 1, max_threads), "CPU threads (default: all)");
     return group;
 }
 
@@ -153,44 +133,34 @@ OptionGroup bench_search_group(Options& options) {
                 if (option->long_name() == name) group.list.add(option);
     };
     take({""});  // -k
-    SearchOptions& search = options.search;
+    Wish& wish = options.wish;
     group.list.add_options()  //
-        ("engine", engine_value(search), "of the engines this one alone")(
-            "distance", strategy("--distance", search.distance, nameable_distances),
+        ("engine", engine_value(wish), "of the engines this one alone")(
+            "distance", strategy("--distance", wish.distance, nameable_distances),
             "the distance kernel that selectors are measured behind (default: float4, or the first that "
             "knows the metric)")(
-            "select", strategy("--select", search.select, selectors),
+            "select", strategy("--select", wish.select, selectors),
             "the selector that is measured behind distance kernels (default: bitonic_topk)");
     take({"metric", "p", "device", "threads"});
     return group;
 }
 
 void check_options(const Options& options) {
-    const bool has_p = options.given.contains("p"), needs_p = options.search.metric == Metric::lp;
+    const bool has_p = options.given.contains("p"), needs_p = options.method.measure.metric == Metric::lp;
     if (needs_p && !has_p)
         throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
     if (has_p && !needs_p)
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
 }
 
-const char* name(Metric metric) {
-    return metric_names.at(static_cast<std::size_t>(metric)).c_str();
-}
-const char* name(Weights weights) {
-    return weights_names.at(static_cast<std::size_t>(weights)).c_str();
-}
-const char* name(Tie tie) {
-    return tie_names.at(static_cast<std::size_t>(tie)).c_str();
-}
-
-Metric metric_named(const char* option, const std::string& text) {
-    return static_cast<Metric>(parse_name(option, text, metric_names));
-}
-Weights weights_named(const char* option, const std::string& text) {
-    return static_cast<Weights>(parse_name(option, text, weights_names));
-}
-Tie tie_named(const char* option, const std::string& text) {
-    return static_cast<Tie>(parse_name(option, text, tie_names));
+std::size_t parse_strategy_name(std::string_view option, std::string_view text,
+                                std::span<const std::string> names) {
+    const bool known = std::find(names.begin(), names.end(), text) != names.end();
+    if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
+        throw UsageError(as_given(option, text) +
+                         ": unknown to this build, which has no GPU kernels; expected " + one_of(names) +
+                         ", or a build with CUDA");
+    return parse_name(option, text, names);
 }
 
 }  // namespace knn

@@ -8,34 +8,23 @@
 #include <string>
 #include <vector>
 
-#include "data/core/problem.h"
-#include "data/core/searcher.h"
+#include "classifier/method.h"
+#include "classifier/plan.h"
+#include "data/core/names.h"
 #include "data/set/locate.h"
 
 namespace knn {
 
 enum class When { automatic, always, never };
-
-/// What is searched for and by what.
-struct SearchOptions {
-    int k = 5;
-    std::string engine = "classic";
-    bool engine_named = false;     ///< whether the user chose the engine
-    std::string distance, select;  ///< empty: the engine's own
-    Metric metric = Metric::l2;
-    double p = 2;  ///< the exponent of the metric lp
-    Weights weights = Weights::uniform;
-    Tie tie = Tie::smallest;
-    std::string device = "auto";
-    int device_number = 0;                                    ///< N of gpu:N
-    std::int64_t limit_train = 0, limit_test = 0, batch = 0;  ///< 0: all, all, chosen by the engine
-    int threads = 0;                                          ///< 0: all that the process may use
+template <>
+struct Names<When> {
+    static constexpr std::array list{"auto", "always", "never"};
 };
 
-/// The search that the options ask for, among the first of these images and labels where --limit-train says
-/// so; the caller adds the queries and the device.
-SearchRequest search_request(const SearchOptions& options, const Rows& train,
-                             std::span<const std::uint8_t> labels);
+/// How many images of each set are used, the first ones; 0: all.
+struct FirstImages {
+    std::int64_t train = 0, test = 0;
+};
 
 /// Where the results go; file names may be "-", standard output.
 struct OutputOptions {
@@ -51,6 +40,10 @@ struct InfoOptions {
 
 /// Whether `classify` may answer that a picture shows no digit it knows.
 enum class Reject { off, automatic };
+template <>
+struct Names<Reject> {
+    static constexpr std::array list{"off", "auto"};
+};
 
 /// What `classify` alone takes.
 struct ClassifyOptions {
@@ -62,6 +55,10 @@ struct ClassifyOptions {
 
 /// In which order digits are shown: the most sure first, by index, or by pair of labels.
 enum class Order { confidence, index, pair };
+template <>
+struct Names<Order> {
+    static constexpr std::array list{"confidence", "index", "pair"};
+};
 
 /// What `view` alone takes: which digits, and how they are shown; no form at all is the window.
 struct ViewOptions {
@@ -86,7 +83,9 @@ struct BenchOptions {
 
 struct Options {
     DataOptions data;
-    SearchOptions search;
+    FirstImages first;
+    Method method;
+    Wish wish;
     OutputOptions output;
     InfoOptions info;
     ClassifyOptions classify;
@@ -117,14 +116,9 @@ OptionGroup bench_output_group(Options& options);
 /// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
 void check_options(const Options& options);
 
-const char* name(Metric metric);
-const char* name(Weights weights);
-const char* name(Tie tie);
-const char* name(Order order);
-
-/// The value of a name. Throw UsageError "OPTION TEXT: ...".
-Metric metric_named(const char* option, const std::string& text);
-Weights weights_named(const char* option, const std::string& text);
-Tie tie_named(const char* option, const std::string& text);
+/// The position of `text` among `names`, those of kernels, selectors and engines. Throws UsageError, which
+/// says so where it may be a name that a build without CUDA does not have.
+std::size_t parse_strategy_name(std::string_view option, std::string_view text,
+                                std::span<const std::string> names);
 
 }  // namespace knn

@@ -3,13 +3,6 @@
 
 namespace knn {
 
-namespace {
-
-const std::array<std::string, 2> reject_names = {"off", "auto"};
-const std::array<std::string, 3> order_names = {"confidence", "index", "pair"};
-
-}  // namespace
-
 OptionGroup classify_group(Options& options) {
     OptionGroup group{"Pictures and output", {}};
     OutputOptions& output = options.output;
@@ -17,7 +10,7 @@ OptionGroup classify_group(Options& options) {
     group.list.add_options()  //
         ("many", po::bool_switch(&classify.many),
          "each picture is a page with several digits, read row by row from the left")(
-            "reject", choice("--reject", "NAME", classify.reject, reject_names),
+            "reject", choice("--reject", "NAME", classify.reject),
             "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
             "a digit")("explain", picture("--explain", classify.explain, {".png"}),
                        "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
@@ -25,9 +18,9 @@ OptionGroup classify_group(Options& options) {
             "quiet,q", po::bool_switch(&output.quiet), "the digits alone, one line a picture")(
             "no-cache", po::bool_switch(&classify.no_cache),
             "neither reads nor writes the copy of the training set in the user's cache folder")(
-            "color", choice("--color", "WHEN", output.color, when_names),
+            "color", choice("--color", "WHEN", output.color),
             "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "progress", choice("--progress", "WHEN", output.progress),
             "auto (default: on a terminal), always or never");
     return group;
 }
@@ -44,9 +37,9 @@ OptionGroup output_group(Options& options) {
             "report", folder("--report", output.report),
             "all of it: report.json, predictions.csv, confusion.png, index.html")(
             "quiet,q", po::bool_switch(&output.quiet), "the accuracy alone")(
-            "color", choice("--color", "WHEN", output.color, when_names),
+            "color", choice("--color", "WHEN", output.color),
             "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "progress", choice("--progress", "WHEN", output.progress),
             "auto (default: on a terminal), always or never");
     return group;
 }
@@ -74,7 +67,7 @@ OptionGroup selection_group(Options& options) {
             "index", numbers("--index", "N", view.indices, unlimited),
             "only test image N, right or wrong; may be repeated")(
             "all", po::bool_switch(&view.all), "the correct ones too, not the misclassified alone")(
-            "order", choice("--order", "NAME", view.order, order_names),
+            "order", choice("--order", "NAME", view.order),
             "confidence (default: the most sure first), index or pair (of labels)")(
             "limit", number("--limit", view.limit, 1, unlimited),
             "the first N of them only (default: all; with --text 10)");
@@ -93,15 +86,11 @@ OptionGroup form_group(Options& options) {
             "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
             "quiet,q", po::bool_switch(&output.quiet),
             "no summary, and no notes but of synthetic digits and a missing GPU")(
-            "color", choice("--color", "WHEN", output.color, when_names),
+            "color", choice("--color", "WHEN", output.color),
             "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress, when_names),
+            "progress", choice("--progress", "WHEN", output.progress),
             "auto (default: on a terminal), always or never");
     return group;
-}
-
-const char* name(Order order) {
-    return order_names.at(static_cast<std::size_t>(order)).c_str();
 }
 
 }  // namespace knn

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "data/core/errors.h"
 
 namespace fs = std::filesystem;

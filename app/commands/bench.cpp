@@ -8,7 +8,7 @@
 #include "app/commands/command.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 

@@ -6,7 +6,7 @@
 #include "app/cli/values.h"
 #include "app/commands/command.h"
 #include "app/commands/pictures.h"
-#include "app/commands/workbench.h"
+#include "app/commands/loaded_set.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -14,8 +14,8 @@
 #include "app/console/watched.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
-#include "classifier/answers.h"
-#include "classifier/choose.h"
+#include "app/report/answers.h"
+#include "classifier/classifier.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
 #include "cpu/search.h"
@@ -35,33 +35,31 @@ enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 constexpr std::int64_t few_digits = 1000;
 
 /// The training set and, where pictures may be rejected, what its own digits look like to one another.
-struct Training {
+struct LoadedTraining {
     TrainingSet set;
-    Rows images;  ///< the first ones of `set`, as many as the user wants
+    Training used;  ///< the first images of `set`, as many as the user wants
     LeaveOneOut sample;
 };
 
-Training load_training(const DataLocation& location, const Options& options, int threads) {
+LoadedTraining load_training(const DataLocation& location, const Options& options, int threads) {
     const bool use_cache = !options.classify.no_cache;
-    Training training{load_training(location, use_cache, threads), {}, {}};
+    LoadedTraining training{knn::load_training(location, use_cache, threads), {}, {}};
     const TrainingSet& set = training.set;
     if (set.rows != DigitImage::side || set.cols != DigitImage::side)
         throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
                         std::to_string(set.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
-    const std::int64_t limit = options.search.limit_train;
-    training.images = set.images.first(limit > 0 ? limit : set.images.count);
+    training.used = first_images(set.images, set.labels, options.first.train);
     if (options.classify.reject == Reject::off) return training;
     Watch watch;
     watch.stop = &stop_flag();
-    const Measure measure{options.search.metric, options.search.p};
-    training.sample = leave_one_out(set, training.images, measure, use_cache, threads, watch);
+    training.sample = leave_one_out(set, training.used.rows, options.method.measure, use_cache, threads, watch);
     return training;
 }
 
 /// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
 /// answer is wanted at any price.
-std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
+std::vector<Answer*> digits_to_search(PictureAnswers& answers, Reject reject) {
     std::vector<Answer*> digits;
     for (PictureAnswer& picture : answers.pictures)
         for (Answer& digit : picture.digits) {
@@ -72,12 +70,9 @@ std::vector<Answer*> digits_to_search(Answers& answers, Reject reject) {
 }
 
 /// What is searched on: for few digits the CPU unless the user has a wish.
-Choice choose(const SearchRequest& request, const SearchOptions& options) {
-    SearchOptions wanted = options;
-    const bool has_wish = options.device != "auto" || options.engine_named || !options.distance.empty() ||
-                          !options.select.empty();
-    if (!has_wish && request.query.count <= few_digits) wanted.device = "cpu";
-    return Chooser(wanted).choose(request);
+Resolved resolve(const Problem& problem, Wish wish) {
+    if (!wish.chooses() && problem.n_query <= few_digits) wish.device.kind = DeviceKind::cpu;
+    return Planner(wish).resolve(problem);
 }
 
 /// The votes of one digit by label.
@@ -94,29 +89,32 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
 }
 
 /// One search for all digits.
-void answer(std::vector<Answer*>& digits, const Training& training, const Options& options) {
+void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
     std::vector<DigitImage*> images;
     for (Answer* digit : digits)
         images.push_back(&digit->image);
     const std::vector<std::uint8_t> rows = rows_to_search(images);
-    SearchRequest request = search_request(options.search, training.set.images, training.set.labels);
-    request.query = {rows.data(), std::ssize(rows) / training.images.dim, training.images.dim};
-    const Choice choice = choose(request, options.search);
-    note(choice.notice);
-    request.device = choice.device;
+    const Method& method = options.method;
+    const std::int64_t dim = training.used.rows.dim;
+    const Rows queries{rows.data(), std::ssize(rows) / dim, dim};
+    // Without a digit too: what the options cannot be is said all the same.
+    const Resolved resolved =
+        resolve(method.problem(training.used.rows, std::max<std::int64_t>(queries.count, 1)), options.wish);
+    note(resolved.notice);
     if (digits.empty()) return;
-    const SearchResult found = watched(options.output, "searching", [&](const Watch& watch) {
-        return choice.engine->search(request, watch);
+    Classifier classifier(training.used, method, resolved);
+    const Classified found = watched(options.output, "searching", [&](const Watch& watch) {
+        return classifier.classify(queries, watch);
     });
-    const std::vector<std::int64_t> chosen = choose_sizes(images, request, found.neighbors);
-    const Rejection rejection(training.sample, request.train_labels, request.k, request.weights, request.tie,
-                              Measure{request.metric, request.p});
+    const std::vector<std::int64_t> chosen = choose_sizes(images, method.measure, found.neighbors);
+    const std::span<const std::uint8_t> labels = training.used.labels;
+    const Rejection rejection(training.sample, labels, method.vote, method.measure);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);
         const Vote& vote = found.votes[static_cast<std::size_t>(chosen[i])];
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
-        digit.votes = votes_by_label(neighbors, request.train_labels);
+        digit.votes = votes_by_label(neighbors, labels);
         digit.confidence = vote.confidence;
         digit.reason = rejection.reason(neighbors, vote);
         if (digit.reason.empty()) digit.label = vote.label;
@@ -140,7 +138,7 @@ std::vector<fs::path> inputs_of(const DataLocation& location, const std::vector<
 }
 
 /// One line for each picture that failed; says how many.
-std::size_t report_failures(const Answers& answers) {
+std::size_t report_failures(const PictureAnswers& answers) {
     std::size_t failures = 0;
     for (const PictureAnswer& picture : answers.pictures) {
         if (picture.error.empty()) continue;
@@ -150,7 +148,7 @@ std::size_t report_failures(const Answers& answers) {
     return failures;
 }
 
-void write_outputs(const Answers& answers, const Options& options) {
+void write_outputs(const PictureAnswers& answers, const Options& options) {
     const std::string &json = options.output.json, &explain = options.classify.explain;
     const auto taken = [](const std::string& file) { return !file.empty() && is_standard_output(file); };
     if (!taken(json) && !taken(explain))
@@ -174,21 +172,21 @@ int classify(const Options& options, Clock::time_point) {
     const std::vector<PictureSource> sources = find_pictures(options.classify.images);
     const DataLocation location = locate(options.data);
     outputs.check(inputs_of(location, sources));
-    const int threads = options.search.threads > 0 ? options.search.threads : cpu::available_threads();
+    const int threads = options.wish.threads > 0 ? options.wish.threads : cpu::available_threads();
 
     // The training set is read while the pictures are.
-    std::future<Training> loading = std::async([&] { return load_training(location, options, threads); });
+    std::future<LoadedTraining> loading = std::async([&] { return load_training(location, options, threads); });
     const std::size_t explained = options.classify.explain.empty() ? 0 : most_explained;
-    Answers answers;
+    PictureAnswers answers;
     answers.pages = options.classify.many;
     answers.pictures = watched(options.output, "reading  ", [&](const Watch& watch) {
         return extract_pictures(sources, {options.classify.many, explained, threads}, watch);
     });
-    const Training training = loading.get();
+    const LoadedTraining training = loading.get();
     stop_if_asked();
-    answers.train = training.images;
+    answers.train = training.used.rows;
     answers.labels = training.set.labels;
-    answers.measure = {options.search.metric, options.search.p};
+    answers.measure = options.method.measure;
     note(data_notice(location));
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);

@@ -1,16 +1,24 @@
+#include "classifier/evaluation.h"
+
 #include "app/commands/command.h"
-#include "app/commands/workbench.h"
-#include "app/report/outputs.h"
+#include "app/commands/loaded_set.h"
+#include "app/commands/outputs.h"
+#include "app/console/watched.h"
 
 namespace knn {
 
 int evaluate(const Options& options, Clock::time_point start) {
     const Destinations outputs = destinations(options.output);
-    Chooser chooser(options.search);
+    Planner planner(options.wish);  // looks for GPUs from now on
     const DataLocation location = locate(options.data);
     outputs.check(location.files());
-    const Workbench bench(chooser, location, options);
-    Evaluation evaluation = evaluation_of(bench);
+
+    const LoadedSet set(planner, location, options);
+    Classifier classifier(set.training(), options.method, set.resolved());
+    Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
+        return evaluate(classifier, set.data(), set.queries().count, watch);
+    });
+    evaluation.load_ms = set.load_ms();
     evaluation.wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     write_outputs(evaluation, options.output);
     return 0;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/answers.h"
+#include "app/report/answers.h"
 #include "data/core/searcher.h"
 
 namespace knn {

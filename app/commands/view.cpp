@@ -9,7 +9,7 @@
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/block_text.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "app/report/picture.h"
 #include "app/report/sheet.h"
 #include "app/view/select.h"

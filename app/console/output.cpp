@@ -11,7 +11,7 @@
 #include <streambuf>
 
 #include "app/console/interrupt.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "data/core/errors.h"
 #include "data/file/atomic_file.h"
 

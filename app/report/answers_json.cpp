@@ -2,7 +2,7 @@
 
 #include "app/report/distance.h"
 #include "app/report/json.h"
-#include "classifier/answers.h"
+#include "app/report/answers.h"
 
 namespace knn {
 
@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Adds the members of one digit to `json`.
-void add_answer(Json& json, const Answer& answer, const Answers& answers) {
+void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers) {
     json["digit"] = answer.label ? Json(*answer.label) : Json();
     if (!answer.label) json["reason"] = answer.reason;
     json["confidence"] = answer.confidence;
@@ -29,7 +29,7 @@ void add_answer(Json& json, const Answer& answer, const Answers& answers) {
 
 }  // namespace
 
-std::string answers_json(const Answers& answers) {
+std::string answers_json(const PictureAnswers& answers) {
     Json list = Json::array();
     for (const PictureAnswer& picture : answers.pictures) {
         Json one = {{"file", picture.file}};

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "app/report/distance.h"
-#include "app/report/format.h"
-#include "classifier/answers.h"
+#include "data/core/format.h"
+#include "app/report/answers.h"
 
 namespace knn {
 
@@ -49,7 +49,7 @@ std::string emphasized(const std::string& text, bool rejected, bool color) {
     return color ? (rejected ? "\x1b[1;33m" : "\x1b[1;32m") + text + "\x1b[0m" : text;
 }
 
-std::string neighbors_text(const Answer& answer, const Answers& answers) {
+std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) {
     if (answer.neighbors.empty()) return "";
     const std::size_t shown = std::min(answer.neighbors.size(), most_shown);
     Table table(std::vector<Align>(shown + 1, Align::left));
@@ -68,7 +68,7 @@ std::string neighbors_text(const Answer& answer, const Answers& answers) {
     return text;
 }
 
-std::string single_text(const PictureAnswer& picture, const Answers& answers, bool color) {
+std::string single_text(const PictureAnswer& picture, const PictureAnswers& answers, bool color) {
     const Answer& answer = picture.digits.at(0);
     std::string text =
         harmless(picture.file) + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
@@ -111,7 +111,7 @@ std::vector<std::string> page_lines(const PictureAnswer& page) {
     return lines;
 }
 
-std::string answers_text(const Answers& answers, bool quiet, bool color) {
+std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) {
     std::string text;
     for (const PictureAnswer& picture : answers.pictures) {
         if (!picture.error.empty()) continue;

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "app/report/distance.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -93,7 +93,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
     votes.resize(votes.find_last_not_of(' ') + 1);
     lines.push_back(votes);
     lines.emplace_back();
-    const Measure measure = measure_of(evaluation.settings);
+    const Measure measure = evaluation.method.measure;
     const std::size_t width = measure.metric == Metric::lp ? 20 : 18;
     lines.push_back(styled("neighbor   label" + right(distance_name(measure.metric), width), dim, blocks));
     const auto nearest = evaluation.found.neighbors.row(image);

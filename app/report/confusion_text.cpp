@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "app/report/text.h"
 
 namespace knn {

@@ -67,7 +67,7 @@ void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
 void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const Neighbors& neighbors = evaluation.found.neighbors;
-    const Measure measure = measure_of(evaluation.settings);
+    const Measure measure = evaluation.method.measure;
     Lines lines(out);
     lines.text("query,rank,index,label,distance\n");
     for (std::int64_t query = 0; query < neighbors.n_query; ++query) {

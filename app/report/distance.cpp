@@ -5,8 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "app/cli/options.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -27,7 +26,7 @@ double through_text(Number value, Form... form) {
 /// neighbors would seem out of order; the 10th power of a score may have none.
 double minkowski_number(double p, std::uint32_t score) {
     if (score == 0) return 0;
-    const auto distance = [p](std::uint32_t of) { return distance_of(Metric::lp, p, of); };
+    const auto distance = [p](std::uint32_t of) { return distance_of({Metric::lp, p}, of); };
     const double exact = distance(score);
     const double room = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
     constexpr int most_digits = 12;  // neighboring sums differ by 2⁻²⁴, so their roots by 2⁻²⁴ / 15 at least
@@ -40,10 +39,6 @@ double minkowski_number(double p, std::uint32_t score) {
 }
 
 }  // namespace
-
-Measure measure_of(const Settings& settings) {
-    return {metric_named("settings.metric", settings.metric), settings.p};
-}
 
 const char* distance_name(Metric metric) {
     switch (metric) {
@@ -69,7 +64,7 @@ double distance_number(const Measure& measure, std::uint32_t score) {
 
 std::string distance_text(const Measure& measure, std::uint32_t score, bool commas) {
     if (is_integral(measure.metric)) return commas ? with_commas(score) : std::to_string(score);
-    const double distance = distance_of(measure.metric, measure.p, score);
+    const double distance = distance_of(measure, score);
     if (measure.metric != Metric::lp) return fixed(distance, 5);
     if (distance < 1e6) return fixed(distance, distance < 1e5 ? 2 : 0);
     char text[32];  // the roots of a small exponent are long

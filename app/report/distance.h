@@ -3,13 +3,9 @@
 
 #include <string>
 
-#include "classifier/evaluation.h"
 #include "data/core/metric.h"
 
 namespace knn {
-
-/// The metric of a report's settings. Throws UsageError where its name is none.
-Measure measure_of(const Settings& settings);
 
 /// "squared distance", "L1 distance", "cosine distance" ...
 const char* distance_name(Metric metric);

@@ -1,5 +1,5 @@
 #include "app/report/drawing.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 

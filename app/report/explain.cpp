@@ -6,7 +6,7 @@
 
 #include "app/report/canvas.h"
 #include "app/report/distance.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "app/report/png.h"
 
 namespace knn {
@@ -93,7 +93,7 @@ std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
 }
 
 /// One neighbor: its label above, its place in the training set and its distance below.
-void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor, const Answers& answers,
+void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor, const PictureAnswers& answers,
                    double x, double y) {
     const int label = answers.labels[neighbor.index];
     const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
@@ -106,7 +106,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
 }
 
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
-cv::Mat explain_single(const PictureAnswer& picture, const Answers& answers) {
+cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answers) {
     const Answer& answer = picture.digits.at(0);
     const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
@@ -205,7 +205,7 @@ void reduce_step(Step& step, bool page) {
     picture = {small.rows, small.cols, {small.datastart, small.dataend}};
 }
 
-std::vector<std::uint8_t> explanation_png(const Answers& answers) {
+std::vector<std::uint8_t> explanation_png(const PictureAnswers& answers) {
     std::vector<cv::Mat> parts;
     int rows = 0, cols = 0;
     for (const PictureAnswer& picture : answers.pictures) {

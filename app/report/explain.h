@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/answers.h"
+#include "app/report/answers.h"
 
 namespace knn {
 
@@ -24,6 +24,6 @@ std::string neighbors_heading(std::size_t neighbors, Metric metric);
 /// A PNG: for each picture with steps its input, each step, the 28×28 result, and beside it the nearest
 /// training images with labels and distances; for a page the page with a box and the digit for each
 /// one found. Throws DataError in a build without OpenCV.
-std::vector<std::uint8_t> explanation_png(const Answers& answers);
+std::vector<std::uint8_t> explanation_png(const PictureAnswers& answers);
 
 }  // namespace knn

@@ -5,7 +5,7 @@ namespace knn {
 
 void reduce_step(Step&, bool) {}
 
-std::vector<std::uint8_t> explanation_png(const Answers&) {
+std::vector<std::uint8_t> explanation_png(const PictureAnswers&) {
     throw DataError("--explain: this build cannot draw pictures; expected a build with OpenCV");
 }
 

@@ -35,7 +35,7 @@ Json engines_json(const Inventory& inventory) {
         list.push_back(
             {{"name", engine.name},
              {"summary", engine.summary},
-             {"available", engine.search != nullptr && (!engine.on_gpu || !inventory.gpus.empty())}});
+             {"available", engine.open != nullptr && (!engine.on_gpu || !inventory.gpus.empty())}});
     return list;
 }
 

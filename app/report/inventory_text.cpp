@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/commands/inventory.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "version.h"
 
 namespace knn {
@@ -50,7 +50,7 @@ std::string devices_section(const Inventory& inventory) {
 std::string engines_section(const Inventory& inventory) {
     Lines rows;
     for (const Engine& engine : engines()) {
-        const bool lacking = engine.search == nullptr || (engine.on_gpu && inventory.gpus.empty());
+        const bool lacking = engine.open == nullptr || (engine.on_gpu && inventory.gpus.empty());
         rows.push_back(
             {engine.name, std::string(engine.summary) + (lacking ? " (not on this machine)" : "")});
     }

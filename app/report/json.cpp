@@ -4,7 +4,6 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/options.h"
 #include "app/report/distance.h"
 #include "version.h"
 
@@ -53,6 +52,7 @@ void write(std::string& text, const Json& value, std::size_t indent) {
 Json stage_json(const Stage& stage, std::int64_t images) {
     Json json = {{"name", stage.name},
                  {"launches", stage.launches},
+                 {"kind", name(stage.kind)},
                  {"total_ms", measured(stage.total_ms)},
                  {"per_image_ms", images > 0 ? measured(stage.total_ms / static_cast<double>(images)) : 0.0}};
     if (stage.bytes > 0) json["bytes"] = static_cast<std::int64_t>(stage.bytes);
@@ -90,18 +90,18 @@ Json result_json(const Score& score) {
             {"per_class", per_class}};
 }
 
-Json settings_json(const Settings& settings) {
-    Json json = {{"k", settings.k},
-                 {"engine", settings.engine},
-                 {"distance", settings.distance},
-                 {"select", settings.select},
-                 {"metric", settings.metric}};
-    if (settings.metric == name(Metric::lp)) json["p"] = settings.p;
-    json.update({{"weights", settings.weights},
-                 {"tie", settings.tie},
-                 {"device", settings.device},
-                 {"threads", settings.threads},
-                 {"batch", settings.batch}});
+Json settings_json(const Method& method, const Plan& plan) {
+    Json json = {{"k", method.vote.k},
+                 {"engine", plan.engine},
+                 {"distance", plan.distance},
+                 {"select", plan.select},
+                 {"metric", name(method.measure.metric)}};
+    if (method.measure.metric == Metric::lp) json["p"] = method.measure.p;
+    json.update({{"weights", name(method.vote.weights)},
+                 {"tie", name(method.vote.tie)},
+                 {"device", device_id(plan.device)},
+                 {"threads", plan.threads},
+                 {"batch", plan.batch}});
     return json;
 }
 
@@ -141,8 +141,8 @@ Json report_object(const Evaluation& evaluation) {
               {"rows", data.train.rows},
               {"cols", data.train.cols},
               {"classes", data.labels.size()}}},
-            {"settings", settings_json(evaluation.settings)},
-            {"device", json_device(evaluation.found.device)},
+            {"settings", settings_json(evaluation.method, evaluation.found.plan)},
+            {"device", json_device(evaluation.found.plan.device)},
             {"result", result_json(evaluation.score)},
             {"timing", timing_json(evaluation)}};
 }

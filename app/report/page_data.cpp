@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/cli/options.h"
 #include "app/report/distance.h"
 #include "app/report/json.h"
 
@@ -58,7 +57,7 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
     const Vote& vote = evaluation.found.votes.at(at(image));
     const auto nearest = evaluation.found.neighbors.row(image);
-    const Measure measure = measure_of(evaluation.settings);
+    const Measure measure = evaluation.method.measure;
     json neighbors = json::array();
     for (const Neighbor& neighbor : nearest.first(std::min(nearest.size(), at(most_neighbors))))
         neighbors.push_back({{"index", neighbor.index},
@@ -80,14 +79,14 @@ void add_rates(json& timing, const Timeline& timeline) {
         const Stage& stage = timeline.stages()[i];
         timing["stages"][i].update({{"gb_per_s", stage.gb_per_s()},
                                     {"gflop_per_s", stage.gflop_per_s()},
-                                    {"transfer", stage.transfer}});
+                                    {"transfer", stage.kind == StageKind::copy}});
     }
 }
 
 }  // namespace
 
 json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
-    const Device& device = evaluation.found.device;
+    const Device& device = evaluation.found.plan.device;
     json digits = json::array();
     for (const std::int64_t image : fitting(evaluation, gallery.images))
         digits.push_back(digit_json(evaluation, image, sprite));
@@ -99,7 +98,7 @@ json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& spr
     page["gallery"] = {{"title", gallery.title},
                        {"order", gallery.order},
                        {"total", gallery.images.size()},
-                       {"distance", distance_name(measure_of(evaluation.settings).metric)},
+                       {"distance", distance_name(evaluation.method.measure.metric)},
                        {"digits", std::move(digits)}};
     page["sprite"] = {{"columns", sprite.columns()}};
     return page;

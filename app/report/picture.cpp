@@ -7,7 +7,7 @@
 #include <string>
 
 #include "app/report/canvas.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -86,8 +86,8 @@ void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) 
                   percent(score.accuracy_high),
               91, 11, faint_ink, 0.13);
     draw_line(canvas, at,
-              "k = " + std::to_string(evaluation.settings.k) + ", " + with_commas(evaluation.n_train) +
-                  " training images, " + printable(evaluation.found.device.name),
+              "k = " + std::to_string(evaluation.method.vote.k) + ", " + with_commas(evaluation.n_train) +
+                  " training images, " + printable(evaluation.found.plan.device.name),
               115, 11, faint_ink, 0.13);
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "app/report/plot.h"
 
 namespace knn {

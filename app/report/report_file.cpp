@@ -1,5 +1,6 @@
 #include "app/report/report_file.h"
 
+#include <charconv>
 #include <fstream>
 #include <initializer_list>
 #include <iostream>
@@ -72,23 +73,24 @@ class Part {
     std::string name_;
 };
 
-Settings read_settings(const Part& part) {
-    Settings settings;
-    settings.k = static_cast<int>(part.at("k").whole(1, max_k));
-    settings.engine = part.at("engine").text();
-    settings.distance = part.at("distance").text();
-    settings.select = part.at("select").text();
-    settings.metric = part.at("metric").text();
-    if (settings.metric == "lp") {
-        settings.p = part.at("p").number();
-        if (!(settings.p >= min_p && settings.p <= max_p)) part.at("p").wrong("out of range");
+template <class Enum>
+Enum read_name(const Part& part) {
+    const auto value = named<Enum>(part.text());
+    if (!value) part.wrong("'" + part.text() + "', which is unknown");
+    return *value;
+}
+
+Method read_method(const Part& part) {
+    Method method;
+    method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
+    method.measure.metric = read_name<Metric>(part.at("metric"));
+    if (method.measure.metric == Metric::lp) {
+        method.measure.p = part.at("p").number();
+        if (!(method.measure.p >= min_p && method.measure.p <= max_p)) part.at("p").wrong("out of range");
     }
-    settings.weights = part.at("weights").text();
-    settings.tie = part.at("tie").text();
-    settings.device = part.at("device").text();
-    settings.threads = static_cast<int>(part.at("threads").whole(0, 1 << 20));
-    settings.batch = part.at("batch").whole(0, no_limit);
-    return settings;
+    method.vote.weights = read_name<Weights>(part.at("weights"));
+    method.vote.tie = read_name<Tie>(part.at("tie"));
+    return method;
 }
 
 Device read_device(const Part& part) {
@@ -103,6 +105,21 @@ Device read_device(const Part& part) {
     return device;
 }
 
+Plan read_plan(const Part& settings, const Part& device) {
+    Plan plan;
+    plan.engine = settings.at("engine").text();
+    plan.distance = settings.at("distance").text();
+    plan.select = settings.at("select").text();
+    plan.device = read_device(device);
+    const std::string id = settings.at("device").text();
+    if (plan.device.kind == Device::Kind::gpu && id.starts_with("gpu:"))
+        std::from_chars(id.data() + 4, id.data() + id.size(), plan.device.number);
+    if (id != device_id(plan.device)) settings.at("device").wrong("another device than the report's");
+    plan.threads = static_cast<int>(settings.at("threads").whole(0, 1 << 20));
+    plan.batch = settings.at("batch").whole(0, no_limit);
+    return plan;
+}
+
 void read_timing(const Part& part, Evaluation& evaluation) {
     evaluation.found.search_ms = part.at("search_ms").number();
     evaluation.load_ms = part.at("load_ms").number();
@@ -114,7 +131,7 @@ void read_timing(const Part& part, Evaluation& evaluation) {
         stage.total_ms = one.at("total_ms").number();
         stage.bytes = one.has("bytes") ? one.at("bytes").number() : 0;
         if (one.has("gflop_per_s")) stage.operations = one.at("gflop_per_s").number() * 1e6 * stage.total_ms;
-        stage.transfer = stage.name == "upload" || stage.name == "download";
+        if (one.has("kind")) stage.kind = read_name<StageKind>(one.at("kind"));
         evaluation.found.timeline.add(stage);
     }
 }
@@ -165,8 +182,8 @@ SavedReport read_all(const std::string& file, const json& root) {
     evaluation.n_train = dataset.at("train").whole(1, no_limit);
     evaluation.n_test = dataset.at("test").whole(0, no_limit);
     evaluation.created = part.at("created").text();
-    evaluation.settings = read_settings(part.at("settings"));
-    evaluation.found.device = read_device(part.at("device"));
+    evaluation.method = read_method(part.at("settings"));
+    evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
     read_result(part.at("result"), evaluation);
     read_timing(part.at("timing"), evaluation);
     return report;

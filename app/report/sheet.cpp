@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/report/canvas.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -47,7 +47,7 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Gallery& gall
     std::string words = with_commas(count) + (count == 1 ? " digit" : " digits");
     if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
     words += ": true label, predicted label, index, confidence.  " + printable(evaluation.data->name) +
-             ", k = " + std::to_string(evaluation.settings.k) + ", accuracy " +
+             ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
              percent(evaluation.score.accuracy);
     canvas.text(shortened(words, 10, room), margin, margin + 46, 10, faint_ink, Side::left);
 }

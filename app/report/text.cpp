@@ -1,14 +1,13 @@
 #include "app/report/text.h"
 
-#include "app/cli/options.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-std::string device_text(const Device& device, const Settings& settings) {
-    std::string text = device.name + " (" + settings.device + ")";
+std::string device_text(const Device& device) {
+    std::string text = device.name + " (" + device_id(device) + ")";
     if (!device.compute_capability.empty()) text += ", compute capability " + device.compute_capability;
     if (device.memory_bytes > 0) text += ", " + gibibytes(device.memory_bytes);
     if (!device.driver.empty()) text += ", CUDA driver " + device.driver;
@@ -16,23 +15,23 @@ std::string device_text(const Device& device, const Settings& settings) {
     return text;
 }
 
-std::string engine_text(const Settings& settings, const Device& device) {
-    std::string text = settings.engine;
-    if (!settings.distance.empty()) text += ", distance " + settings.distance;
-    if (!settings.select.empty()) text += ", select " + settings.select;
-    if (settings.batch > 0) text += ", batch " + std::to_string(settings.batch);
-    if (device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(settings.threads);
+std::string engine_text(const Plan& plan) {
+    std::string text = plan.engine;
+    if (!plan.distance.empty()) text += ", distance " + plan.distance;
+    if (!plan.select.empty()) text += ", select " + plan.select;
+    if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
+    if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
     return text;
 }
 
-std::string metric_text(const Settings& settings) {
-    if (settings.metric != name(Metric::lp)) return settings.metric;
-    return settings.metric + " with p = " + shortest(settings.p);
+std::string metric_text(const Measure& measure) {
+    const std::string metric = name(measure.metric);
+    return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
 }
 
-std::string settings_text(const Settings& settings) {
-    return "k = " + std::to_string(settings.k) + ", metric " + metric_text(settings) + ", weights " +
-           settings.weights + ", tie " + settings.tie;
+std::string method_text(const Method& method) {
+    return "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) + ", weights " +
+           name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }
 
 std::string data_text(const Evaluation& evaluation) {
@@ -43,13 +42,13 @@ std::string data_text(const Evaluation& evaluation) {
 }
 
 std::string head_text(const Evaluation& evaluation) {
-    const Device& device = evaluation.found.device;
+    const Plan& plan = evaluation.found.plan;
     Table head({Align::left, Align::left});
     head.add({"data", data_text(evaluation)});
     head.add({"source", harmless(evaluation.data->source)});
-    head.add({"device", device_text(device, evaluation.settings)});
-    head.add({"engine", engine_text(evaluation.settings, device)});
-    head.add({"settings", settings_text(evaluation.settings)});
+    head.add({"device", device_text(plan.device)});
+    head.add({"engine", engine_text(plan)});
+    head.add({"settings", method_text(evaluation.method)});
     return head.text(0);
 }
 

@@ -6,7 +6,7 @@
 
 #include "app/report/canvas.h"
 #include "app/report/distance.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -37,7 +37,7 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewe
     canvas.text("Test image " + std::to_string(viewer.image()), margin, 52, 18, ink, Side::left, 0.15);
     canvas.text(place, width - margin, 52, 14, ink, Side::right);
     const std::string where = printable(evaluation.data->name) +
-                              ", k = " + std::to_string(evaluation.settings.k) + ", accuracy " +
+                              ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
                               percent(evaluation.score.accuracy);
     canvas.text(shortened(where, 9, width - 2 * margin), margin, 74, 9, faint_ink, Side::left);
 }
@@ -60,8 +60,8 @@ void draw_verdict(Canvas& canvas, const Labels& labels, double confidence) {
 void draw_votes(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer, const Labels& labels) {
     const auto shares = vote_shares(evaluation, viewer.image());
     double y = digit_top + 138;
-    canvas.text("votes of " + std::to_string(evaluation.settings.k) +
-                    (evaluation.settings.k == 1 ? " neighbor" : " neighbors"),
+    canvas.text("votes of " + std::to_string(evaluation.method.vote.k) +
+                    (evaluation.method.vote.k == 1 ? " neighbor" : " neighbors"),
                 facts_left, y, 11, faint_ink, Side::left);
     constexpr double bar_left = facts_left + 44, bar_room = 430;
     for (std::size_t i = 0; i < std::min(shares.size(), most_votes); ++i) {
@@ -82,7 +82,7 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
     const LabeledImages& train = evaluation.data->train;
     const auto nearest = evaluation.found.neighbors.row(viewer.image());
     const std::size_t count = std::min(nearest.size(), most_neighbors);
-    const Measure measure = measure_of(evaluation.settings);
+    const Measure measure = evaluation.method.measure;
     const std::string what = std::string("their labels and ") + distance_name(measure.metric) + "s";
     std::string words = "nearest training images, " + what;
     if (nearest.size() > count)

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "app/console/watched.h"
 #include "app/report/predictions_file.h"
 #include "data/core/errors.h"
 
@@ -52,25 +53,10 @@ DataLocation location_of(const SavedReport& report) {
 
 /// The options that search as the report's evaluation did.
 void adopt(Options& options, const SavedReport& report) {
-    const Settings& settings = report.evaluation.settings;
-    SearchOptions& search = options.search;
-    const auto named = [&](auto read, const char* member, const std::string& text) {
-        try {
-            return read(member, text);
-        } catch (const UsageError& error) {
-            throw DataError(report.file + ": " + error.what());
-        }
-    };
-    search.k = settings.k;
-    search.metric = named(metric_named, "settings.metric", settings.metric);
-    search.p = settings.p;
-    search.weights = named(weights_named, "settings.weights", settings.weights);
-    search.tie = named(tie_named, "settings.tie", settings.tie);
-    search.limit_train = report.evaluation.n_train;
-    search.limit_test = report.evaluation.n_test;
-    const bool free = !options.given.contains("engine") && !options.given.contains("device");
-    const Engine* engine = find_engine(settings.engine);
-    if (free && engine != nullptr && !engine->on_gpu) search.engine = settings.engine;
+    options.method = report.evaluation.method;
+    options.first = {report.evaluation.n_train, report.evaluation.n_test};
+    const bool free = !options.wish.engine && options.wish.device.kind == DeviceKind::automatic;
+    if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.wish.engine = "cpu";
 }
 
 std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t count) {
@@ -100,35 +86,46 @@ Source::Source(const Options& options, const Destinations& outputs,
         from_report(outputs);
         return;
     }
-    Chooser chooser(options_.search);
+    Planner planner(options_.wish);
     const DataLocation location = locate(options_.data);
     inputs_ = location.files();
     outputs.check(inputs_);
-    bench_ = std::make_unique<Workbench>(chooser, location, options_);
-    evaluation_ = evaluation_of(*bench_);
+    set_ = std::make_unique<LoadedSet>(planner, location, options_);
+    classifier_ = std::make_unique<Classifier>(set_->training(), options_.method, set_->resolved());
+    evaluation_ = watched(options_.output, "searching", [&](const Watch& watch) {
+        return evaluate(*classifier_, set_->data(), set_->queries().count, watch);
+    });
+    evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+Classified Source::search(const Rows& images) {
+    if (classifier_ == nullptr)
+        classifier_ = std::make_unique<Classifier>(set_->training(), options_.method, set_->resolved());
+    return watched(options_.output, "searching",
+                   [&](const Watch& watch) { return classifier_->classify(images, watch); });
 }
 
 void Source::from_report(const Destinations& outputs) {
     SavedReport report = read_report(options_.view.from);
     adopt(options_, report);
-    Chooser chooser(options_.search);
+    Planner planner(options_.wish);
     const DataLocation location =
         any_given(options_, data_options) ? locate(options_.data) : location_of(report);
     inputs_ = location.files();
     inputs_.insert(inputs_.end(), {report.file, predictions_of(report)});
     outputs.check(inputs_);
-    bench_ = std::make_unique<Workbench>(chooser, location, options_);
+    set_ = std::make_unique<LoadedSet>(planner, location, options_);
     check_data(report);
     evaluation_ = report.evaluation;
-    evaluation_.data = &bench_->data();
+    evaluation_.data = &set_->data();
     neighbors_known_ = false;
     if (!take_predictions(report)) search_again(report);
 }
 
 void Source::check_data(const SavedReport& report) const {
-    const Dataset& data = bench_->data();
+    const Dataset& data = set_->data();
     const auto differ = [&](const std::string& what) {
         throw DataError(report.file + ": is about " + what + ", " + data.source +
                         " is not; expected the data set that it was made from (--data DIR)");
@@ -170,13 +167,13 @@ bool Source::take_predictions(const SavedReport& report) {
     if (counted.confusion != report.evaluation.score.confusion)
         return refuse(file.string() + ": is not of this report");
     evaluation_.found.votes = std::move(read.votes);
-    evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.settings.k);
+    evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
     evaluation_.score = std::move(counted);
     return true;
 }
 
 void Source::search_again(const SavedReport& report) {
-    SearchResult found = bench_->search(bench_->request().query);
+    Classified found = search(set_->queries());
     const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
     evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
     if (evaluation_.score.confusion != report.evaluation.score.confusion)
@@ -189,12 +186,12 @@ void Source::search_again(const SavedReport& report) {
 
 void Source::complete(const std::vector<std::int64_t>& images) {
     if (neighbors_known_ || images.empty()) return;
-    const Rows& all = bench_->request().query;
+    const Rows& all = set_->queries();
     std::vector<std::uint8_t> pixels;
     pixels.reserve(images.size() * static_cast<std::size_t>(all.dim));
     for (const std::int64_t image : images)
         pixels.insert(pixels.end(), all.row(image), all.row(image) + all.dim);
-    const SearchResult found = bench_->search({pixels.data(), std::ssize(images), all.dim});
+    const Classified found = search({pixels.data(), std::ssize(images), all.dim});
     for (std::size_t i = 0; i < images.size(); ++i) {
         const Vote& saved = evaluation_.found.votes[static_cast<std::size_t>(images[i])];
         if (found.votes[i] != saved)

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/commands/workbench.h"
+#include "app/commands/loaded_set.h"
 #include "app/console/destinations.h"
 #include "app/report/report_file.h"
+#include "classifier/evaluation.h"
 
 namespace knn {
 
@@ -39,6 +40,8 @@ class Source {
     void complete(const std::vector<std::int64_t>& images);
 
   private:
+    /// Throws DeviceError, DataError, Interrupted.
+    Classified search(const Rows& images);
     void from_report(const Destinations& outputs);
     void check_data(const SavedReport& report) const;
     bool take_predictions(const SavedReport& report);
@@ -46,7 +49,8 @@ class Source {
 
     Options options_;
     std::vector<std::filesystem::path> inputs_;
-    std::unique_ptr<Workbench> bench_;
+    std::unique_ptr<LoadedSet> set_;
+    std::unique_ptr<Classifier> classifier_;  ///< once something is searched
     Evaluation evaluation_;
     bool neighbors_known_ = true;
 };

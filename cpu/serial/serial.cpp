@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 
-#include "classifier/vote.h"
 #include "cpu/search.h"
 
 namespace knn::cpu {
@@ -105,13 +104,14 @@ class Serial {
 SerialTrial timed(const Problem& problem, Serial::Fill fill, const SerialSelector& selector,
                   const TrialOptions& options, const Watch& watch) {
     SerialTrial trial;
-    trial.distance.refusal = trial.select.refusal = refuse_serial(problem);
+    Plan plan;
+    trial.distance.refusal = trial.select.refusal = settle_serial(problem, plan);
     if (trial.select.refusal) return trial;
     Serial serial(problem, std::move(fill), selector, watch);
     serial.run(1);  // warms up
     serial.run(1);
-    const double a_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
-    const double affordable = options.budget_ms / a_query;
+    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
+    const double affordable = options.budget_ms / ms_per_query;
     const std::int64_t n = std::clamp(static_cast<std::int64_t>(affordable / TrialOptions::least_runs),
                                       std::int64_t{1}, problem.n_query);
     const int runs = std::clamp(static_cast<int>(affordable / static_cast<double>(n)),
@@ -161,50 +161,60 @@ void serial_distances(const Rows& train, const std::uint8_t* query, std::span<st
     }
 }
 
-Refusal refuse_serial(const Problem& problem) {
+namespace {
+
+class SerialSearcher : public Searcher {
+  public:
+    SerialSearcher(const Rows& train, const Plan& plan) : train_(train), plan_(plan) {}
+
+    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                     const Watch& watch) override {
+        require_k(k, train_.count, exclude);
+        Serial serial(
+            problem_of(queries.count, k),
+            [&](std::int64_t q, std::span<std::uint32_t> row) {
+                watch.step(q, queries.count);
+                serial_distances(train_, queries.row(q), row);
+                if (exclude.any()) row[static_cast<std::size_t>(exclude.index_of(q))] = excluded_distance;
+            },
+            table.front(), watch);
+        serial.run(queries.count);
+        watch.step(queries.count, queries.count);
+        const double pairs = static_cast<double>(queries.count) * static_cast<double>(train_.count);
+        const double pixels = pairs * static_cast<double>(train_.dim);
+        timeline.add({.name = "distance",
+                      .launches = queries.count,
+                      .total_ms = serial.fill_ms,
+                      .bytes = pixels,
+                      .operations = 3 * pixels});
+        timeline.add({.name = "select",
+                      .launches = queries.count,
+                      .total_ms = serial.select_ms,
+                      .bytes = 4 * pairs});
+        return std::move(serial.neighbors);
+    }
+
+    Plan plan() const override { return plan_; }
+
+  private:
+    Problem problem_of(std::int64_t n_query, int k) const { return {train_.count, n_query, train_.dim, k}; }
+
+    Rows train_;
+    Plan plan_;
+};
+
+}  // namespace
+
+Refusal settle_serial(const Problem& problem, Plan& plan) {
     if (Refusal refusal = refuse_all_but_l2("nth_element", problem)) return refusal;
+    plan.distance = serial_distance;
+    plan.select = table.front().name;
+    plan.batch = plan.threads = 1;
     return refuse_problem(problem);
 }
 
-SearchResult search_serial(const SearchRequest& request, const Watch& watch) {
-    const auto begin = Clock::now();
-    if (const Refusal why = refuse_serial(request.problem())) throw UsageError(*why);
-    const std::int64_t n_query = request.query.count;
-    SearchResult result;
-    result.neighbors = Neighbors(n_query, request.k);
-    result.votes.resize(static_cast<std::size_t>(n_query));
-    std::vector<std::uint32_t> row(static_cast<std::size_t>(request.train.count));
-    Scratch scratch;
-    Stage distance{"distance"}, select{"select"}, vote_stage{"vote"};
-    for (std::int64_t q = 0; q < n_query; ++q) {
-        watch.step(q, n_query);
-        const auto start = Clock::now();
-        serial_distances(request.train, request.query.row(q), row);
-        const auto filled = Clock::now();
-        by_nth_element(row, result.neighbors.row(q), scratch);
-        const auto selected = Clock::now();
-        result.votes[static_cast<std::size_t>(q)] =
-            vote(result.neighbors.row(q), request.train_labels, request.weights, request.tie);
-        distance.total_ms += ms_between(start, filled);
-        select.total_ms += ms_between(filled, selected);
-        vote_stage.total_ms += ms_between(selected, Clock::now());
-    }
-    watch.step(n_query, n_query);
-    const double pairs = static_cast<double>(n_query) * static_cast<double>(request.train.count);
-    distance.bytes = pairs * static_cast<double>(request.train.dim);
-    distance.operations = 3 * distance.bytes;
-    select.bytes = 4 * pairs;
-    for (Stage* stage : {&distance, &select, &vote_stage}) {
-        stage->launches = n_query;
-        result.timeline.add(*stage);
-    }
-    result.distance = "serial";
-    result.select = "nth_element";
-    result.batch = 1;
-    result.threads = 1;
-    result.device = device();
-    result.search_ms = ms_between(begin, Clock::now());
-    return result;
+std::unique_ptr<Searcher> open_serial(const Rows& train, const Plan& plan) {
+    return std::make_unique<SerialSearcher>(train, plan);
 }
 
 SerialTrial time_serial(const Rows& train, const Rows& query, int k, const SerialSelector& selector,

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,12 +30,14 @@ const SerialSelector* find_serial_selector(std::string_view name);
 /// Squared distances of one query to every training image: `row` has n_train values.
 void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
 
-/// Why the serial search cannot answer the problem.
-Refusal refuse_serial(const Problem& problem);
+/// What Plan::distance says of the serial search.
+inline constexpr const char* serial_distance = "serial";
 
-/// The whole search by `nth_element`, with the signature of every engine. Stages: `distance`, `select`,
-/// `vote`. Throws Interrupted.
-SearchResult search_serial(const SearchRequest& request, const Watch& watch);
+/// Why the serial search cannot answer the problem; else sets the plan's kernel, selector, threads and batch.
+Refusal settle_serial(const Problem& problem, Plan& plan);
+
+/// The whole search by `nth_element`, for a settled plan. Stages: `distance`, `select`.
+std::unique_ptr<Searcher> open_serial(const Rows& train, const Plan& plan);
 
 /// Both parts of the serial search, timed on as many of the queries as the options allow.
 struct SerialTrial {

@@ -20,4 +20,9 @@ struct Device {
     double peak_link_gb_per_s = 0;  ///< between host and device, one way; 0: not known
 };
 
+/// As users write it: "cpu", "gpu:0".
+inline std::string device_id(const Device& device) {
+    return device.kind == Device::Kind::cpu ? "cpu" : "gpu:" + std::to_string(device.number);
+}
+
 }  // namespace knn

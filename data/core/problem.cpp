@@ -10,6 +10,7 @@ Refusal refuse_problem(const Problem& problem) {
     if (problem.n_train < 1) return "there are no training images";
     if (problem.n_train >= max_count)
         return "more than 4,294,967,294 training images do not fit 32-bit indices";
+    if (problem.n_query < 1) return "there are no images to classify";
     if (problem.dim < 1) return "the images have no pixels";
     if (problem.dim > max_dim)
         return "images of " + std::to_string(problem.dim) + " pixels are too large; at most " +

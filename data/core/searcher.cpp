@@ -4,6 +4,13 @@
 
 namespace knn {
 
+void require_k(int k, std::int64_t n_train, Exclude exclude) {
+    const std::int64_t candidates = n_train - (exclude.any() ? 1 : 0);
+    if (k < 1 || k > max_k || k > candidates)
+        throw std::invalid_argument("k = " + std::to_string(k) + " of " + std::to_string(candidates) +
+                                    " images");
+}
+
 Answers Searcher::search_and_vote(const Rows&, const VotingRule&, Exclude, Timeline&, const Watch&) {
     throw std::logic_error("this searcher does not vote");
 }

@@ -44,6 +44,12 @@ struct Exclude {
     constexpr std::int64_t index_of(std::int64_t i) const { return first < 0 ? -1 : first + i * n / m; }
 };
 
+/// Above every score: what an engine may give an excluded image in its place.
+inline constexpr std::uint32_t excluded_distance = 0xffffffff;
+
+/// What every search begins with. Throws std::invalid_argument where there are fewer than k images to find.
+void require_k(int k, std::int64_t n_train, Exclude exclude);
+
 /// The training images as an engine gets them.
 struct Training {
     Rows rows;

@@ -6,10 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "data/core/names.h"
+
 namespace knn {
 
 /// What a stage occupies: the link between host and device, the device that searches, or the host beside it.
 enum class StageKind { kernel, copy, host };
+template <>
+struct Names<StageKind> {
+    static constexpr std::array list{"kernel", "copy", "host"};
+};
 
 /// One named stage, summed over all of its launches.
 struct Stage {

@@ -66,7 +66,7 @@ TEST_CASE("too few images reject nothing") {
     const LineSet line(150);
     const LeaveOneOut sample = leave_one_out(line.set, line.set.images, {}, false, 2, {});
     CHECK(sample.count == 0);
-    const Rejection rejection(sample, line.labels, 3, Weights::uniform, Tie::smallest);
+    const Rejection rejection(sample, line.labels, {3, Weights::uniform, Tie::smallest});
     const std::vector<Neighbor> far(3, {4'000'000'000u, 0});
     CHECK(rejection.reason(far, {0, 0.1}).empty());
 }
@@ -74,7 +74,7 @@ TEST_CASE("too few images reject nothing") {
 TEST_CASE("far neighbors, doubtful far neighbors and divided neighbors are rejected, each with its reason") {
     const std::vector<std::uint8_t> labels = {0, 1, 2};
     const LeaveOneOut sample = sample_of(500, {{100 * 100, 0}, {100 * 100, 0}, {100 * 100, 1}});
-    const Rejection rejection(sample, labels, 3, Weights::uniform, Tie::smallest);
+    const Rejection rejection(sample, labels, {3, Weights::uniform, Tie::smallest});
     CHECK(rejection.strange() == doctest::Approx(100 * (1 + 0.3 / 3)));
     CHECK(rejection.divided() == doctest::Approx(2.0 / 3));
 
@@ -94,12 +94,12 @@ TEST_CASE("far neighbors, doubtful far neighbors and divided neighbors are rejec
 TEST_CASE("the limits follow k and the kind of vote") {
     const std::vector<std::uint8_t> labels = {0, 1, 2};
     const LeaveOneOut sample = sample_of(500, {{100, 0}, {400, 1}, {400, 2}});
-    CHECK(Rejection(sample, labels, 1, Weights::uniform, Tie::smallest).divided() == 1);
-    CHECK(Rejection(sample, labels, 3, Weights::uniform, Tie::smallest).divided() ==
+    CHECK(Rejection(sample, labels, {1, Weights::uniform, Tie::smallest}).divided() == 1);
+    CHECK(Rejection(sample, labels, {3, Weights::uniform, Tie::smallest}).divided() ==
           doctest::Approx(1.0 / 3));
-    CHECK(Rejection(sample, labels, 3, Weights::distance, Tie::smallest).divided() ==
+    CHECK(Rejection(sample, labels, {3, Weights::distance, Tie::smallest}).divided() ==
           doctest::Approx(2.0 / 3));
     // A k above what the sample has is judged by what it has.
-    CHECK(Rejection(sample, labels, 50, Weights::uniform, Tie::smallest).divided() ==
+    CHECK(Rejection(sample, labels, {50, Weights::uniform, Tie::smallest}).divided() ==
           doctest::Approx(1.0 / 3));
 }

@@ -4,11 +4,11 @@
 
 #include <filesystem>
 
-#include "cpu/search.h"
 #include "data/picture/picture_file.h"
 #include "data/set/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/photo.h"
+#include "tests/support/search.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -22,8 +22,8 @@ knn::Dataset mnist() {
     return knn::load(knn::locate(options));
 }
 
-knn::SearchRequest request_for(const knn::Dataset& data, const std::vector<std::uint8_t>& rows) {
-    knn::SearchRequest request;
+Request request_for(const knn::Dataset& data, const std::vector<std::uint8_t>& rows) {
+    Request request;
     request.train = data.train.images();
     request.train_labels = data.train.labels.span();
     request.query = {rows.data(), std::int64_t(rows.size() / 784), 784};
@@ -33,7 +33,7 @@ knn::SearchRequest request_for(const knn::Dataset& data, const std::vector<std::
 std::vector<int> raw_labels(const knn::Dataset& data, std::int64_t count) {
     const std::vector<std::uint8_t> rows(data.test.pixels.data(), data.test.pixels.data() + count * 784);
     std::vector<int> labels;
-    for (const knn::Vote& vote : knn::cpu::search(request_for(data, rows), {}).votes)
+    for (const knn::Vote& vote : search_on_cpu(request_for(data, rows)).votes)
         labels.push_back(vote.label);
     return labels;
 }
@@ -44,10 +44,10 @@ std::vector<int> labels_of(const knn::Dataset& data, std::vector<DigitImage>& im
     for (DigitImage& image : images)
         digits.push_back(&image);
     const std::vector<std::uint8_t> rows = knn::rows_to_search(digits);
-    const knn::SearchRequest request = request_for(data, rows);
-    const knn::SearchResult found = knn::cpu::search(request, {});
+    const Request request = request_for(data, rows);
+    const knn::Classified found = search_on_cpu(request);
     std::vector<int> labels;
-    for (const std::int64_t row : knn::choose_sizes(digits, request, found.neighbors))
+    for (const std::int64_t row : knn::choose_sizes(digits, request.measure, found.neighbors))
         labels.push_back(found.votes[std::size_t(row)].label);
     return labels;
 }

@@ -13,7 +13,7 @@ Vote vote_of(const std::vector<std::uint8_t>& labels, const std::vector<std::uin
     std::vector<Neighbor> neighbors;
     for (std::size_t i = 0; i < distances.size(); ++i)
         neighbors.push_back({distances[i], static_cast<std::uint32_t>(i)});
-    return cpu::vote(neighbors, labels, weights, tie);
+    return vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie});
 }
 
 TEST_CASE("vote: the majority wins, and its share is the confidence") {
@@ -27,7 +27,7 @@ TEST_CASE("vote: the majority wins, and its share is the confidence") {
 TEST_CASE("vote: labels are looked up by the neighbor's index") {
     const std::vector<Neighbor> neighbors{{5, 2}, {6, 0}, {7, 2}};
     const std::vector<std::uint8_t> labels{1, 8, 6};
-    CHECK(cpu::vote(neighbors, labels, Weights::uniform, Tie::smallest) == Vote{6, 2.0 / 3.0});
+    CHECK(vote(neighbors, labels, {3, Weights::uniform, Tie::smallest}) == Vote{6, 2.0 / 3.0});
 }
 
 TEST_CASE("vote: equal votes go to the smallest label or to the nearest neighbor's") {

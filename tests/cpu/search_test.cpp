@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <thread>
 
+#include "data/core/problem.h"
 #include "data/set/locate.h"
 #include "tests/support/battery.h"
+#include "tests/support/search.h"
 #include "tests/support/skip.h"
 
 namespace knn {
@@ -39,7 +41,7 @@ class Isa {
 struct Owned {
     test::Rows train, query;
     std::vector<std::uint8_t> labels;
-    SearchRequest request;
+    test::Request request;
 
     Owned(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int k)
         : train(test::random_rows(n_train, dim, 71)),
@@ -56,14 +58,14 @@ struct Owned {
 
 /// Searches for at least 17 queries: those of the request, again and again. A few queries alone are compared
 /// with rows as they are, and would leave the packed panels untested on most of the battery.
-SearchResult search_in_a_crowd(SearchRequest request) {
+Classified search_in_a_crowd(test::Request request) {
     const std::int64_t n_query = request.query.count, dim = request.query.dim;
     std::vector<std::uint8_t> crowd;
     std::int64_t count = 0;
     for (; count < 17; count += n_query)
         crowd.insert(crowd.end(), request.query.pixels, request.query.pixels + n_query * dim);
     request.query = {crowd.data(), count, dim};
-    SearchResult result = cpu::search(request, Watch{});
+    Classified result = test::search_on_cpu(request);
     CHECK(result.timeline.stages().front().name == "pack");
     for (std::int64_t q = n_query; q < count; ++q) {
         const auto original = result.neighbors.row(q % n_query), copy = result.neighbors.row(q);
@@ -85,36 +87,35 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
     REQUIRE_FALSE(cpu::instruction_sets().empty());
     for (const test::Case& one : test::metric_battery())
         for (const Measure& measure : test::other_measures())
-            REQUIRE_FALSE(
-                cpu::refuse({one.train.n, one.query.n, one.train.dim, one.k, measure.metric, measure.p}));
+            REQUIRE_FALSE(refuse_problem({one.train.n, one.query.n, one.train.dim, one.k, measure}));
     for (const std::string& name : cpu::instruction_sets()) {
         const Isa isa(name);
         for (const bool crowd : {false, true})
             for (const int threads : thread_counts)
                 test::check_engine(
                     "cpu, " + name + (crowd ? ", panels" : "") + ", threads " + std::to_string(threads),
-                    [&](SearchRequest request) {
+                    [&](test::Request request) {
                         request.threads = threads;
-                        SearchResult result =
-                            crowd ? search_in_a_crowd(request) : cpu::search(request, Watch{});
+                        Classified result =
+                            crowd ? search_in_a_crowd(request) : test::search_on_cpu(request);
                         // AMX multiplies alone: the other metrics pass on to the next set.
-                        if (request.metric == Metric::l2 || name != "amx") CHECK(result.distance == name);
-                        CHECK(result.threads == threads);
+                        if (request.measure.metric == Metric::l2 || name != "amx") CHECK(result.plan.distance == name);
+                        CHECK(result.plan.threads == threads);
                         return result;
                     },
-                    cpu::refuse);
+                    [](const test::Request& request) { return test::refuse(*find_engine("cpu"), request); });
     }
 }
 
 TEST_CASE("cpu::search: many threads for little work") {
     Owned problem(5'000, 9, 30, 12);
     for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
-        problem.request.metric = metric;
+        problem.request.measure = {metric, 2};
         problem.request.threads = 0;
-        const auto expected = cpu::search(problem.request, Watch{}).neighbors.rows;
+        const auto expected = test::search_on_cpu(problem.request).neighbors.rows;
         for (const int threads : {7, 64}) {
             problem.request.threads = threads;
-            CHECK(cpu::search(problem.request, Watch{}).neighbors.rows == expected);
+            CHECK(test::search_on_cpu(problem.request).neighbors.rows == expected);
         }
     }
 }
@@ -127,9 +128,8 @@ TEST_CASE("cpu::search: equal images are at distance 0, blank ones at 1 by cosin
     std::fill_n(problem.query.pixels.begin() + 15 * 784, 784, std::uint8_t{0});
     for (const Measure& measure : test::other_measures()) {
         CAPTURE(measure.metric);
-        problem.request.metric = measure.metric;
-        problem.request.p = measure.p;
-        const SearchResult result = cpu::search(problem.request, Watch{});
+        problem.request.measure = measure;
+        const Classified result = test::search_on_cpu(problem.request);
         for (std::int64_t q = 0; q < 15; ++q) {
             CHECK(result.neighbors.row(q)[0] == Neighbor{0, static_cast<std::uint32_t>(q * 20 + 7)});
             CHECK(result.neighbors.row(q)[1].distance > 0);
@@ -142,10 +142,31 @@ TEST_CASE("cpu::search: equal images are at distance 0, blank ones at 1 by cosin
 }
 
 TEST_CASE("cpu::search: no query is no work") {
-    const Owned problem(10, 0, 5, 3);
-    const SearchResult result = cpu::search(problem.request, Watch{});
-    CHECK(result.neighbors.rows.empty());
-    CHECK(result.votes.empty());
+    const Owned problem(10, 1, 5, 3);
+    Plan plan;
+    REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
+    Timeline timeline;
+    const auto searcher = cpu::open({problem.request.train, {}}, {}, plan, timeline);
+    CHECK(searcher->search(problem.request.query.first(0), 3, {}, timeline, {}).rows.empty());
+    Plan none;
+    CHECK(cpu::settle({10, 0, 5, 3}, none).has_value());
+}
+
+TEST_CASE("cpu: one searcher answers searches of any size and k in turn") {
+    const Owned problem(3'000, 400, 40, 5);
+    Plan plan;
+    REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
+    Timeline timeline;
+    const auto searcher = cpu::open({problem.request.train, {}}, {}, plan, timeline);
+    for (const auto& [n, k] : {std::pair{400, 5}, {3, 1024}, {17, 1}, {400, 33}, {1, 7}}) {
+        test::Request request = problem.request;
+        request.query = request.query.first(n);
+        request.k = k;
+        CHECK(searcher->search(request.query, k, {}, timeline, {}).rows ==
+              test::search_on_cpu(request).neighbors.rows);
+    }
+    for (const Stage& stage : timeline.stages())
+        if (stage.name == "pack") CHECK(stage.launches == 1);
 }
 
 TEST_CASE("cpu::search: says what it did") {
@@ -159,19 +180,19 @@ TEST_CASE("cpu::search: says what it did") {
         CHECK(done >= last);
         last = done;
     };
-    const SearchResult result = cpu::search(problem.request, watch);
+    const Classified result = test::search_on_cpu(problem.request, watch);
     CHECK(last == 700);
-    CHECK(result.distance == cpu::instruction_set());
-    CHECK(result.select == "threshold");
-    CHECK(result.batch >= 1);
-    CHECK(result.batch <= 128);  // rounded up to whole strips of queries
-    CHECK(result.device.kind == Device::Kind::cpu);
-    CHECK_FALSE(result.device.name.empty());
-    CHECK(result.device.memory_bytes > 0);
+    CHECK(result.plan.distance == cpu::instruction_set());
+    CHECK(result.plan.select == "threshold");
+    CHECK(result.plan.batch >= 1);
+    CHECK(result.plan.batch <= 128);  // rounded up to whole strips of queries
+    CHECK(result.plan.device.kind == Device::Kind::cpu);
+    CHECK_FALSE(result.plan.device.name.empty());
+    CHECK(result.plan.device.memory_bytes > 0);
     std::vector<std::string> names;
     for (const Stage& stage : result.timeline.stages()) {
         names.push_back(stage.name);
-        CHECK_FALSE(stage.transfer);
+        CHECK(stage.kind == StageKind::kernel);
         CHECK(stage.total_ms >= 0);
         CHECK(stage.launches >= 1);
         if (stage.name == "distance") CHECK(stage.operations == 2.0 * 3'000 * 700 * 60);
@@ -185,7 +206,7 @@ TEST_CASE("cpu::search: an instruction set that is not there is an error that na
     const Owned problem(10, 2, 5, 3);
     for (const char* name : {"avx1024", "AVX2", "gpu"}) {
         const Isa isa(name);
-        CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("plain"), UsageError);
+        CHECK_THROWS_WITH_AS(test::search_on_cpu(problem.request), doctest::Contains("plain"), UsageError);
         CHECK_THROWS_WITH_AS(cpu::instruction_set(), doctest::Contains(name), UsageError);
     }
     const Isa none("");
@@ -197,25 +218,24 @@ TEST_CASE("cpu::search: refuses what is out of range, and what memory cannot hol
     Owned problem(10, 2, 5, 3);
     for (const int k : {0, -1, 11, 1025}) {
         problem.request.k = k;
-        CHECK(cpu::refuse(problem.request.problem()).has_value());
-        CHECK_THROWS_AS(cpu::search(problem.request, Watch{}), UsageError);
+        CHECK(test::refuse(*find_engine("cpu"), problem.request).has_value());
+        CHECK_THROWS_AS(test::search_on_cpu(problem.request), UsageError);
     }
     // Sizes alone, without pixels: 2 · 10¹⁴ bytes to pack. It must be refused before anything is read.
     problem.request.k = 3;
     problem.request.train = {nullptr, 4'000'000'000, 60'000};
     problem.request.query = {nullptr, 1'000, 60'000};
     for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
-        problem.request.metric = metric;
-        CHECK_THROWS_WITH_AS(cpu::search(problem.request, Watch{}), doctest::Contains("MiB"), DataError);
+        problem.request.measure = {metric, 2};
+        CHECK_THROWS_WITH_AS(test::search_on_cpu(problem.request), doctest::Contains("MiB"), DataError);
     }
 }
 
 /// Runs a search that takes long, on two threads lest a large machine be done before it is asked to stop
 /// after 20 ms; returns the ms from there to its end.
-double ms_to_stop(SearchRequest request, const Measure& measure = {}) {
+double ms_to_stop(test::Request request, const Measure& measure = {}) {
     request.threads = 2;
-    request.metric = measure.metric;
-    request.p = measure.p;
+    request.measure = measure;
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> stop{false};
     Watch watch;
@@ -226,14 +246,14 @@ double ms_to_stop(SearchRequest request, const Measure& measure = {}) {
         asked = Clock::now();
         stop = true;
     });
-    CHECK_THROWS_AS(cpu::search(request, watch), Interrupted);
+    CHECK_THROWS_AS(test::search_on_cpu(request, watch), Interrupted);
     const Clock::time_point end = Clock::now();
     user.join();
     return std::chrono::duration<double, std::milli>(end - asked).count();
 }
 
 /// The least of up to five tries: the machine may be busy with something else for a while.
-double least_ms_to_stop(const SearchRequest& request, const Measure& measure = {}) {
+double least_ms_to_stop(const test::Request& request, const Measure& measure = {}) {
     double least = ms_to_stop(request, measure);
     for (int i = 1; i < 5 && least >= 200; ++i)
         least = std::min(least, ms_to_stop(request, measure));
@@ -257,7 +277,7 @@ TEST_CASE("cpu::search: stops when asked to") {
     std::atomic<bool> stop{true};
     Watch watch;
     watch.stop = &stop;
-    CHECK_THROWS_AS(cpu::search(tall.request, watch), Interrupted);
+    CHECK_THROWS_AS(test::search_on_cpu(tall.request, watch), Interrupted);
 }
 
 TEST_CASE("cpu::search: what the progress callback throws comes out") {
@@ -266,17 +286,17 @@ TEST_CASE("cpu::search: what the progress callback throws comes out") {
     watch.progress = [](std::int64_t done, std::int64_t) {
         if (done > 0) throw DataError("the terminal is gone");
     };
-    CHECK_THROWS_AS(cpu::search(problem.request, watch), DataError);
+    CHECK_THROWS_AS(test::search_on_cpu(problem.request, watch), DataError);
 }
 
 std::int64_t correct(const Dataset& data, int k, Tie tie) {
-    SearchRequest request;
+    test::Request request;
     request.train = data.train.images();
     request.query = data.test.images();
     request.train_labels = data.train.labels.span();
     request.k = k;
     request.tie = tie;
-    const SearchResult result = cpu::search(request, Watch{});
+    const Classified result = test::search_on_cpu(request);
     std::int64_t right = 0;
     for (std::size_t i = 0; i < result.votes.size(); ++i)
         right += result.votes[i].label == data.test.labels.span()[i];

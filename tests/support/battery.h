@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/core/searcher.h"
+#include "tests/support/search.h"
 #include "tests/support/oracle.h"
 
 namespace knn::test {
@@ -33,8 +33,8 @@ const std::vector<Measure>& other_measures();
 /// `search` gets requests with k, weights, tie and batch filled in, and adds what it likes (threads, strategy
 /// names). A case that `refuse` (may be empty) refuses is not run, and a message says why; not all may be
 /// refused. Then the same with the metric battery for each of `measures`, all of which may be refused.
-void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse = {},
+void check_engine(const std::string& name, const std::function<Classified(const Request&)>& search,
+                  const std::function<Refusal(const Request&)>& refuse = {},
                   const std::vector<Measure>& measures = other_measures());
 
 }  // namespace knn::test

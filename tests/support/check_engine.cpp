@@ -44,21 +44,20 @@ std::int64_t wrong_queries(const Neighbors& found, const Answers& expected) {
     return wrong;
 }
 
-std::int64_t wrong_votes(const SearchResult& result, const SearchRequest& request) {
+std::int64_t wrong_votes(const Classified& result, const Request& request) {
     std::int64_t wrong = 0;
     for (std::int64_t q = 0; q < request.query.count; ++q) {
-        const Vote expected = cpu::vote(result.neighbors.row(q), request.train_labels, request.weights,
-                                        request.tie, {request.metric, request.p});
+        const Vote expected = vote(result.neighbors.row(q), request.train_labels, request.rule(), request.measure);
         wrong += !(result.votes[static_cast<std::size_t>(q)] == expected);
     }
     return wrong;
 }
 
-void check_case(const Case& c, const Answers& expected, const SearchRequest& request,
-                const std::function<SearchResult(const SearchRequest&)>& search) {
+void check_case(const Case& c, const Answers& expected, const Request& request,
+                const std::function<Classified(const Request&)>& search) {
     CAPTURE(c.name);
     CAPTURE(request.batch);
-    const SearchResult result = search(request);
+    const Classified result = search(request);
     REQUIRE(result.neighbors.n_query == c.query.n);
     REQUIRE(result.neighbors.k == c.k);
     REQUIRE(result.votes.size() == static_cast<std::size_t>(c.query.n));
@@ -67,8 +66,8 @@ void check_case(const Case& c, const Answers& expected, const SearchRequest& req
 }
 
 /// Returns how many cases ran.
-int check_measure(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse, const Measure& measure) {
+int check_measure(const std::string& name, const std::function<Classified(const Request&)>& search,
+                  const std::function<Refusal(const Request&)>& refuse, const Measure& measure) {
     std::mt19937 random(12345);
     int ran = 0, refused = 0;
     for (std::size_t i = 0; i < cases_for(measure.metric).size(); ++i) {
@@ -76,16 +75,15 @@ int check_measure(const std::string& name, const std::function<SearchResult(cons
         std::vector<std::uint8_t> labels(static_cast<std::size_t>(c.train.n));
         for (std::uint8_t& label : labels)
             label = static_cast<std::uint8_t>(random() % 5 * 51);  // 0 to 204
-        SearchRequest request;
+        Request request;
         request.train = view(c.train);
         request.query = view(c.query);
         request.train_labels = labels;
         request.k = c.k;
-        request.metric = measure.metric;
-        request.p = measure.p;
+        request.measure = measure;
         request.weights = i % 2 == 0 ? Weights::uniform : Weights::distance;
         request.tie = i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest;
-        if (const Refusal why = refuse ? refuse(request.problem()) : Refusal{}) {
+        if (const Refusal why = refuse ? refuse(request) : Refusal{}) {
             // Where a metric is unknown to an engine, all of its cases are refused alike.
             if (measure.metric == Metric::l2 || refused++ == 0)
                 MESSAGE(name << ": not run: " << c.name << ": " << *why);
@@ -108,8 +106,8 @@ const std::vector<Measure>& other_measures() {
     return measures;
 }
 
-void check_engine(const std::string& name, const std::function<SearchResult(const SearchRequest&)>& search,
-                  const std::function<Refusal(const Problem&)>& refuse,
+void check_engine(const std::string& name, const std::function<Classified(const Request&)>& search,
+                  const std::function<Refusal(const Request&)>& refuse,
                   const std::vector<Measure>& measures) {
     CAPTURE(name);
     CHECK(check_measure(name, search, refuse, Measure{}) > 0);

@@ -86,16 +86,15 @@ Sample sample_evaluation(const SampleOptions& options) {
     evaluation.n_train = options.n_train;
     evaluation.n_test = options.n_test;
     evaluation.created = "2024-05-06T07:08:09Z";
-    evaluation.settings = {options.k, "cpu", "gemm", "heap", "l2", "uniform", "smallest", "auto", 2, 100};
+    evaluation.method.vote.k = options.k;
     evaluation.load_ms = 12.5;
     evaluation.wall_ms = 250;
 
-    SearchResult& found = evaluation.found;
-    found.device.name = "a made-up processor";
-    found.device.peak_gb_per_s = 20;
+    Classified& found = evaluation.found;
+    found.plan = {"cpu", {.name = "a made-up processor", .peak_gb_per_s = 20}, "gemm", "heap", 100, 2};
     found.search_ms = 200;
-    found.timeline.add({"distance", 4, 150, 1.2e9, 9e9, false});
-    found.timeline.add({"select", 4, 40, 3e8, 0, false});
+    found.timeline.add({"distance", 4, 150, 1.2e9, 9e9});
+    found.timeline.add({"select", 4, 40, 3e8, 0});
     found.neighbors = Neighbors(options.n_test, options.k);
     for (std::int64_t i = 0; i < options.n_test; ++i) {
         const std::uint8_t label = data.test.labels.data()[i];

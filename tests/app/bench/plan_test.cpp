@@ -100,24 +100,24 @@ TEST_CASE("a case measures those of the names that can do without its others") {
 
 TEST_CASE("a strategy that no row would be measured with is refused") {
     Options options;
-    options.search.select = "nth_element";
+    options.wish.select = "nth_element";
     CHECK(message_of(options).find("runs on the CPU") != std::string::npos);
-    options.search.select.clear();
-    options.search.distance = "tensor_mma";
+    options.wish.select.clear();
+    options.wish.distance = "tensor_mma";
     CHECK(message_of(options).find("a kernel of the engine tensor") != std::string::npos);
     if (distance_kernels().empty()) return;  // the rest is about names of the GPU's
-    options.search.distance = "gemm";
+    options.wish.distance = "gemm";
     CHECK(message_of(options).empty());
-    options.search.device = "cpu";
+    options.wish.device.kind = DeviceKind::cpu;
     CHECK(message_of(options).find("expected no --device cpu") != std::string::npos);
-    options.search.device = "auto";
+    options.wish.device.kind = DeviceKind::automatic;
     options.bench.only = {"tiled", "cpu", "nth_element"};
     CHECK(message_of(options).find("selectors are measured behind it, and --only names none") !=
           std::string::npos);
     options.bench.only = {"rank"};
     CHECK(message_of(options).empty());
-    options.search = {};
-    options.search.select = "rank";
+    options.wish = {};
+    options.wish.select = "rank";
     CHECK(message_of(options).find("behind distance kernels, and --only names none") != std::string::npos);
     options.bench.only = {"tiled"};
     CHECK(message_of(options).empty());
@@ -125,16 +125,15 @@ TEST_CASE("a strategy that no row would be measured with is refused") {
 
 TEST_CASE("an engine is named once") {
     Options options;
-    options.search.engine_named = true;
-    options.search.engine = "classic";
+    options.wish.engine = "classic";
     CHECK(message_of(options).empty());
-    options.search.device = "cpu";
+    options.wish.device.kind = DeviceKind::cpu;
     CHECK(message_of(options).find("expected no --device cpu") != std::string::npos);
-    options.search.engine = "cpu";
+    options.wish.engine = "cpu";
     CHECK(message_of(options).empty());
     options.bench.only = {"cpu"};
     CHECK(message_of(options).find("--engine and --only") != std::string::npos);
-    options.search.engine = "auto";
+    options.wish.engine = "auto";
     CHECK(message_of(options).find("--engine auto") != std::string::npos);
 }
 

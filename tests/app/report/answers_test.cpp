@@ -1,4 +1,4 @@
-#include "classifier/answers.h"
+#include "app/report/answers.h"
 
 #include <doctest/doctest.h>
 
@@ -27,8 +27,8 @@ PictureAnswer picture(const std::string& file, std::vector<Answer> digits) {
     return made;
 }
 
-Answers sample() {
-    Answers answers;
+PictureAnswers sample() {
+    PictureAnswers answers;
     answers.labels = labels;
     answers.pictures.push_back(picture("a.png", {answer(4, {1, 2, 3, 4})}));
     PictureAnswer failed;
@@ -56,7 +56,7 @@ TEST_CASE("answers for machines") {
     CHECK(json[2]["votes"] == nlohmann::json::object());
     CHECK(json[2]["neighbors"].empty());
 
-    Answers pages = sample();
+    PictureAnswers pages = sample();
     pages.pages = true;
     pages.pictures[0].digits.push_back(answer(9, {20, 2, 3, 4}));
     pages.pictures[2].digits.clear();
@@ -83,7 +83,7 @@ TEST_CASE("answers for people") {
 }
 
 TEST_CASE("a terminal shows some of many neighbors") {
-    Answers answers = sample();
+    PictureAnswers answers = sample();
     answers.pictures[0].digits[0].neighbors.assign(100, {5, 1});
     CHECK(answers_text(answers, false, false).find("and 92 more\n") != std::string::npos);
 }

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 using namespace knn;
 

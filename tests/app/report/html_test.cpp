@@ -201,7 +201,7 @@ TEST_CASE("votes by distance are shown as such") {
     test::SampleOptions options;
     options.k = 3;
     test::Sample sample = test::sample_evaluation(options);
-    sample.evaluation.settings.weights = "distance";
+    sample.evaluation.method.vote.weights = knn::Weights::distance;
     const std::int64_t image = misclassified(sample.evaluation).images.front();
     const auto row = sample.evaluation.found.neighbors.row(image);
     const auto votes = [&] {

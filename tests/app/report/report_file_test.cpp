@@ -14,7 +14,7 @@ TEST_CASE("a report is read back as it was written") {
     const test::TempFolder folder;
     test::Sample sample = test::sample_evaluation();
     Evaluation& evaluation = sample.evaluation;
-    evaluation.found.device = {.name = "a card",
+    evaluation.found.plan.device = {.name = "a card",
                                .kind = Device::Kind::gpu,
                                .compute_capability = "9.0",
                                .memory_bytes = std::int64_t{1} << 37,

@@ -6,7 +6,7 @@
 
 #include "app/console/progress.h"
 #include "app/report/csv.h"
-#include "app/report/format.h"
+#include "data/core/format.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
 
@@ -41,16 +41,16 @@ struct Sample {
         evaluation.n_train = 3;
         evaluation.n_test = 2;
         evaluation.created = "2020-01-02T03:04:05Z";
-        evaluation.settings.engine = "classic";
+        evaluation.found.plan.engine = "classic";
         evaluation.found.neighbors = Neighbors(2, 2);
         evaluation.found.neighbors.rows = {{0, 0}, {4'000'000'000, 2}, {5, 1}, {5, 2}};
         evaluation.found.votes = {{7, 1.0}, {1, 0.1}};
-        evaluation.found.timeline.add({"upload", 2, 0.5, 1e6, 0, true});
-        evaluation.found.timeline.add({"distance", 3, 2.0, 4e6, 8e6, false});
-        evaluation.found.timeline.add({"sort", 3, 1.0, 0, 0, false});
-        evaluation.found.device.peak_gflop_per_s = 8;
-        evaluation.found.device.peak_gb_per_s = 20;
-        evaluation.found.device.peak_link_gb_per_s = 4;
+        evaluation.found.timeline.add({"upload", 2, 0.5, 1e6, 0, StageKind::copy});
+        evaluation.found.timeline.add({"distance", 3, 2.0, 4e6, 8e6});
+        evaluation.found.timeline.add({"sort", 3, 1.0});
+        evaluation.found.plan.device.peak_gflop_per_s = 8;
+        evaluation.found.plan.device.peak_gb_per_s = 20;
+        evaluation.found.plan.device.peak_link_gb_per_s = 4;
         evaluation.score = score(evaluation.found.votes, data.test.labels.span(), data.labels);
     }
 };
@@ -172,7 +172,7 @@ TEST_CASE("stages come with rates and the share of the limit that they are neare
     CHECK(text.find("\n  kernels                  3.00") != std::string::npos);
 
     Evaluation on_tensor_cores = sample.evaluation;
-    on_tensor_cores.found.device.peak_gflop_per_s =
+    on_tensor_cores.found.plan.device.peak_gflop_per_s =
         2;  // of float32, which is not what the stage computes with
     const std::string other = timing_text(on_tensor_cores);
     CHECK(other.find("of arithmetic") == std::string::npos);

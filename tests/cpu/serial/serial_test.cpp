@@ -9,8 +9,15 @@ namespace knn {
 
 TEST_CASE("nth_element answers the battery") {
     test::check_engine(
-        "nth_element", [](const SearchRequest& request) { return cpu::search_serial(request, {}); },
-        cpu::refuse_serial);
+        "nth_element",
+        [](test::Request request) {
+            request.select = "nth_element";
+            return test::search_on_cpu(request);
+        },
+        [](test::Request request) {
+            request.select = "nth_element";
+            return test::refuse(*find_engine("cpu"), request);
+        });
 }
 
 TEST_CASE("every serial selector finds the k smallest in order") {

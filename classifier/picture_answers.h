@@ -1,5 +1,5 @@
 #pragma once
-/// What `classify` found out about each picture, and its forms for people and machines.
+/// What `classify` found out about each picture.
 
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "data/core/metric.h"
-#include "data/core/searcher.h"
+#include "data/core/neighbors.h"
+#include "data/core/rows.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -33,23 +34,12 @@ struct PictureAnswer {
     std::vector<Step> steps;     ///< where they shall be explained; reduced in size
 };
 
-struct Answers {
+struct PictureAnswers {
     bool pages = false;  ///< pictures with any number of digits (--many)
     Rows train;     ///< 28×28
     std::span<const std::uint8_t> labels;
     Measure measure;
     std::vector<PictureAnswer> pictures;  ///< in the order given
 };
-
-/// The digits of a page as text: one line for each row of the page, a space where a wide gap separates
-/// numbers; ? for a digit that was rejected, and for a page without any.
-std::vector<std::string> page_lines(const PictureAnswer& page);
-
-/// For people: what was found, how sure that is, and the nearest training images with their
-/// distances. With `quiet` the digits alone. Pictures that failed are left out.
-std::string answers_text(const Answers& answers, bool quiet, bool color);
-
-/// For machines: schema mnist-knn/classify/1.
-std::string answers_json(const Answers& answers);
 
 }  // namespace knn

@@ -1,4 +1,4 @@
-#include "app/report/outputs.h"
+#include "app/commands/outputs.h"
 
 #include <algorithm>
 #include <array>

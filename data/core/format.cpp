@@ -1,4 +1,4 @@
-#include "app/report/format.h"
+#include "data/core/format.h"
 
 #include <algorithm>
 #include <charconv>

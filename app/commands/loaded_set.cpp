@@ -1,0 +1,49 @@
+#include "app/commands/loaded_set.h"
+
+#include <chrono>
+
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+
+namespace knn {
+
+LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Options& options) {
+    // The CUDA context comes up on another thread while the files are read.
+    memory_ = host_memory(planner.likely_engine(), planner.likely_device());
+    const auto start = std::chrono::steady_clock::now();
+    data_ = load(location, memory_->resource());
+    training_ = first_images(data_.train.images(), data_.train.labels.span(), options.first.train);
+    const Rows test = data_.test.images();
+    queries_ = test.first(options.first.test > 0 ? options.first.test : test.count);
+    resolved_ = planner.resolve(options.method.problem(training_.rows, queries_.count));
+    if (resolved_.engine->on_gpu) memory_->pin();
+    stop_if_asked();
+    load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    note(data_notice(location));
+    note(resolved_.notice);
+}
+
+Training first_images(const Rows& images, std::span<const std::uint8_t> labels, std::int64_t n) {
+    const Rows rows = images.first(n > 0 ? n : images.count);
+    return {rows, labels.first(static_cast<std::size_t>(rows.count))};
+}
+
+std::string data_notice(const DataLocation& location) {
+    std::string incomplete;
+    for (const std::string& place : location.incomplete)
+        incomplete += (incomplete.empty() ? "" : "; ") + place;
+    if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
+    if (location.looked_in.empty()) return "";  // the user asked for them
+    return (incomplete.empty() ? "no data set found" : "no complete data set found (" + incomplete + ")") +
+           ": using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
+}
+
+void note(const std::string& text) {
+    if (!text.empty()) print_line_to_stderr("note: " + text);
+}
+
+void note(const std::string& text, const OutputOptions& output) {
+    if (!output.quiet) note(text);
+}
+
+}  // namespace knn

@@ -1,0 +1,51 @@
+#include "classifier/classifier.h"
+
+#include <chrono>
+
+#include "classifier/vote.h"
+
+namespace knn {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+}  // namespace
+
+Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved)
+    : training_(training), method_(method) {
+    const auto start = Clock::now();
+    searcher_ = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
+    open_ms_ = ms_since(start);
+}
+
+Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude exclude) {
+    const auto start = Clock::now();
+    Classified result;
+    const VotingRule& rule = method_.vote;
+    if (searcher_->votes(rule)) {
+        Answers answers = searcher_->search_and_vote(images, rule, exclude, result.timeline, watch);
+        result.neighbors = std::move(answers.neighbors);
+        result.votes = std::move(answers.votes);
+        result.plan = searcher_->plan();
+    } else {
+        result.neighbors = searcher_->search(images, rule.k, exclude, result.timeline, watch);
+        result.plan = searcher_->plan();
+        const bool on_cpu = result.plan.device.kind == Device::Kind::cpu;
+        const auto voting = Clock::now();
+        result.votes =
+            votes(result.neighbors, training_.labels, rule, method_.measure, result.plan.threads);
+        result.timeline.add({.name = "vote",
+                             .launches = 1,
+                             .total_ms = ms_since(voting),
+                             .kind = on_cpu ? StageKind::kernel : StageKind::host});
+    }
+    result.search_ms = ms_since(start);
+    return result;
+}
+
+}  // namespace knn

@@ -1,0 +1,46 @@
+#pragma once
+/// A k-NN classifier, wherever it runs: a training set opened on the device of a plan, ready to classify.
+
+#include <memory>
+
+#include "classifier/method.h"
+#include "classifier/plan.h"
+#include "data/core/searcher.h"
+
+namespace knn {
+
+/// What became of some images.
+struct Classified {
+    Neighbors neighbors;      ///< n_query × k
+    std::vector<Vote> votes;  ///< n_query
+    Timeline timeline;
+    double search_ms = 0;  ///< wall clock, to the votes
+    Plan plan;             ///< what ran
+};
+
+class Classifier {
+  public:
+    /// Takes the training set to the plan's device. Images and labels outlive the classifier. Throws DeviceError.
+    Classifier(const Training& training, const Method& method, const Resolved& resolved);
+
+    const Training& training() const { return training_; }
+    const Method& method() const { return method_; }
+
+    /// Neighbors and votes of each image. Throws DeviceError, DataError (not enough memory), Interrupted.
+    Classified classify(const Rows& images, const Watch& watch, Exclude exclude = {});
+
+    /// What opening took: the stages of moving and arranging the training set, and wall clock.
+    const Timeline& opening() const { return opening_; }
+    double open_ms() const { return open_ms_; }
+
+    Searcher& searcher() { return *searcher_; }
+
+  private:
+    Training training_;
+    Method method_;
+    Timeline opening_;
+    double open_ms_ = 0;
+    std::unique_ptr<Searcher> searcher_;
+};
+
+}  // namespace knn

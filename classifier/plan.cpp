@@ -1,0 +1,176 @@
+#include "classifier/plan.h"
+
+#include <algorithm>
+
+#include "data/core/errors.h"
+
+namespace knn {
+
+namespace {
+
+const Engine* find_in(std::span<const Engine> table, std::string_view name) {
+    const auto found =
+        std::find_if(table.begin(), table.end(), [&](const Engine& e) { return e.name == name; });
+    return found != table.end() ? &*found : nullptr;
+}
+
+const Engine& first_engine(std::span<const Engine> table, bool on_gpu) {
+    return *std::find_if(table.begin(), table.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
+}
+
+/// Whether the selector is one of the CPU's own.
+bool selects_on_cpu(const Wish& wish) {
+    if (wish.select.empty()) return false;
+    const std::vector<Strategy> all = selectors();
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Strategy& one) { return one.name == wish.select && !one.on_gpu; });
+}
+
+/// Whether a GPU is to be used if there is one.
+bool wants_gpu(const Wish& wish) {
+    const Engine* named = find_engine(wish.engine.value_or(default_engine));
+    return wish.device.kind != DeviceKind::cpu && (named == nullptr || named->on_gpu) && !selects_on_cpu(wish);
+}
+
+void check_combination(const Wish& wish) {
+    const Engine* engine = wish.engine ? find_engine(*wish.engine) : nullptr;
+    const bool gpu_engine = engine != nullptr && engine->on_gpu;
+    const bool cpu_engine = engine != nullptr && !engine->on_gpu;
+    const bool gpu_device = wish.device.kind == DeviceKind::gpu;
+    const bool cpu_device = wish.device.kind == DeviceKind::cpu;
+    if (cpu_device && gpu_engine)
+        throw UsageError("--engine " + *wish.engine + " needs a GPU; expected --device gpu, or --engine cpu");
+    if (cpu_engine && gpu_device)
+        throw UsageError("--engine " + *wish.engine +
+                         " runs on the CPU; expected --device cpu, or another engine");
+    const bool serial = selects_on_cpu(wish);
+    if (serial && (gpu_device || gpu_engine))
+        throw UsageError("--select " + wish.select + " runs on the CPU; expected no GPU with it");
+    if (serial && !wish.distance.empty())
+        throw UsageError("--select " + wish.select +
+                         " runs on the CPU; expected no --distance, which names a GPU kernel, with it");
+    const std::string kernel = !wish.distance.empty()            ? "--distance"
+                               : !wish.select.empty() && !serial ? "--select"
+                                                                 : "";
+    if (!kernel.empty() && (cpu_device || cpu_engine))
+        throw UsageError(kernel +
+                         " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
+}
+
+/// Kernels and engines say what they cannot do; what to do instead is known here.
+[[noreturn]] void refuse(const std::string& why, bool on_gpu) {
+    const bool told = why.find("; expected") != std::string::npos;
+    throw UsageError(told ? why
+                          : why + "; expected another metric or " +
+                                (on_gpu ? "kernel, or --device cpu" : "selector"));
+}
+
+Plan plan_for(const Wish& wish, const Engine& engine, const Device& device) {
+    Plan plan;
+    plan.engine = engine.name;
+    plan.device = device;
+    plan.distance = wish.distance;
+    plan.select = wish.select;
+    plan.batch = wish.batch;
+    plan.threads = engine.on_gpu ? 1 : wish.threads;
+    return plan;
+}
+
+/// With this engine or not at all.
+Resolved resolve_with(const Engine& engine, const Wish& wish, const Problem& problem, const Device& device) {
+    Resolved resolved{&engine, plan_for(wish, engine, device), ""};
+    if (const Refusal why = engine.settle(problem, resolved.plan)) refuse(*why, engine.on_gpu);
+    return resolved;
+}
+
+/// The kernels that a wish names are those of a GPU.
+Wish without_kernels(Wish wish) {
+    wish.distance.clear();
+    wish.select.clear();
+    return wish;
+}
+
+Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& gpu, const Device& cpu,
+                        std::span<const Engine> table) {
+    const std::string wanted = wish.engine.value_or(default_engine);
+    const Engine* named = find_in(table, wanted);
+    const bool fixed = wish.engine || !wish.distance.empty() || !wish.select.empty();
+    if (named != nullptr && fixed) return resolve_with(*named, wish, problem, gpu);
+
+    std::vector<const Engine*> candidates;
+    for (const Engine& engine : table)
+        candidates.insert(&engine == named ? candidates.begin() : candidates.end(), &engine);
+    Refusal first;  // of the engine that would have run
+    for (const Engine* engine : candidates) {
+        if (!engine->on_gpu && wish.device.kind != DeviceKind::automatic) continue;
+        Resolved resolved{engine, plan_for(wish, *engine, engine->on_gpu ? gpu : cpu), ""};
+        const Refusal why = engine->settle(problem, resolved.plan);
+        if (!why && !engine->on_gpu && first)
+            resolved.notice = "not on the GPU (" + *first + "): searching on the CPU";
+        if (!why) return resolved;
+        if (!first) first = why;
+    }
+    refuse(*first, true);
+}
+
+}  // namespace
+
+std::string DeviceWish::text() const {
+    return name(kind) + (number ? ":" + std::to_string(*number) : "");
+}
+
+const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {
+    const auto fail = [&](const std::string& what) {
+        throw DeviceError("--device " + wish.text() + ": " + what);
+    };
+    if (machine.gpus.empty()) {
+        if (wish.kind == DeviceKind::gpu)
+            fail("no GPU: " + machine.why_no_gpu +
+                 "; expected an NVIDIA GPU with its driver, or --device cpu");
+        return nullptr;
+    }
+    const auto found = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Device& gpu) {
+        return !wish.number || gpu.number == *wish.number;
+    });
+    if (found == machine.gpus.end())
+        fail("no such GPU; expected gpu:" + std::to_string(machine.gpus.front().number) +
+             " to gpu:" + std::to_string(machine.gpus.back().number));
+    return &*found;
+}
+
+Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
+                 std::span<const Engine> table) {
+    check_combination(wish);
+    if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
+    const Engine& cpu_engine = first_engine(table, false);
+    if (!wants_gpu(wish)) return resolve_with(cpu_engine, wish, problem, machine.cpu);
+    if (const Device* gpu = find_gpu(wish.device, machine))
+        return resolve_on_gpu(wish, problem, *gpu, machine.cpu, table);
+
+    Resolved resolved = resolve_with(cpu_engine, without_kernels(wish), problem, machine.cpu);
+    resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
+    if (!wish.distance.empty() || !wish.select.empty())
+        resolved.notice += ", which has no use for --distance and --select";
+    return resolved;
+}
+
+Planner::Planner(const Wish& wish) : wish_(wish) {
+    check_combination(wish);
+    const bool on_gpu = wants_gpu(wish);
+    const Engine* named = find_engine(wish.engine.value_or(default_engine));
+    likely_ = on_gpu && named != nullptr ? named : &first_engine(engines(), on_gpu);
+    if (!on_gpu) return;
+    // The default policy looks in this thread, later, where the system gives no more threads.
+    machine_ = std::async([] {
+        Machine machine;
+        machine.gpus = gpus(&machine.why_no_gpu);
+        machine.cpu = cpu_device();
+        return machine;
+    });
+}
+
+Resolved Planner::resolve(const Problem& problem) {
+    return knn::resolve(wish_, problem, machine_.valid() ? machine_.get() : Machine{{}, "", cpu_device()});
+}
+
+}  // namespace knn

@@ -1,0 +1,126 @@
+#include "classifier/plan.h"
+
+#include <doctest/doctest.h>
+
+#include "data/core/errors.h"
+
+using namespace knn;
+
+namespace {
+
+Refusal settle_anything(const Problem&, Plan& plan) {
+    plan.threads = 3;
+    return std::nullopt;
+}
+Refusal settle_no_angles(const Problem& problem, Plan& plan) {
+    const bool angle = problem.measure.metric == Metric::cosine || problem.measure.metric == Metric::pearson;
+    return angle ? Refusal("the second knows no angles") : settle_anything(problem, plan);
+}
+Refusal settle_squares(const Problem& problem, Plan& plan) {
+    if (plan.device.number == 8) return "the first needs a better card";
+    if (Refusal refusal = refuse_all_but_l2("the first", problem)) return refusal;
+    return settle_anything(problem, plan);
+}
+
+const std::vector<Engine> table = {{"tensor", "", true, settle_squares, nullptr},
+                                   {"classic", "", true, settle_no_angles, nullptr},
+                                   {"cpu", "", false, settle_anything, nullptr}};
+
+const Machine with_gpus = {{{.name = "a", .kind = Device::Kind::gpu, .number = 7},
+                            {.name = "b", .kind = Device::Kind::gpu, .number = 8}},
+                           "",
+                           {.name = "c"}};
+const Machine without_gpu = {{}, "no driver", {.name = "c"}};
+
+Resolved resolved(const Wish& wish, Metric metric = Metric::l2, const Machine& machine = with_gpus) {
+    return resolve(wish, {100, 10, 5, 3, {metric, 3}}, machine, table);
+}
+
+Wish device(DeviceKind kind, std::optional<int> number = {}) {
+    Wish wish;
+    wish.device = {kind, number};
+    return wish;
+}
+
+}  // namespace
+
+TEST_CASE("plan: without a wish the default engine runs, and another where it cannot") {
+    const Resolved plain = resolved({});
+    CHECK(plain.plan.engine == "classic");
+    CHECK(plain.engine == &table[1]);
+    CHECK(plain.plan.device.number == 7);
+    CHECK(plain.plan.threads == 3);  // settled by the engine
+    CHECK(plain.notice.empty());
+    const Resolved angles = resolved({}, Metric::cosine);
+    CHECK(angles.plan.engine == "cpu");
+    CHECK(angles.plan.device.name == "c");
+    CHECK(angles.notice == "not on the GPU (the second knows no angles): searching on the CPU");
+}
+
+TEST_CASE("plan: auto takes the first that answers the problem on the device that was chosen") {
+    Wish wish;
+    wish.engine = "auto";
+    CHECK(resolved(wish).plan.engine == "tensor");
+    CHECK(resolved(wish, Metric::l1).plan.engine == "classic");
+    CHECK(resolved(wish, Metric::pearson).plan.engine == "cpu");
+    wish.device = {DeviceKind::gpu, 8};
+    CHECK(resolved(wish).plan.engine == "classic");  // the other card has no use for the first
+    CHECK(resolved(wish).plan.device.name == "b");
+}
+
+TEST_CASE("plan: what the user named is not replaced") {
+    Wish wish;
+    wish.engine = "tensor";
+    CHECK_THROWS_WITH_AS(resolved(wish, Metric::cosine),
+                         "the first computes l2 distances only; expected another metric or kernel, or "
+                         "--device cpu",
+                         UsageError);
+    Wish kernel;
+    kernel.distance = "float4";
+    CHECK(resolved(kernel).plan.distance == "float4");
+    CHECK_THROWS_AS(resolved(kernel, Metric::cosine), UsageError);
+    for (const Wish& gpu : {device(DeviceKind::gpu), device(DeviceKind::gpu, 7)}) {
+        CHECK(resolved(gpu, Metric::l1).plan.engine == "classic");
+        CHECK_THROWS_AS(resolved(gpu, Metric::cosine), UsageError);
+    }
+}
+
+TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was asked for") {
+    Wish wish;
+    wish.select = "bitonic";
+    wish.batch = 12;
+    const Resolved cpu = resolved(wish, Metric::l2, without_gpu);
+    CHECK(cpu.plan.engine == "cpu");
+    CHECK(cpu.plan.select.empty());
+    CHECK(cpu.plan.batch == 12);
+    CHECK(cpu.notice == "no GPU (no driver): searching on the CPU, which has no use for --distance and --select");
+    CHECK_THROWS_AS(resolved(device(DeviceKind::gpu), Metric::l2, without_gpu), DeviceError);
+    CHECK_THROWS_WITH_AS(resolved(device(DeviceKind::gpu, 3)), doctest::Contains("gpu:7 to gpu:8"), DeviceError);
+}
+
+TEST_CASE("plan: the CPU runs where it is asked for, and nothing that needs a GPU with it") {
+    CHECK(resolved(device(DeviceKind::cpu)).plan.engine == "cpu");
+    CHECK(resolved(device(DeviceKind::cpu)).notice.empty());
+    Wish wish = device(DeviceKind::cpu);
+    wish.engine = "tensor";
+    CHECK_THROWS_AS(resolved(wish), UsageError);
+    wish.engine = "cpu";
+    CHECK(resolved(wish).plan.engine == "cpu");
+    wish.device.kind = DeviceKind::gpu;
+    CHECK_THROWS_AS(resolved(wish), UsageError);
+    wish = device(DeviceKind::cpu);
+    wish.distance = "float4";
+    CHECK_THROWS_AS(resolved(wish), UsageError);
+}
+
+TEST_CASE("plan: a problem that no engine answers is refused before any is asked") {
+    CHECK_THROWS_WITH_AS(resolve({}, {10, 5, 4, 11}, with_gpus, table), doctest::Contains("k = 11"), UsageError);
+    CHECK_THROWS_WITH_AS(resolve({}, {10, 0, 4, 1}, with_gpus, table), doctest::Contains("no images to classify"),
+                         UsageError);
+}
+
+TEST_CASE("plan: names of devices") {
+    CHECK(DeviceWish{}.text() == "auto");
+    CHECK(DeviceWish{DeviceKind::gpu, {}}.text() == "gpu");
+    CHECK(DeviceWish{DeviceKind::gpu, 2}.text() == "gpu:2");
+}

@@ -1,0 +1,34 @@
+#pragma once
+/// A whole search in one call, as tests want it: settle, open, search, vote.
+
+#include "classifier/classifier.h"
+#include "data/core/searcher.h"
+
+namespace knn::test {
+
+struct Request {
+    knn::Rows train, query;
+    std::span<const std::uint8_t> train_labels;
+    int k = 5;
+    Measure measure = {};
+    Weights weights = Weights::uniform;
+    Tie tie = Tie::smallest;
+    std::int64_t batch = 0;
+    int threads = 0;
+    std::string distance, select;
+    Exclude exclude = {};
+
+    Problem problem() const { return {train.count, query.count, train.dim, k, measure}; }
+    VotingRule rule() const { return {k, weights, tie}; }
+};
+
+/// What it found; `timeline` begins with the stages of opening. Throws UsageError where the engine refuses.
+Classified search(const Engine& engine, const Request& request, const Watch& watch = {}, int device = 0);
+
+/// By the engine `cpu`.
+Classified search_on_cpu(const Request& request, const Watch& watch = {});
+
+/// Why the engine refuses.
+Refusal refuse(const Engine& engine, const Request& request, int device = 0);
+
+}  // namespace knn::test
