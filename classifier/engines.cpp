@@ -97,7 +97,8 @@ std::vector<Strategy> tensor_kernels() {
     return as_strategies(gpu::tensor_kernels());
 }
 const GpuBench* gpu_bench() {
-    static constexpr GpuBench bench{gpu::measure_limits, gpu::stand, gpu::random_stand};
+    static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays,
+                                     gpu::random_bench_arrays, gpu::time_kernels};
     return &bench;
 }
 std::vector<Device> gpus(std::string* why_none) {

@@ -48,10 +48,13 @@ Device cpu_device();
 /// What `bench` measures a GPU with (gpu/bench/bench.h); null in a build without CUDA.
 struct GpuBench {
     Limits (*limits)(int device);
-    std::unique_ptr<Stand> (*stand)(int device, const Problem& problem, const Rows& train, const Rows& query,
-                                    const Watch& watch);
-    std::unique_ptr<Stand> (*random_stand)(int device, const Problem& problem, std::uint64_t seed,
-                                           const Watch& watch);
+    std::unique_ptr<BenchArrays> (*arrays)(int device, const Problem& problem, const Rows& train,
+                                           const Rows& query, const Watch& watch);
+    std::unique_ptr<BenchArrays> (*random_arrays)(int device, const Problem& problem, std::uint64_t seed,
+                                                  const Watch& watch);
+    Trial (*time_kernels)(int device, const Training& training, const Rows& query, int k,
+                          const TrialOptions& options, const Watch& watch, Neighbors* found,
+                          std::int64_t* undecided);
 };
 const GpuBench* gpu_bench();
 

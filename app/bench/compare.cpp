@@ -43,69 +43,69 @@ std::string select_behind(const BenchRun& run) {
 
 /// Fills the matrix for the selectors: by the kernel of --distance, else by the first that knows the metric,
 /// among them `float4` first. Returns its name; where there is none, the reason of the first in `why`.
-std::string fill(BenchRun& run, Stand& stand, Refusal& why) {
+std::string fill(BenchRun& run, BenchArrays& arrays, Refusal& why) {
     std::vector<std::string> names = {"float4"};
     for (const Strategy& kernel : distance_kernels())
         names.push_back(kernel.name);
     const std::string& named = run.options().wish.distance;
     if (!named.empty()) names = {named};
     for (const std::string& name : names) {
-        const Refusal refusal = stand.fill(name);
+        const Refusal refusal = arrays.fill(name);
         if (!refusal) return name;
         if (!why) why = "there are no distances by " + name + ": " + *refusal;
     }
     return "";
 }
 
-void compare_distances(BenchRun& run, const Workload& work, Stand& stand, int k) {
+void compare_distances(BenchRun& run, const Workload& work, BenchArrays& arrays, int k) {
     const std::string select = select_behind(run);
     Section section(run, "distance kernels (us/query with " + select + " behind each)", "distance",
                     {"+ " + select});
     for (const std::string& name : wanted(run, distance_kernels())) {
-        const Measurement one = run.distance(work, stand, experiment, name, run.trial());
+        const Measurement one = run.distance(work, arrays, experiment, name, run.trial());
         if (!one.good()) {
             section.add(one);
             continue;
         }
         // Rows that this kernel did not reach are garbage; a selection must not be judged by them.
-        stand.fill(name);
-        const Measurement behind = run.select(work, stand, experiment, select, k, run.trial(0.2));
+        arrays.fill(name);
+        const Measurement behind = run.select(work, arrays, experiment, select, k, run.trial(0.2));
         section.add(one, {both(one, behind)});
     }
     section.finish();
 }
 
-void compare_selectors(BenchRun& run, const Workload& work, Stand& stand, int k) {
+void compare_selectors(BenchRun& run, const Workload& work, BenchArrays& arrays, int k) {
     const std::vector<std::string> names = wanted(run, selectors());
     if (names.empty()) return;
     Refusal why;
-    const std::string distance = fill(run, stand, why);
+    const std::string distance = fill(run, arrays, why);
     if (distance.empty()) {
         for (const std::string& name : names)
             run.not_run(experiment, "select", name, work.problem(k), *why);
         return;
     }
-    const Measurement before = run.distance(work, stand, experiment, distance, run.trial(0.2));
-    stand.fill(distance);
+    const Measurement before = run.distance(work, arrays, experiment, distance, run.trial(0.2));
+    arrays.fill(distance);
     Section section(run,
                     "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
                     "selector", {"+ " + distance});
     for (const std::string& name : names) {
-        const Measurement one = run.select(work, stand, experiment, name, k, run.trial());
+        const Measurement one = run.select(work, arrays, experiment, name, k, run.trial());
         section.add(one, {both(one, before)});
     }
     section.finish();
 }
 
 void compare_on_gpu(BenchRun& run, const Workload& work, int k) {
-    const std::unique_ptr<Stand> stand = run.stand(work);
-    if (stand == nullptr) return leave_out_gpu(run, work.problem(k));
-    if (stand->n_query() < work.query().count)
+    const std::unique_ptr<BenchArrays> arrays = run.arrays(work);
+    if (arrays == nullptr) return leave_out_gpu(run, work.problem(k));
+    if (arrays->n_query() < work.query().count)
         run.leave_out(
-            "queries " + std::to_string(stand->n_query()) + " to " + std::to_string(work.query().count - 1),
+            "queries " + std::to_string(arrays->n_query()) + " to " + std::to_string(work.query().count - 1),
             "the matrix of all would not fit the device's memory");
-    compare_distances(run, work, *stand, k);
-    compare_selectors(run, work, *stand, k);
+    compare_distances(run, work, *arrays, k);
+    compare_selectors(run, work, *arrays, k);
 }
 
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {

@@ -39,9 +39,9 @@ std::string time_cell(const Measurement& one, double value) {
     return one.good() ? short_number(value) : !one.wrong.empty() ? "WRONG" : "not run";
 }
 
-void ladder(BenchRun& run, const Workload& work, Stand& stand, Measurement& last) {
-    const Measurement uploads[] = {run.upload(work, stand, experiment, false),
-                                   run.upload(work, stand, experiment, true)};
+void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measurement& last) {
+    const Measurement uploads[] = {run.upload(work, arrays, experiment, false),
+                                   run.upload(work, arrays, experiment, true)};
     BenchTable table;
     table.title = "the ladder: each row changes one thing of the row above";
     table.columns = {"change",     "upload ms",        "upload / above", "queries", "distance ms/image",
@@ -55,7 +55,7 @@ void ladder(BenchRun& run, const Workload& work, Stand& stand, Measurement& last
     for (const Rung& rung : rungs) {
         TrialOptions options = run.trial();
         options.linear = rung.linear;
-        Measurement one = run.distance(work, stand, experiment, rung.kernel, options);
+        Measurement one = run.distance(work, arrays, experiment, rung.kernel, options);
         const Measurement& upload = uploads[rung.pinned ? 1 : 0];
         const Spread spread = one.spread();
         const double n = std::max(1.0, static_cast<double>(one.n_query));
@@ -110,11 +110,11 @@ std::string cell(double ms) {
     return ms > 0 ? short_number(ms) : "not run";
 }
 
-void final_table(BenchRun& run, const BenchData& data, Stand& stand, const Measurement& last, int k) {
+void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, const Measurement& last, int k) {
     const Workload& work = *data.work;
-    stand.fill("ladder_scalar");
-    const Measurement sort = run.select(work, stand, experiment, "bitonic", k, run.trial());
-    const Measurement upload = run.upload(work, stand, experiment, true);
+    arrays.fill("ladder_scalar");
+    const Measurement sort = run.select(work, arrays, experiment, "bitonic", k, run.trial());
+    const Measurement upload = run.upload(work, arrays, experiment, true);
     Classified classic;
     const Measurement whole =
         run.search(work, experiment, search_way("classic"), k, run.trial(), &classic, true);
@@ -162,8 +162,8 @@ void run_garrett(BenchRun& run) {
     report.quotes = quotes_of("seed 003");
     run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 3);
     run.prepare(*data.work);
-    const std::unique_ptr<Stand> stand = run.stand(*data.work);
-    if (stand == nullptr) {
+    const std::unique_ptr<BenchArrays> arrays = run.arrays(*data.work);
+    if (arrays == nullptr) {
         const Problem problem = data.work->problem(k);
         run.need_gpu(experiment, "upload", {"pageable", "pinned"}, problem);
         run.need_gpu(experiment, "distance",
@@ -187,8 +187,8 @@ void run_garrett(BenchRun& run) {
         return;
     }
     Measurement last;
-    ladder(run, *data.work, *stand, last);
-    final_table(run, data, *stand, last, k);
+    ladder(run, *data.work, *arrays, last);
+    final_table(run, data, *arrays, last, k);
 }
 
 }  // namespace knn

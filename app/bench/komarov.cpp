@@ -41,20 +41,20 @@ class Komarov {
             for (const int k : ks)
                 ways.push_back(way(name, k));
         Diagram diagram("Fig. " + number + ": " + title, x, a_query ? "us a query" : "ms", ways);
-        std::unique_ptr<Stand> stand;
+        std::unique_ptr<BenchArrays> arrays;
         Point made{0, 0, 0};
         for (const Point& point : points) {
             const bool same = made.n_query == point.n_query && made.n_train == point.n_train;
             const Problem problem{point.n_train, point.n_query, 1, point.k};
             if (!same) {
-                stand.reset();
-                stand = run_.random_stand({point.n_train, point.n_query, 1, ks.back()}, 9);
+                arrays.reset();
+                arrays = run_.random_arrays({point.n_train, point.n_query, 1, ks.back()}, 9);
                 const std::int64_t value = x == "queries" ? point.n_query : point.n_train;
                 diagram.row(static_cast<double>(value), with_commas(value));
                 made = point;
             }
             for (const std::string& name : names)
-                measure(diagram, "komarov " + number, name, problem, stand.get(), a_query);
+                measure(diagram, "komarov " + number, name, problem, arrays.get(), a_query);
             if (names.size() > 1)
                 diagram.ratio("speed-up, k = " + std::to_string(point.k), way(rival, point.k),
                               way(ours_, point.k));
@@ -72,12 +72,12 @@ class Komarov {
     static std::string way(const std::string& name, int k) { return name + ", k = " + std::to_string(k); }
 
     void measure(Diagram& diagram, const std::string& experiment, const std::string& name,
-                 const Problem& problem, Stand* stand, bool a_query) {
+                 const Problem& problem, BenchArrays* arrays, bool a_query) {
         const bool serial = name == "nth_element";
-        if (!serial && stand == nullptr) return;
+        if (!serial && arrays == nullptr) return;
         const Measurement one = serial
                                     ? run_.serial_random(problem, experiment, run_.trial(0.1))
-                                    : run_.select_random(*stand, problem, experiment, name, run_.trial(0.1));
+                                    : run_.select_random(*arrays, problem, experiment, name, run_.trial(0.1));
         diagram.value(way(name, problem.k), one, a_query ? one.us_a_query() : one.ms_median());
     }
 

@@ -106,47 +106,47 @@ void BenchRun::need_gpu(const std::string& experiment, const std::string& part,
         not_run(experiment, part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
 }
 
-Measurement BenchRun::distance(const Workload& work, Stand& stand, const std::string& experiment,
+Measurement BenchRun::distance(const Workload& work, BenchArrays& arrays, const std::string& experiment,
                                const std::string& name, const TrialOptions& options) {
     Measurement measured = started(experiment, "distance", name, report_.gpu, work.problem(work.max_k()));
-    const Trial trial = stand.time_distance(name, options);
+    const Trial trial = arrays.time_distance(name, options);
     take(measured, trial);
     if (measured.ms.empty()) return keep(std::move(measured));
     for (const std::int64_t q : sample(measured.n_query, sampled))
-        if (measured.wrong.empty()) measured.wrong = work.mismatch(q, stand.matrix_row(q));
+        if (measured.wrong.empty()) measured.wrong = work.mismatch(q, arrays.matrix_row(q));
     count_distances(measured, trial);
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::select(const Workload& work, Stand& stand, const std::string& experiment,
+Measurement BenchRun::select(const Workload& work, BenchArrays& arrays, const std::string& experiment,
                              const std::string& name, int k, const TrialOptions& options) {
     Measurement measured = started(experiment, "select", name, report_.gpu, work.problem(k));
-    take(measured, stand.time_select(name, k, options));
+    take(measured, arrays.time_select(name, k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
-    measured.wrong = work.mismatch(stand.neighbors(measured.n_query));
+    measured.wrong = work.mismatch(arrays.neighbors(measured.n_query));
     count_selection(measured);
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::upload(const Workload& work, Stand& stand, const std::string& experiment, bool pinned) {
+Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const std::string& experiment, bool pinned) {
     Measurement measured = started(experiment, "upload", pinned ? "pinned" : "pageable", report_.gpu,
                                    work.problem(work.max_k()));
-    take(measured, stand.time_upload(pinned, trial()));
+    take(measured, arrays.time_upload(pinned, trial()));
     measured.bytes = 4 * static_cast<double>(work.train().count + work.query().count) *
                      static_cast<double>(work.train().dim);
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::select_random(Stand& stand, const Problem& problem, const std::string& experiment,
+Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
                                     const std::string& name, const TrialOptions& options) {
     Measurement measured = started(experiment, "select", name, report_.gpu, problem);
-    take(measured, stand.time_select(name, problem.k, options));
+    take(measured, arrays.time_select(name, problem.k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
-    const Neighbors found = stand.neighbors(measured.n_query);
+    const Neighbors found = arrays.neighbors(measured.n_query);
     std::vector<Neighbor> right(static_cast<std::size_t>(problem.k));
     std::vector<std::uint64_t> scratch;
     for (const std::int64_t q : sample(measured.n_query, sampled)) {
-        cpu::serial_selectors().front().select(stand.matrix_row(q), right, scratch);
+        cpu::serial_selectors().front().select(arrays.matrix_row(q), right, scratch);
         if (!std::equal(right.begin(), right.end(), found.row(q).begin()))
             measured.wrong = "row " + std::to_string(q) + " has other neighbors than by nth_element";
     }

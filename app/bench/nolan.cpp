@@ -45,20 +45,20 @@ class Nolan {
         Diagram diagram((number.size() > 3 ? "Figures " : "Figure ") + number + ": " + title, x, "ms",
                         columns);
         std::unique_ptr<Workload> work;
-        std::unique_ptr<Stand> stand;
+        std::unique_ptr<BenchArrays> arrays;
         Measurement distance;
         for (const auto& [value, sizes] : points) {
             diagram.row(static_cast<double>(value), with_commas(value));
             if (work == nullptr || !same_images(work->problem(1), sizes)) {
-                stand.reset();
+                arrays.reset();
                 work =
                     std::make_unique<Workload>(sizes.n_train, sizes.n_query, sizes.dim, largest_k(points), 5);
                 run_.prepare(*work);
-                if (!selectors_.empty()) stand = run_.stand(*work);
-                if (stand != nullptr)
-                    distance = run_.distance(*work, *stand, "nolan " + number, distance_, run_.trial(0.2));
+                if (!selectors_.empty()) arrays = run_.arrays(*work);
+                if (arrays != nullptr)
+                    distance = run_.distance(*work, *arrays, "nolan " + number, distance_, run_.trial(0.2));
             }
-            measure(diagram, number, *work, stand.get(), distance, sizes.k);
+            measure(diagram, number, *work, arrays.get(), distance, sizes.k);
             diagram.words("paper", "not stated");
         }
         if (!selectors_.empty())
@@ -97,13 +97,13 @@ class Nolan {
         diagram.value(name, select, us_a_query * 1e-3 * static_cast<double>(select.n_query));
     }
 
-    void measure(Diagram& diagram, const std::string& number, const Workload& work, Stand* stand,
+    void measure(Diagram& diagram, const std::string& number, const Workload& work, BenchArrays* arrays,
                  const Measurement& distance, int k) {
         const std::string experiment = "nolan " + number;
-        if (stand != nullptr) {
-            stand->fill(distance_);
+        if (arrays != nullptr) {
+            arrays->fill(distance_);
             for (const std::string& name : selectors_) {
-                const Measurement one = run_.select(work, *stand, experiment, name, k, run_.trial(0.2));
+                const Measurement one = run_.select(work, *arrays, experiment, name, k, run_.trial(0.2));
                 add(diagram, name, one, distance);
             }
         }

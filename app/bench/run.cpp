@@ -63,14 +63,14 @@ std::unique_ptr<HostMemory> BenchRun::host_memory() const {
     return knn::host_memory(*engine, gpu_.number);
 }
 
-std::unique_ptr<Stand> BenchRun::stand(const Workload& work) {
+std::unique_ptr<BenchArrays> BenchRun::arrays(const Workload& work) {
     if (!has_gpu()) return nullptr;
-    return gpu_bench()->stand(gpu_.number, work.problem(work.max_k()), work.train(), work.query(), watch_);
+    return gpu_bench()->arrays(gpu_.number, work.problem(work.max_k()), work.train(), work.query(), watch_);
 }
 
-std::unique_ptr<Stand> BenchRun::random_stand(const Problem& problem, std::uint64_t seed) {
+std::unique_ptr<BenchArrays> BenchRun::random_arrays(const Problem& problem, std::uint64_t seed) {
     if (!has_gpu()) return nullptr;
-    return gpu_bench()->random_stand(gpu_.number, problem, seed, watch_);
+    return gpu_bench()->random_arrays(gpu_.number, problem, seed, watch_);
 }
 
 void BenchRun::leave_out(const std::string& name, const std::string& reason) {

@@ -42,16 +42,16 @@ class BenchRun {
     std::unique_ptr<HostMemory> host_memory() const;
 
     /// The arrays on the GPU; null where there is none.
-    std::unique_ptr<Stand> stand(const Workload& work);
-    std::unique_ptr<Stand> random_stand(const Problem& problem, std::uint64_t seed);
+    std::unique_ptr<BenchArrays> arrays(const Workload& work);
+    std::unique_ptr<BenchArrays> random_arrays(const Problem& problem, std::uint64_t seed);
 
-    Measurement distance(const Workload& work, Stand& stand, const std::string& experiment,
+    Measurement distance(const Workload& work, BenchArrays& arrays, const std::string& experiment,
                          const std::string& name, const TrialOptions& options);
-    Measurement select(const Workload& work, Stand& stand, const std::string& experiment,
+    Measurement select(const Workload& work, BenchArrays& arrays, const std::string& experiment,
                        const std::string& name, int k, const TrialOptions& options);
-    Measurement upload(const Workload& work, Stand& stand, const std::string& experiment, bool pinned);
+    Measurement upload(const Workload& work, BenchArrays& arrays, const std::string& experiment, bool pinned);
     /// Selection from random rows; `n_checked` of them are compared with `nth_element`.
-    Measurement select_random(Stand& stand, const Problem& problem, const std::string& experiment,
+    Measurement select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
                               const std::string& name, const TrialOptions& options);
 
     struct Serial {

@@ -26,7 +26,7 @@ inline constexpr const char* kernels_note =
 
 class Section {
   public:
-    /// `first` heads the names; `more` stand behind the columns that every measurement has.
+    /// `first` heads the names; `more` arrays behind the columns that every measurement has.
     Section(BenchRun& run, std::string title, const std::string& first,
             const std::vector<std::string>& more = {});
 

@@ -38,11 +38,11 @@ Times measure(BenchRun& run, const SinghCase& sizes) {
     const std::string experiment = std::string("singh ") + sizes.name;
     Times times;
     times.cpu = run.serial(work, experiment, "serial_sort", k, run.trial());
-    const std::unique_ptr<Stand> stand = run.stand(work);
-    if (stand == nullptr) return times;
-    times.gpu_distance = run.distance(work, *stand, experiment, distance, run.trial());
-    stand->fill(distance);
-    times.gpu_sort = run.select(work, *stand, experiment, sort, k, run.trial());
+    const std::unique_ptr<BenchArrays> arrays = run.arrays(work);
+    if (arrays == nullptr) return times;
+    times.gpu_distance = run.distance(work, *arrays, experiment, distance, run.trial());
+    arrays->fill(distance);
+    times.gpu_sort = run.select(work, *arrays, experiment, sort, k, run.trial());
     return times;
 }
 

@@ -98,7 +98,7 @@ class Zhu {
         std::vector<std::string>& notes = run_.report().tables.back().notes;
         notes.insert(
             notes.end(),
-            {"faster: before / after. The paper's own ratios are against one CPU thread and stand in the "
+            {"faster: before / after. The paper's own ratios are against one CPU thread and arrays in the "
              "JSON.",
              "The paper's samples have sizes of their own that its text does not state: its times and ours "
              "are of",
@@ -117,17 +117,17 @@ class Zhu {
     Times measure(const Workload& points, const std::string& experiment) {
         Times times;
         times.sequential = run_.serial(points, experiment, "serial_k_pass", k, run_.trial(0.4));
-        const std::unique_ptr<Stand> stand = run_.stand(points);
-        if (stand == nullptr) return times;
+        const std::unique_ptr<BenchArrays> arrays = run_.arrays(points);
+        if (arrays == nullptr) return times;
         const auto distance = [&](const char* name) {
-            return run_.distance(points, *stand, experiment, name, run_.trial(0.4));
+            return run_.distance(points, *arrays, experiment, name, run_.trial(0.4));
         };
         times.plain = distance("pair_plain");
         times.tile16 = distance("pair_tile16");
         times.layers = distance("pair_tile16_z");
-        stand->fill("pair_tile16");
+        arrays->fill("pair_tile16");
         const auto select = [&](const char* name) {
-            return run_.select(points, *stand, experiment, name, k, run_.trial(0.4));
+            return run_.select(points, *arrays, experiment, name, k, run_.trial(0.4));
         };
         times.k_pass = select("k_pass");
         times.replace_max = select("replace_max");
@@ -148,7 +148,7 @@ class Zhu {
 
     /// Table 5.
     void sides(const Workload& points) {
-        const std::unique_ptr<Stand> stand = run_.stand(points);
+        const std::unique_ptr<BenchArrays> arrays = run_.arrays(points);
         sides_.title = "Table 5: the side of the tiles, " + with_commas(points.query().count) + " points";
         sides_.columns = {"side", "ms", "min to max", "of side 16", "paper, ms", "paper, of side 16"};
         panel_.title = sides_.title;
@@ -160,8 +160,8 @@ class Zhu {
         double at_16 = 0;
         for (const int side : {4, 8, 16, 32}) {
             Measurement one;
-            if (stand != nullptr)
-                one = run_.distance(points, *stand, "zhu sides", "pair_tile" + std::to_string(side),
+            if (arrays != nullptr)
+                one = run_.distance(points, *arrays, "zhu sides", "pair_tile" + std::to_string(side),
                                     run_.trial(0.4));
             if (side == 16) at_16 = one.ms_of_all();
             measured.emplace_back(side, std::move(one));

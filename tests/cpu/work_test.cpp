@@ -65,7 +65,7 @@ double imbalance(std::int64_t n_query, int threads, std::int64_t strip, std::int
     std::vector<std::int64_t> busy(static_cast<std::size_t>(threads));
     while (const auto task = work.next())
         *std::min_element(busy.begin(), busy.end()) +=
-            cpu::round_up(task->n_query, strip) * (task->last_unit - task->first_unit);
+            round_up(task->n_query, strip) * (task->last_unit - task->first_unit);
     const double average = static_cast<double>(n_query * units) / threads;
     return static_cast<double>(*std::max_element(busy.begin(), busy.end())) / average;
 }

@@ -91,7 +91,9 @@ Sample sample_evaluation(const SampleOptions& options) {
     evaluation.wall_ms = 250;
 
     Classified& found = evaluation.found;
-    found.plan = {"cpu", {.name = "a made-up processor", .peak_gb_per_s = 20}, "gemm", "heap", 100, 2};
+    found.plan = {"cpu", {}, "gemm", "heap", 100, 2};
+    found.plan.device.name = "a made-up processor";
+    found.plan.device.peak_gb_per_s = 20;
     found.search_ms = 200;
     found.timeline.add({"distance", 4, 150, 1.2e9, 9e9});
     found.timeline.add({"select", 4, 40, 3e8, 0});

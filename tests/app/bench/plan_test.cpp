@@ -169,7 +169,7 @@ TEST_CASE("a sample has its first and its last") {
 
 TEST_CASE("a workload finds what differs from the reference") {
     Workload work(50, 7, 12, 4, 3);
-    work.expected = cpu::search(work.request(4, 7), {}).neighbors;
+    work.expected = search_on_cpu(work.train(), work.query(), 4, {});
     Neighbors found = work.expected;
     CHECK(work.mismatch(found).empty());
     found.n_query = 5;  // of the first alone
@@ -203,8 +203,7 @@ TEST_CASE("a workload knows the metric and judges by it") {
     for (const Measure& measure :
          {Measure{}, Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
         work.measure = measure;
-        CHECK(work.problem(3).metric == measure.metric);
-        CHECK(work.request(3, 2).p == measure.p);
+        CHECK(work.problem(3).measure == measure);
         std::vector<std::uint32_t> row(1500);
         const auto nearest = test::nearest(train, query, 1500, measure);
         for (const auto& [score, index] : nearest[1])

@@ -1,4 +1,4 @@
-#include "data/core/metric.h"
+#include "data/core/problem.h"
 
 #include <doctest/doctest.h>
 
@@ -91,14 +91,14 @@ TEST_CASE("cosine: within 2^-24 of the value, and in its order") {
 }
 
 TEST_CASE("scores stand for distances") {
-    CHECK(distance_of(Metric::l2, 2, 4'294'966'275U) == 4'294'966'275.0);
-    CHECK(distance_of(Metric::l1, 2, 199'920) == 199'920);
-    CHECK(distance_of(Metric::cosine, 2, std::bit_cast<std::uint32_t>(0.25f)) == 0.25);
-    CHECK(distance_of(Metric::pearson, 2, std::bit_cast<std::uint32_t>(1.75f)) == 1.75);
-    CHECK(distance_of(Metric::lp, 1, std::bit_cast<std::uint32_t>(3.0f)) == doctest::Approx(765));
-    CHECK(distance_of(Metric::lp, 2, std::bit_cast<std::uint32_t>(4.0f)) == doctest::Approx(510));
-    CHECK(distance_of(Metric::lp, 0.5, std::bit_cast<std::uint32_t>(4.0f)) == doctest::Approx(16 * 255));
-    CHECK(std::isfinite(distance_of(Metric::lp, min_p, std::bit_cast<std::uint32_t>(float(max_dim)))));
+    CHECK(distance_of({Metric::l2, 2}, 4'294'966'275U) == 4'294'966'275.0);
+    CHECK(distance_of({Metric::l1, 2}, 199'920) == 199'920);
+    CHECK(distance_of({Metric::cosine, 2}, std::bit_cast<std::uint32_t>(0.25f)) == 0.25);
+    CHECK(distance_of({Metric::pearson, 2}, std::bit_cast<std::uint32_t>(1.75f)) == 1.75);
+    CHECK(distance_of({Metric::lp, 1}, std::bit_cast<std::uint32_t>(3.0f)) == doctest::Approx(765));
+    CHECK(distance_of({Metric::lp, 2}, std::bit_cast<std::uint32_t>(4.0f)) == doctest::Approx(510));
+    CHECK(distance_of({Metric::lp, 0.5}, std::bit_cast<std::uint32_t>(4.0f)) == doctest::Approx(16 * 255));
+    CHECK(std::isfinite(distance_of({Metric::lp, min_p}, std::bit_cast<std::uint32_t>(float(max_dim)))));
 }
 
 TEST_CASE("votes by distance count 1/d^2 of the metric's distance") {
@@ -114,7 +114,7 @@ TEST_CASE("votes by distance count 1/d^2 of the metric's distance") {
 }
 
 TEST_CASE("exponents out of range are refused, where there is one") {
-    Problem problem{10, 1, 4, 1, Metric::lp, 3};
+    Problem problem{10, 1, 4, 1, {Metric::lp, 3}};
     CHECK_FALSE(refuse_problem(problem).has_value());
     for (const double p : {0.0, -1.0, 0.09, 15.1, std::nan(""), double(INFINITY)}) {
         problem.measure.p = p;
