@@ -99,6 +99,11 @@ Picture upright(Picture stored, int orientation) {
 
 }  // namespace
 
+void limit_codecs() {
+    // Their own limit is 2^30 pixels; a value that the user has set stays.
+    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
+}
+
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (bytes.empty()) fail(name, "is empty");
     const std::optional<PictureHeader> header = picture_header(bytes);
@@ -111,8 +116,6 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     check(*header, name);
     const std::span<const std::uint8_t> still = header->still.empty() ? bytes : std::span(header->still);
 
-    // The codecs have a limit of their own, 2^30 pixels; a value that the user has set stays.
-    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
     Picture picture;
     bool damaged = false;
     std::string error;

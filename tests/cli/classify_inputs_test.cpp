@@ -95,6 +95,30 @@ TEST_CASE("bad files are told one by one and the others answered") {
     }
 }
 
+TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and each error is told") {
+    const Digits digits;
+    if (digits.none) return skip(no_opencv);
+    if (photos_folder().empty()) return skip("photos were not found: set MNIST_KNN_PHOTOS");
+    std::vector<fs::path> photos;
+    for (const auto& entry : fs::directory_iterator(photos_folder()))
+        if (entry.path().extension() == ".jpg") photos.push_back(entry.path());
+    REQUIRE(!photos.empty());
+    const Folder folder;
+    for (std::size_t i = 0; i < 40; ++i) {
+        const std::string whole = read_file(photos[i % photos.size()]);
+        write(folder / (std::to_string(i) + "-good.jpg"), whole);
+        write(folder / (std::to_string(i) + "-bad.jpg"), whole.substr(0, whole.size() / 2) + "\xff\xd9");
+    }
+    const RunResult one = digits.classify({folder / "", "--threads", "1"});
+    CHECK(one.exit_code == 3);
+    CHECK(lines_of(one.err).size() == 40);
+    for (int i = 0; i < 5; ++i) {
+        const RunResult four = digits.classify({folder / "", "--threads", "4"});
+        CHECK(four.out == one.out);
+        CHECK(four.err == one.err);
+    }
+}
+
 TEST_CASE("classify: wrong command lines and training sets") {
     const Digits digits;
     const Folder folder;
