@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <opencv2/imgcodecs.hpp>
@@ -115,6 +118,35 @@ TEST_CASE("picture file: cut short at every hundredth of its length") {
             const Bytes part(whole.begin(), whole.begin() + std::ptrdiff_t(whole.size() * percent / 100));
             CHECK_FALSE(error_of(part).empty());
         }
+    }
+}
+
+TEST_CASE("picture file: what has no end and is no picture is refused by its beginning") {
+    CHECK_THROWS_WITH_AS(knn::read_picture("/dev/zero"), doctest::Contains("is no picture that"), DataError);
+    // A file of 1 GB takes no memory, on the disk nor here.
+    const TempFolder folder;
+    const auto file = folder.write("long.png", "text");
+    std::filesystem::resize_file(file, 1'000'000'000);
+    rusage before = {}, after = {};
+    ::getrusage(RUSAGE_SELF, &before);
+    CHECK_THROWS_WITH_AS(knn::read_picture(file), doctest::Contains("is no picture that"), DataError);
+    ::getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 100'000);  // KB
+}
+
+TEST_CASE("picture file: a pipe that gives a few bytes at a time") {
+    for (const char* format : {".png", ".bmp"}) {
+        const Bytes whole = encoded(format, marked());
+        int ends[2] = {};
+        REQUIRE(::pipe(ends) == 0);
+        const std::jthread writer([&] {
+            for (std::size_t at = 0; at < whole.size(); at += 7)
+                if (::write(ends[1], whole.data() + at, std::min<std::size_t>(7, whole.size() - at)) < 0)
+                    break;
+            ::close(ends[1]);
+        });
+        CHECK(corners(knn::read_picture(ends[0], "it")) == "bgww");
+        ::close(ends[0]);
     }
 }
 
