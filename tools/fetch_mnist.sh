@@ -51,7 +51,7 @@ declare -A sha256=(
 # The checksum of a file's content, unpacked where it is gzip; and a word more where it is damaged.
 checksum() {  # FILE
     if [[ $(head -c 2 "$1" | od -An -tx1) == " 1f 8b" ]]; then
-        gzip -dc <"$1" 2>/dev/null | sha256sum | cut -d ' ' -f 1 || echo damaged
+        gzip -dc <"$1" 2>/dev/null | head -c 64M | sha256sum | cut -d ' ' -f 1 || echo damaged
     else
         sha256sum <"$1" | cut -d ' ' -f 1
     fi
@@ -65,15 +65,16 @@ present() {  # NAME
     done
 }
 
-# A page that tells of an error is refused later, by its content.
+# A page that tells of an error is refused later, by its content. The largest file has 10 MB; more than 16 MB are cut
+# off, and the mirror has then failed.
 download() {  # ADDRESS FILE
     local seconds=300
     [[ $1 != *labels* ]] || seconds=5  # a few KB: where they take longer, no network is there
     if command -v curl >/dev/null; then
-        curl -fsSL --connect-timeout 3 --speed-limit 100 --speed-time 4 --max-time "$seconds" -o "$2" "$1"
+        curl -fsSL --connect-timeout 3 --speed-limit 100 --speed-time 4 --max-time "$seconds" "$1"
     else
-        timeout "$seconds" wget -q --tries=1 --dns-timeout=3 --connect-timeout=3 --read-timeout=4 -O "$2" "$1"
-    fi
+        timeout "$seconds" wget -q --tries=1 --dns-timeout=3 --connect-timeout=3 --read-timeout=4 -O - "$1"
+    fi | head -c 16M >"$2"
 }
 
 # Makes the folder and one inside it for downloads; `made` then holds the folders that were not there, inmost first.

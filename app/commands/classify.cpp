@@ -20,6 +20,7 @@
 #include "classifier/sizes.h"
 #include "cpu/search.h"
 #include "data/core/errors.h"
+#include "data/picture/picture_file.h"
 #include "data/set/training.h"
 
 namespace fs = std::filesystem;
@@ -174,6 +175,7 @@ int classify(const Options& options, Clock::time_point) {
     outputs.check(inputs_of(location, sources));
     const int threads = options.wish.threads > 0 ? options.wish.threads : cpu::available_threads();
 
+    limit_codecs();
     // The training set is read while the pictures are.
     std::future<LoadedTraining> loading = std::async([&] { return load_training(location, options, threads); });
     const std::size_t explained = options.classify.explain.empty() ? 0 : most_explained;

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "data/core/errors.h"
 #include "data/file/file_descriptor.h"
+#include "data/file/unfinished_file.h"
 
 namespace knn {
 
@@ -92,13 +92,21 @@ const char* expectation(int error) {
                     expectation(error));
 }
 
-void fill(const fs::path& file, FileDescriptor& descriptor, const std::function<void(std::ostream&)>& write) {
+void fill(const fs::path& file, const FileDescriptor& descriptor,
+          const std::function<void(std::ostream&)>& write) {
     DescriptorBuffer buffer(descriptor.number());
     std::ostream stream(&buffer);
     write(stream);
     stream.flush();
     if (buffer.error() != 0) fail(file, buffer.error());
     if (!stream) fail(file, EIO);
+}
+
+/// What is no regular file has no other place.
+void write_straight(const fs::path& file, FileDescriptor descriptor,
+                    const std::function<void(std::ostream&)>& write) {
+    if (!descriptor.is_open()) fail(file, errno);
+    fill(file, descriptor, write);
     if (!descriptor.close()) fail(file, errno);
 }
 
@@ -124,34 +132,39 @@ fs::path in_true_folder(const fs::path& file) {
     return folder.empty() ? file : folder / file.filename();
 }
 
-/// A new file in the folder of `beside`; gone with this object unless it was renamed.
-class UnfinishedFile {
-  public:
-    explicit UnfinishedFile(const fs::path& beside) {
-        static std::atomic<unsigned> counter = 0;
-        do {
-            path_ = beside.parent_path() /
-                    (".mnist-knn-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
-            descriptor = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-        } while (!descriptor.is_open() && errno == EEXIST);
-    }
-    UnfinishedFile(const UnfinishedFile&) = delete;
-    UnfinishedFile& operator=(const UnfinishedFile&) = delete;
-    ~UnfinishedFile() {
-        if (!renamed_) ::unlink(path_.c_str());
-    }
+/// Until the disk itself has it, so that it outlasts a power cut. False (and errno) where the disk failed;
+/// what cannot be synchronized at all is left to the system.
+bool synchronize(const FileDescriptor& file) {
+    return ::fsync(file.number()) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
+}
 
-    bool rename_to(const fs::path& place) {
-        renamed_ = ::rename(path_.c_str(), place.c_str()) == 0;
-        return renamed_;
-    }
+/// Owner, group and permissions of the file that is replaced; not its setuid and setgid bits, which were not
+/// given to what is written now.
+void keep_owner_and_mode(const fs::path& file, const FileDescriptor& to, const struct stat& old) {
+    struct stat now = {};
+    if (::fstat(to.number(), &now) != 0) fail(file, errno);
+    if ((now.st_uid != old.st_uid || now.st_gid != old.st_gid) &&
+        ::fchown(to.number(), old.st_uid, old.st_gid) != 0)
+        throw DataError(file.string() +
+                        ": cannot be written: it is of another user or group, which a new file cannot be "
+                        "given; expected a file of your own");
+    if (::fchmod(to.number(), old.st_mode & 0777) != 0) fail(file, errno);
+}
 
-    FileDescriptor descriptor;
-
-  private:
-    fs::path path_;
-    bool renamed_ = false;
-};
+/// Fills a new file and renames it to `place`, which is what `file` is in messages. `old` may be null.
+void put_in_place(const fs::path& file, const fs::path& place, const struct stat* old, bool lasting,
+                  const std::function<void(std::ostream&)>& write) {
+    UnfinishedFile unfinished(place, old != nullptr ? 0600 : 0666);
+    if (!unfinished.descriptor.is_open()) fail(file, errno);
+    if (old != nullptr) keep_owner_and_mode(file, unfinished.descriptor, *old);
+    fill(file, unfinished.descriptor, write);
+    if (lasting && !synchronize(unfinished.descriptor)) fail(file, errno);
+    if (!unfinished.rename_to_place()) fail(file, errno);
+    if (!lasting) return;
+    const fs::path folder = place.has_parent_path() ? place.parent_path() : ".";
+    const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (opened.is_open() && !synchronize(opened)) fail(file, errno);
+}
 
 }  // namespace
 
@@ -172,30 +185,24 @@ fs::path follow_links(fs::path file) {
 }
 
 void write_file_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
-    FileDescriptor straight;
     struct stat status = {};
     const bool exists = ::stat(file.c_str(), &status) == 0;
     if (!exists && errno != ENOENT) fail(file, errno);
-    if (const std::optional<int> number = named_descriptor(file)) {
-        straight = FileDescriptor(::dup(*number));
-        if (!straight.is_open()) fail(file, errno);
-        return fill(file, straight, write);
-    }
-    if (exists && !S_ISREG(status.st_mode)) {
-        straight = FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-        if (!straight.is_open()) fail(file, errno);
-        return fill(file, straight, write);
-    }
+    if (const std::optional<int> number = named_descriptor(file))
+        return write_straight(file, FileDescriptor(::dup(*number)), write);
+    if (exists && !S_ISREG(status.st_mode))
+        return write_straight(file, FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)),
+                              write);
     // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
     if (exists && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0) fail(file, errno);
 
     const fs::path place = follow_links(file);
     if (place.filename().empty()) fail(file, file.empty() ? ENOENT : EISDIR);
-    UnfinishedFile unfinished(place);
-    if (!unfinished.descriptor.is_open()) fail(file, errno);
-    if (exists && ::fchmod(unfinished.descriptor.number(), status.st_mode & 07777) != 0) fail(file, errno);
-    fill(file, unfinished.descriptor, write);
-    if (!unfinished.rename_to(place)) fail(file, errno);
+    put_in_place(file, place, exists ? &status : nullptr, true, write);
+}
+
+void replace_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+    put_in_place(file, file, nullptr, false, write);
 }
 
 }  // namespace knn

@@ -39,27 +39,37 @@ void wait_for(int descriptor, const std::atomic<bool>* stop) {
         if (stop != nullptr && stop->load()) throw Interrupted();
 }
 
+PictureHeader header_of(std::span<const std::uint8_t> bytes, const std::string& name) {
+    if (std::optional<PictureHeader> header = picture_header(bytes)) return std::move(*header);
+    const std::string foreign = foreign_format(bytes);
+    if (foreign.empty()) fail(name, "is no picture that this program reads");
+    fail(name, "is " + foreign + ", which this program does not read",
+         "expected a picture: convert it to PNG first");
+}
+
+/// The whole file, if its beginning is that of a picture: a device may have no end.
 std::vector<std::uint8_t> content_of(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
     struct stat found {};
     if (::fstat(descriptor, &found) != 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
     if (S_ISDIR(found.st_mode)) fail(name, "is a folder");
 
-    std::vector<std::uint8_t> bytes;
-    std::size_t size = 0;
-    for (std::size_t room = static_cast<std::size_t>(std::max<off_t>(found.st_size, 65535)) + 1;;) {
-        if (size > max_file_bytes || room > max_file_bytes + 1)
+    constexpr std::size_t beginning = 4096;
+    const auto whole = static_cast<std::size_t>(std::max<off_t>(found.st_size, 65535)) + 1;
+    std::vector<std::uint8_t> bytes(beginning);
+    for (std::size_t size = 0;;) {
+        if (size > max_file_bytes || whole > max_file_bytes + 1)
             fail(name, "is larger than 1 GiB", "expected a picture of at most 100 megapixels");
-        bytes.resize(room);
+        if (size == beginning) header_of(bytes, name);
+        if (size == bytes.size()) bytes.resize(std::min(std::max(whole, 2 * size), max_file_bytes + 1));
         wait_for(descriptor, stop);
         const ssize_t got = ::read(descriptor, bytes.data() + size, bytes.size() - size);
         if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
         if (got < 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
-        if (got == 0) break;
         size += static_cast<std::size_t>(got);
-        if (size == room) room = std::min(2 * room, max_file_bytes + 1 + (room > max_file_bytes));
+        if (got > 0) continue;
+        bytes.resize(size);
+        return bytes;
     }
-    bytes.resize(size);
-    return bytes;
 }
 
 std::string size_of(const PictureHeader& header) {
@@ -99,27 +109,24 @@ Picture upright(Picture stored, int orientation) {
 
 }  // namespace
 
+void limit_codecs() {
+    // Their own limit is 2^30 pixels; a value that the user has set stays.
+    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
+}
+
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (bytes.empty()) fail(name, "is empty");
-    const std::optional<PictureHeader> header = picture_header(bytes);
-    if (!header) {
-        const std::string foreign = foreign_format(bytes);
-        if (foreign.empty()) fail(name, "is no picture that this program reads");
-        fail(name, "is " + foreign + ", which this program does not read",
-             "expected a picture: convert it to PNG first");
-    }
-    check(*header, name);
-    const std::span<const std::uint8_t> still = header->still.empty() ? bytes : std::span(header->still);
+    const PictureHeader header = header_of(bytes, name);
+    check(header, name);
+    const std::span<const std::uint8_t> still = header.still.empty() ? bytes : std::span(header.still);
 
-    // The codecs have a limit of their own, 2^30 pixels; a value that the user has set stays.
-    ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
     Picture picture;
     bool damaged = false;
     std::string error;
     if (!picture_module().decode(still.data(), still.size(), picture, damaged, error))
-        fail(name, error, "expected a whole " + header->format + " file");
-    if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header->format + " file");
-    picture = upright(std::move(picture), header->orientation);
+        fail(name, error, "expected a whole " + header.format + " file");
+    if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header.format + " file");
+    picture = upright(std::move(picture), header.orientation);
     return picture;
 }
 

@@ -13,6 +13,10 @@ namespace knn {
 /// The most pixels that are decoded: 100 megapixels.
 inline constexpr std::int64_t max_picture_pixels = 100'000'000;
 
+/// Makes OpenCV's codecs refuse more than that, too. Sets an environment variable: to be called before the
+/// first picture is read and before other threads begin.
+void limit_codecs();
+
 /// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and
 /// checked before anything is decoded. Of animated and multi-page files the first picture.
 /// Throws Interrupted where `stop` (may be null) is set while a pipe or a terminal is waited for.

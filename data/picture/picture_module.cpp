@@ -16,7 +16,12 @@ namespace fs = std::filesystem;
 /// dlopen() keeps the module for the rest of the process: its libraries cannot be unloaded safely.
 const PictureModule& load() {
     std::error_code error;
-    const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    // Without its folder the module would be looked for, and run, wherever the user happens to be.
+    if (error)
+        throw DataError("/proc/self/exe: cannot be read: " + error.message() +
+                        "; expected /proc, which tells where the program and its module for pictures are");
+    const fs::path folder = program.parent_path();
     const fs::path beside = folder / MNIST_KNN_MODULE_FILE;
     const fs::path installed = (folder / MNIST_KNN_MODULE_FOLDER / MNIST_KNN_MODULE_FILE).lexically_normal();
     const fs::path& file = fs::exists(beside, error) ? beside : installed;

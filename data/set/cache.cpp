@@ -8,22 +8,29 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <memory>
 #include <ostream>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "data/file/atomic_file.h"
 #include "data/file/file_descriptor.h"
+#include "data/set/dataset.h"
 
 namespace knn {
 
 namespace {
 
 namespace fs = std::filesystem;
-using Bytes = std::span<const std::uint8_t>;
+using View = std::span<const std::uint8_t>;
 
 struct Header {
     std::uint64_t magic;
@@ -43,21 +50,21 @@ std::uint64_t count_pieces(std::uint64_t bytes) {
     return (bytes + piece_bytes - 1) / piece_bytes;
 }
 
-std::uint32_t crc_of(Bytes bytes, std::uint32_t before = 0) {
+std::uint32_t crc_of(View bytes, std::uint32_t before = 0) {
     if (bytes.empty()) return before;  // zlib takes a null pointer for the wish to begin anew
     return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
 }
 
-Bytes bytes_of(const std::string& text) {
+View bytes_of(const std::string& text) {
     return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-Bytes bytes_of(const std::vector<std::uint32_t>& numbers) {
+View bytes_of(const std::vector<std::uint32_t>& numbers) {
     return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof(std::uint32_t)};
 }
 
 /// Whether each piece has its checksum.
-bool is_whole(Bytes payload, const std::uint8_t* checksums, int threads) {
+bool is_whole(View payload, const std::uint8_t* checksums, int threads) {
     const std::uint64_t pieces = count_pieces(payload.size());
     std::atomic<std::uint64_t> next = 0;
     std::atomic<bool> good = true;
@@ -80,16 +87,16 @@ bool is_whole(Bytes payload, const std::uint8_t* checksums, int threads) {
 }
 
 /// The checksums of the pieces that `parts`, joined, are cut into.
-std::vector<std::uint32_t> checksums_of(std::span<const Bytes> parts) {
+std::vector<std::uint32_t> checksums_of(std::span<const View> parts) {
     std::vector<std::uint32_t> checksums;
     std::uint64_t filled = piece_bytes;  // of the current piece; a full one makes the next byte begin another
-    for (Bytes rest : parts)
+    for (View rest : parts)
         while (!rest.empty()) {
             if (filled == piece_bytes) {
                 checksums.push_back(0);
                 filled = 0;
             }
-            const Bytes now = rest.first(std::min<std::size_t>(rest.size(), piece_bytes - filled));
+            const View now = rest.first(std::min<std::size_t>(rest.size(), piece_bytes - filled));
             checksums.back() = crc_of(now, checksums.back());
             filled += now.size();
             rest = rest.subspan(now.size());
@@ -97,24 +104,65 @@ std::vector<std::uint32_t> checksums_of(std::span<const Bytes> parts) {
     return checksums;
 }
 
-std::shared_ptr<const std::uint8_t> map_file(const fs::path& file, std::uint64_t& size) {
-    const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+/// A mapped file. What somebody cuts off it is gone from the memory, too, and using it ends the process;
+/// the lease of `held` makes him wait until the file is closed.
+struct Mapping {
+    FileDescriptor held;
+    void* place;
+    std::size_t bytes;
+
+    Mapping(FileDescriptor file, std::size_t size)
+        : held(std::move(file)),
+          place(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, held.number(), 0)),
+          bytes(size) {}
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping() {
+        if (place != MAP_FAILED) ::munmap(place, bytes);
+    }
+};
+
+/// False where the file system has no leases, or somebody writes to the file just now.
+bool lease(const FileDescriptor& file) {
+    // The signal that somebody waits: one that is ignored. The default would end the process.
+    return ::fcntl(file.number(), F_SETSIG, SIGURG) == 0 && ::fcntl(file.number(), F_SETLEASE, F_RDLCK) == 0;
+}
+
+/// All bytes of a plain file of this user's own, which no other user could have written. A link is not
+/// followed.
+std::shared_ptr<const std::uint8_t> content_of(const fs::path& path, std::size_t& size) {
+    FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (!file.is_open()) return nullptr;
+    const bool leased = lease(file);
     struct stat status = {};
-    if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size <= 0)
+    if (::fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size <= 0 ||
+        status.st_uid != ::geteuid())
         return nullptr;
-    const auto bytes = static_cast<std::size_t>(status.st_size);
-    void* place = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, descriptor.number(), 0);
-    if (place == MAP_FAILED) return nullptr;
-    size = bytes;
-    return {static_cast<const std::uint8_t*>(place),
-            [bytes](const std::uint8_t* mapped) { ::munmap(const_cast<std::uint8_t*>(mapped), bytes); }};
+    size = static_cast<std::size_t>(status.st_size);
+    if (leased) {
+        const auto mapping = std::make_shared<Mapping>(std::move(file), size);
+        if (mapping->place == MAP_FAILED) return nullptr;
+        return {mapping, static_cast<const std::uint8_t*>(mapping->place)};
+    }
+    const auto bytes = std::make_shared<Bytes>(size);
+    for (std::size_t done = 0; done < size;) {
+        const ssize_t got = ::read(file.number(), bytes->data() + done, size - done);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return nullptr;
+        done += static_cast<std::size_t>(got);
+    }
+    return {bytes, bytes->data()};
 }
 
 fs::path absolute_folder(const char* variable) {
     const char* value = std::getenv(variable);
     const fs::path folder = value != nullptr ? value : "";
     return folder.is_absolute() ? folder : fs::path();
+}
+
+bool is_own_folder(const fs::path& folder) {
+    struct stat status = {};
+    return ::stat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
 /// Makes the folder that `cache_folder` names; a home that does not exist is not made.
@@ -138,44 +186,48 @@ std::uint64_t cache_bytes() {
     std::error_code error;
     std::uint64_t sum = 0;
     for (fs::directory_iterator entry(cache_folder(), error), end; !error && entry != end;
-         entry.increment(error))
-        if (const std::uint64_t bytes = entry->file_size(error); !error) sum += bytes;
+         entry.increment(error)) {
+        std::error_code none;
+        if (!fs::is_regular_file(entry->symlink_status(none))) continue;
+        if (const std::uint64_t bytes = entry->file_size(none); !none) sum += bytes;
+    }
     return sum;
 }
 
 std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads) {
     const fs::path folder = cache_folder();
-    if (folder.empty()) return std::nullopt;
-    std::uint64_t size = 0;
+    if (folder.empty() || !is_own_folder(folder)) return std::nullopt;
+    std::size_t size = 0;
     CachedBytes cached;
-    cached.mapping_ = map_file(folder / name, size);
-    if (cached.mapping_ == nullptr || size < sizeof(Header)) return std::nullopt;
+    cached.content_ = content_of(folder / name, size);
+    if (cached.content_ == nullptr || size < sizeof(Header)) return std::nullopt;
     Header header = {};
-    std::memcpy(&header, cached.mapping_.get(), sizeof header);
+    std::memcpy(&header, cached.content_.get(), sizeof header);
     if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > most_key_bytes ||
         header.payload_bytes > size)
         return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
     const std::uint64_t head = sizeof header + key.size() + checksum_bytes;
     if (size != rounded_up(head) + header.payload_bytes) return std::nullopt;
-    const Bytes described(cached.mapping_.get() + sizeof header, key.size() + checksum_bytes);
+    const View described(cached.content_.get() + sizeof header, key.size() + checksum_bytes);
     if (crc_of(described) != header.crc || std::memcmp(described.data(), key.data(), key.size()) != 0)
         return std::nullopt;
-    cached.payload_ = {cached.mapping_.get() + rounded_up(head), header.payload_bytes};
+    cached.payload_ = {cached.content_.get() + rounded_up(head), header.payload_bytes};
     if (!is_whole(cached.payload_, described.data() + key.size(), threads)) return std::nullopt;
     return cached;
 }
 
-void write_cached(const std::string& name, const std::string& key, std::span<const Bytes> pieces) noexcept
+void write_cached(const std::string& name, const std::string& key, std::span<const View> pieces) noexcept
     try {
     const fs::path folder = cache_folder();
     if (folder.empty() || key.size() > most_key_bytes) return;
     make_cache_folder(folder);
+    if (!is_own_folder(folder)) return;
     const std::vector<std::uint32_t> checksums = checksums_of(pieces);
     Header header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
-    for (const Bytes piece : pieces)
+    for (const View piece : pieces)
         header.payload_bytes += piece.size();
-    write_file_atomically(folder / name, [&](std::ostream& out) {
+    replace_file(folder / name, [&](std::ostream& out) {
         const auto put = [&](const void* data, std::size_t size) {
             out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
         };
@@ -185,7 +237,7 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
         put(checksums.data(), bytes_of(checksums).size());
         const std::string gap(rounded_up(head) - head, '\0');
         put(gap.data(), gap.size());
-        for (const Bytes piece : pieces)
+        for (const View piece : pieces)
             put(piece.data(), piece.size());
     });
 } catch (...) {  // whatever it was: the next start reads the source again

@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace knn {
 
@@ -18,30 +17,29 @@ std::filesystem::path cache_folder();
 /// How many bytes the files in it have; 0 where there is none.
 std::uint64_t cache_bytes();
 
-/// Bytes of a cache file, mapped into memory and checked. Can be moved, not copied.
-///
-/// Nothing changes them behind the reader's back: a cache file is never written in place, a new one is
-/// renamed over it, and the mapping keeps the old one.
+/// Bytes of a cache file, checked. They stay as they are: a new file is renamed over the old one, and whoever
+/// writes into that or cuts it waits until these bytes are given up, or the system lets him go on (Linux's
+/// lease-break-time, 45 s).
 class CachedBytes {
   public:
     std::span<const std::uint8_t> span() const { return payload_; }
 
   private:
     friend std::optional<CachedBytes> read_cached(const std::string&, const std::string&, int);
-    std::shared_ptr<const std::uint8_t> mapping_;  ///< of the whole file; unmapped with its last owner
+    std::shared_ptr<const std::uint8_t> content_;  ///< of the whole file
     std::span<const std::uint8_t> payload_;
 };
 
 /// What `write_cached` kept under this name, if it was kept with the same key and is whole: the sizes fit and
 /// every piece of 1 MiB has its checksum (computed by up to `threads` threads). Everything else is
-/// nothing, never an error.
+/// nothing, never an error: also what is no plain file, or belongs to another user or lies in his folder.
 ///
 /// `name` is that of a file, `key` any text that says what the bytes were made from.
 std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads);
 
-/// Keeps the bytes of `pieces`, one after the other, for `read_cached`. The folder is made where it is
-/// missing, readable by the user alone. Where that fails (no such folder, no permission, a full disk) nothing
-/// is kept, and nobody is told: the program only starts more slowly.
+/// Keeps the bytes of `pieces`, one after the other, for `read_cached`, in place of whatever has this name.
+/// The folder is made where it is missing, readable by the user alone. Where that fails (no such folder, no
+/// permission, a full disk) nothing is kept, and nobody is told: the program only starts more slowly.
 void write_cached(const std::string& name, const std::string& key,
                   std::span<const std::span<const std::uint8_t>> pieces) noexcept;
 

@@ -1,6 +1,10 @@
 #include "data/set/locate.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <sstream>
 #include <system_error>
@@ -43,13 +47,21 @@ fs::path find_file(const fs::path& folder, const std::string& name) {
     return {};
 }
 
-/// Fills the gaps of `files` from the folder; returns the names that it lacks, joined for a message.
+constexpr const char* closed = "may not be read: permission denied";
+
+/// Fills the gaps of `files` from the folder; returns why some remain, for a message: `closed`, or "lacks"
+/// and their names.
 std::string fill_from(const fs::path& folder, FourFiles& files) {
+    std::error_code error;
+    if (fs::is_directory(folder, error) && ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) != 0 &&
+        errno == EACCES)
+        return closed;
     std::string missing;
     for (std::size_t i = 0; i < files.size(); ++i) {
         if (!files[i].empty()) continue;
         files[i] = find_file(folder, mnist_files[i].name);
-        if (files[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(mnist_files[i].name);
+        if (files[i].empty())
+            missing += (missing.empty() ? "lacks " : ", ") + std::string(mnist_files[i].name);
     }
     return missing;
 }
@@ -61,8 +73,8 @@ void fill_from_named(const fs::path& folder, FourFiles& files) {
     if (!fs::exists(folder, error))
         throw DataError(folder.string() + ": " + (error ? error.message() : "no such folder") + expected);
     if (!fs::is_directory(folder, error)) throw DataError(folder.string() + ": is not a folder" + expected);
-    const std::string missing = fill_from(folder, files);
-    if (!missing.empty()) throw DataError(folder.string() + ": lacks " + missing + expected);
+    const std::string reason = fill_from(folder, files);
+    if (!reason.empty()) throw DataError(folder.string() + ": " + reason + expected);
 }
 
 /// The places below the XDG base folders; relative ones are to be ignored, says the specification.
@@ -87,9 +99,10 @@ bool fill_from_usual(DataLocation& location, FourFiles& files) {
     for (const fs::path& place : usual_places()) {
         location.looked_in.push_back(place.string());
         FourFiles filled = files;
-        const std::string missing = fill_from(place, filled);
-        if (!missing.empty()) {
-            if (filled != files) location.incomplete.push_back(place.string() + ": lacks " + missing);
+        const std::string reason = fill_from(place, filled);
+        if (!reason.empty()) {
+            if (filled != files || reason == closed)
+                location.incomplete.push_back(place.string() + ": " + reason);
             continue;
         }
         files = filled;

@@ -95,6 +95,30 @@ TEST_CASE("bad files are told one by one and the others answered") {
     }
 }
 
+TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and each error is told") {
+    const Digits digits;
+    if (digits.none) return skip(no_opencv);
+    if (photos_folder().empty()) return skip("photos were not found: set MNIST_KNN_PHOTOS");
+    std::vector<fs::path> photos;
+    for (const auto& entry : fs::directory_iterator(photos_folder()))
+        if (entry.path().extension() == ".jpg") photos.push_back(entry.path());
+    REQUIRE(!photos.empty());
+    const Folder folder;
+    for (std::size_t i = 0; i < 40; ++i) {
+        const std::string whole = read_file(photos[i % photos.size()]);
+        write(folder / (std::to_string(i) + "-good.jpg"), whole);
+        write(folder / (std::to_string(i) + "-bad.jpg"), whole.substr(0, whole.size() / 2) + "\xff\xd9");
+    }
+    const RunResult one = digits.classify({folder / "", "--threads", "1"});
+    CHECK(one.exit_code == 3);
+    CHECK(lines_of(one.err).size() == 40);
+    for (int i = 0; i < 3; ++i) {
+        const RunResult four = digits.classify({folder / "", "--threads", "4"});
+        CHECK(four.out == one.out);
+        CHECK(four.err == one.err);
+    }
+}
+
 TEST_CASE("classify: wrong command lines and training sets") {
     const Digits digits;
     const Folder folder;
@@ -163,6 +187,27 @@ TEST_CASE("with a cache, two at once, damaged or not, the answers are the same")
     bypassed.emplace_back("--no-cache");
     CHECK(digits.classify(bypassed, cached).out == expected);
     CHECK(!fs::exists(folder / "cache"));
+}
+
+TEST_CASE("without /proc the module for pictures is not looked for in the current folder") {
+    const Digits digits;
+    if (digits.none) return skip(no_opencv);
+    if (run({"/bin/sh", "-c", "unshare -m mount -t tmpfs none /proc"}).exit_code != 0)
+        return skip("/proc cannot be hidden here: that takes root and unshare");
+    const Folder folder;
+    write(folder / "a.pgm", photo(digits, 0));
+    write(folder / "mnist-knn-pictures.so", "no module");
+    RunOptions here = with_cache("/dev/null");
+    here.folder = folder / "";
+    const RunResult result =
+        run({"/bin/sh", "-c",
+             "exec unshare -m /bin/sh -c 'mount -t tmpfs none /proc && exec \"$0\" classify "
+             "--data \"$1\" a.pgm' \"$0\" \"$1\"",
+             MNIST_KNN_BINARY, digits.folder / ""},
+            here);
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(result.err.find("/proc/self/exe: cannot be read: ") != std::string::npos);
 }
 
 TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {

@@ -8,7 +8,9 @@ namespace knn::test {
 /// While it lives the process acts as an ordinary user, where it may choose.
 class Unprivileged {
   public:
-    Unprivileged() : was_root_(::geteuid() == 0), is_ordinary_(!was_root_ || ::seteuid(65534) == 0) {}
+    static constexpr uid_t user = 65534;  ///< that root becomes
+
+    Unprivileged() : was_root_(::geteuid() == 0), is_ordinary_(!was_root_ || ::seteuid(user) == 0) {}
     Unprivileged(const Unprivileged&) = delete;
     Unprivileged& operator=(const Unprivileged&) = delete;
     ~Unprivileged() {

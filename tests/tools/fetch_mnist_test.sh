@@ -32,13 +32,15 @@ all="t10k-images-idx3-ubyte.gz t10k-labels-idx1-ubyte.gz train-images-idx3-ubyte
 
 bad() {
     local mirror
-    for mirror in corrupt html short missing silent; do
+    for mirror in corrupt html short missing silent endless; do
         fetch "$work/$mirror" "$mirror"
         check "$mirror fails" equal "$status" 1
         check "$mirror leaves nothing" test ! -e "$work/$mirror"
         check "$mirror is told" contains "$output" "error: no mirror gave t10k-labels-idx1-ubyte.gz"
         check "$mirror is given up soon" test "$seconds" -le 10
     done
+    fetch "$work/large" endless
+    check "what has no end is cut off, not judged by its content" contains "$output" "t10k-labels-idx1-ubyte.gz could not be fetched"
     mkdir "$work/there"
     fetch "$work/there/a/b" html
     check "folders made for nothing go away" equal "$status$(find "$work/there" -printf '%f ')" "1there "

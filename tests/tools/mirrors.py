@@ -1,6 +1,6 @@
 """A server of good and bad mirrors for fetch_mnist_test.sh:  mirrors.py [FOLDER WITH MNIST]
 
-/good/NAME.gz comes from the folder; /corrupt, /html, /short, /silent and /missing answer as their names say.
+/good/NAME.gz comes from the folder; /corrupt, /html, /short, /silent, /endless and /missing answer as their names say.
 Prints its port, then serves until it is killed.
 """
 import gzip
@@ -22,6 +22,14 @@ class Mirror(http.server.BaseHTTPRequestHandler):
             self.answer(b"<html><body>Sign in to this network first</body></html>")
         elif mirror == "short":
             self.answer(gzip.compress(b"cut"), promised=100_000)
+        elif mirror == "endless":
+            self.send_response(200)
+            self.end_headers()
+            try:
+                for _ in range(1000):
+                    self.wfile.write(bytes(1_000_000))
+            except OSError:
+                pass
         elif mirror == "silent":
             time.sleep(60)
         else:

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -84,7 +83,6 @@ cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
 bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
             std::string& error) {
     try {
-        cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
         cv::Mat gray;
         {
             Quiet quiet;

@@ -1,29 +1,59 @@
 #include "data/picture/opencv/quiet.h"
 
-#include <sys/mman.h>
+#include <unistd.h>
+#include <ext/stdio_sync_filebuf.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iostream>
+#include <new>
+#include <opencv2/core/utils/logger.hpp>
 
 namespace knn::opencv {
 
-Quiet::Quiet() : heard_(::memfd_create("codecs", MFD_CLOEXEC)), shown_(::dup(STDERR_FILENO)) {
-    std::fflush(stderr);
-    if (heard_.is_open() && shown_.is_open()) ::dup2(heard_.number(), STDERR_FILENO);
+namespace {
+
+constexpr std::size_t most_heard = 16384;  // a codec may warn for each of a million pixels
+
+/// Of the Quiet that lives in this thread. It has `most_heard` bytes, so that nothing throws below a codec.
+thread_local std::string* heard = nullptr;
+
+ssize_t hear_or_show(void*, const char* text, std::size_t size) {
+    if (heard == nullptr) return std::max<ssize_t>(::write(STDERR_FILENO, text, size), 0);
+    heard->append(text, std::min(size, most_heard - heard->size()));
+    return static_cast<ssize_t>(size);
+}
+
+/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both become a stream that
+/// asks which thread is writing, for the rest of the process. C's is a variable that may be set (The GNU C
+/// Library, 12.2 Standard Streams). Null where there is no memory.
+std::FILE* divert_streams() {
+    std::FILE* stream = ::fopencookie(nullptr, "w", {nullptr, hear_or_show, nullptr, nullptr});
+    if (stream == nullptr) return nullptr;
+    std::setvbuf(stream, nullptr, _IONBF, 0);
+    std::cerr.rdbuf(new __gnu_cxx::stdio_sync_filebuf<char>(stream));  // never deleted: others may write late
+    stderr = stream;
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    return stream;
+}
+
+}  // namespace
+
+Quiet::Quiet() {
+    static const std::FILE* const stream = divert_streams();
+    if (stream == nullptr) throw std::bad_alloc();
+    heard_.reserve(most_heard);
+    heard = &heard_;
 }
 
 Quiet::~Quiet() {
-    std::fflush(stderr);
-    if (heard_.is_open() && shown_.is_open()) ::dup2(shown_.number(), STDERR_FILENO);
+    heard = nullptr;
 }
 
 bool Quiet::heard_of_damage() const {
-    std::fflush(stderr);
-    std::string text(16384, '\0');
-    const auto size = heard_.is_open() ? ::pread(heard_.number(), text.data(), text.size(), 0) : 0;
-    text.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     for (const char* words : {"Premature end", "Corrupt JPEG", "premature", "Read error", "Not enough data",
                               "CRC error", "Decoding error", "LZWDecode", "ZIPDecode"})
-        if (text.find(words) != std::string::npos) return true;
+        if (heard_.find(words) != std::string::npos) return true;
     return false;
 }
 

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "data/file/file_descriptor.h"
-
 namespace knn::opencv {
 
-/// While it lives, what the process writes to standard error is kept here in place of being shown.
+/// While it lives, what codecs write to standard error in this thread is kept here in place of being shown.
+/// Other threads, and the descriptor of standard error, are left alone.
 class Quiet {
   public:
+    /// Throws std::bad_alloc.
     Quiet();
     Quiet(const Quiet&) = delete;
     Quiet& operator=(const Quiet&) = delete;
@@ -19,7 +19,7 @@ class Quiet {
     bool heard_of_damage() const;
 
   private:
-    FileDescriptor heard_, shown_;
+    std::string heard_;
 };
 
 }  // namespace knn::opencv

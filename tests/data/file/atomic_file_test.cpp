@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +12,10 @@
 #include <ostream>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "data/core/errors.h"
+#include "data/file/file_descriptor.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/unprivileged.h"
@@ -21,6 +25,20 @@ using knn::DataError;
 using knn::write_file_atomically;
 using knn::test::read_file;
 using knn::test::TempFolder;
+
+namespace {
+
+/// The modes of what this thread synchronized, in order.
+thread_local std::vector<mode_t> synchronized;
+
+}  // namespace
+
+/// Stands in front of the C library's.
+extern "C" int fsync(int descriptor) {
+    struct stat status = {};
+    if (::fstat(descriptor, &status) == 0) synchronized.push_back(status.st_mode);
+    return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
 
 namespace {
 
@@ -74,6 +92,81 @@ TEST_CASE("atomic file: an old file is replaced and keeps its mode") {
     CHECK(read_file(file) == "new");
     CHECK(mode_of(file) == 0604);
     CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: the file and then its folder are on the disk when the call returns") {
+    const TempFolder folder;
+    synchronized.clear();
+    write_file_atomically(folder / "new", text("new"));
+    REQUIRE(synchronized.size() == 2);
+    CHECK(S_ISREG(synchronized[0]));
+    CHECK(S_ISDIR(synchronized[1]));
+    knn::replace_file(folder / "cached", text("new"));
+    CHECK(synchronized.size() == 2);
+}
+
+TEST_CASE("atomic file: setuid and setgid bits do not pass to what is written") {
+    const TempFolder folder;
+    const fs::path file = folder.write("old", "old");
+    REQUIRE(::chmod(file.c_str(), 06755) == 0);
+    write_file_atomically(file, text("new"));
+    CHECK(read_file(file) == "new");
+    CHECK(mode_of(file) == 0755);
+}
+
+TEST_CASE("atomic file: a replaced file keeps its owner and group, or stays") {
+    const TempFolder folder;
+    const fs::path file = folder.write("old", "old");
+    if (::chown(file.c_str(), knn::test::Unprivileged::user, 4321) != 0)
+        return knn::test::skip("files cannot be given to another user here");
+    REQUIRE(::chmod(file.c_str(), 0666) == 0);
+    write_file_atomically(file, text("new"));
+    struct stat status = {};
+    REQUIRE(::stat(file.c_str(), &status) == 0);
+    CHECK(status.st_uid == knn::test::Unprivileged::user);
+    CHECK(status.st_gid == 4321);
+    CHECK(mode_of(file) == 0666);
+
+    REQUIRE(::chown(file.c_str(), 0, 0) == 0);
+    fs::permissions(folder.path(), fs::perms::all);
+    {
+        const knn::test::Unprivileged user;
+        if (!user.is_ordinary()) return knn::test::skip("root cannot become another user here");
+        CHECK(error_of(file, text("other")).find("is of another user or group") != std::string::npos);
+    }
+    CHECK(read_file(file) == "new");
+    CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: what a killed run left is removed, what another run writes is not") {
+    const TempFolder folder;
+    const fs::path left = folder.write(".mnist-knn-1-0.tmp", "of a run that was killed");
+    const fs::path written = folder.write(".mnist-knn-2-0.tmp", "of a run that goes on");
+    folder.write(".mnist-knn-notes", "of the user");
+    REQUIRE(::mkfifo((folder / ".mnist-knn-3-0.tmp").c_str(), 0600) == 0);
+    const knn::FileDescriptor other(::open(written.c_str(), O_WRONLY));
+    REQUIRE(::flock(other.number(), LOCK_EX) == 0);
+    write_file_atomically(folder / "outer", [&](std::ostream& out) {
+        write_file_atomically(folder / "inner", text("inner"));
+        out << "outer";
+    });
+    CHECK(!fs::exists(left));
+    CHECK(read_file(written) == "of a run that goes on");
+    CHECK(read_file(folder / "outer") == "outer");
+    CHECK(files_in(folder.path()) == 5);
+}
+
+TEST_CASE("replaced file: neither a link nor a pipe is written through") {
+    const TempFolder folder;
+    const fs::path target = folder.write("target", "target");
+    fs::create_symlink(target, folder / "link");
+    REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    for (const char* name : {"link", "pipe", "new"}) {
+        knn::replace_file(folder / name, text("content"));
+        CHECK(fs::is_regular_file(fs::symlink_status(folder / name)));
+        CHECK(read_file(folder / name) == "content");
+    }
+    CHECK(read_file(target) == "target");
 }
 
 TEST_CASE("atomic file: an exception in the middle leaves the old file and nothing else") {

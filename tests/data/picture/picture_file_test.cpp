@@ -1,10 +1,21 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <thread>
 
 #include "data/core/errors.h"
+#include "data/file/file_descriptor.h"
 #include "data/picture/picture_file.h"
 #include "tests/support/decoded.h"
 #include "tests/support/temp_folder.h"
@@ -110,6 +121,35 @@ TEST_CASE("picture file: cut short at every hundredth of its length") {
     }
 }
 
+TEST_CASE("picture file: what has no end and is no picture is refused by its beginning") {
+    CHECK_THROWS_WITH_AS(knn::read_picture("/dev/zero"), doctest::Contains("is no picture that"), DataError);
+    // A file of 1 GB takes no memory, on the disk nor here.
+    const TempFolder folder;
+    const auto file = folder.write("long.png", "text");
+    std::filesystem::resize_file(file, 1'000'000'000);
+    rusage before = {}, after = {};
+    ::getrusage(RUSAGE_SELF, &before);
+    CHECK_THROWS_WITH_AS(knn::read_picture(file), doctest::Contains("is no picture that"), DataError);
+    ::getrusage(RUSAGE_SELF, &after);
+    CHECK(after.ru_maxrss - before.ru_maxrss < 100'000);  // KB
+}
+
+TEST_CASE("picture file: a pipe that gives a few bytes at a time") {
+    for (const char* format : {".png", ".bmp"}) {
+        const Bytes whole = encoded(format, marked());
+        int ends[2] = {};
+        REQUIRE(::pipe(ends) == 0);
+        const std::jthread writer([&] {
+            for (std::size_t at = 0; at < whole.size(); at += 7)
+                if (::write(ends[1], whole.data() + at, std::min<std::size_t>(7, whole.size() - at)) < 0)
+                    break;
+            ::close(ends[1]);
+        });
+        CHECK(corners(knn::read_picture(ends[0], "it")) == "bgww");
+        ::close(ends[0]);
+    }
+}
+
 TEST_CASE("picture file: what is no picture, or too large, or lies") {
     CHECK(error_of({}).find("is empty") != std::string::npos);
     CHECK(error_of({'h', 'e', 'l', 'l', 'o'}).find("is no picture") != std::string::npos);
@@ -124,4 +164,75 @@ TEST_CASE("picture file: what is no picture, or too large, or lies") {
                          doctest::Contains("is a folder; expected a picture"), DataError);
     CHECK_THROWS_WITH_AS(knn::read_picture((folder.path() / "none.png").string()),
                          doctest::Contains("cannot be read: No such file"), DataError);
+}
+
+namespace {
+
+/// 40 whole JPEGs and 40 that end in the middle of their pixels, with the marker of the end behind it, in
+/// turns.
+std::vector<Bytes> good_and_damaged() {
+    std::vector<Bytes> files;
+    for (int i = 0; i < 40; ++i) {
+        cv::Mat noisy(200 + i, 300, CV_8UC1);
+        cv::RNG(std::uint64_t(i + 1)).fill(noisy, cv::RNG::UNIFORM, 0, 255);
+        files.push_back(encoded(".jpg", noisy));
+        Bytes damaged(files.back().begin(), files.back().begin() + std::ptrdiff_t(files.back().size() / 2));
+        damaged.insert(damaged.end(), {0xff, 0xd9});
+        files.push_back(std::move(damaged));
+    }
+    return files;
+}
+
+/// 'g' for each file that is read, 'd' for each that is refused, by several threads at once.
+std::string verdicts(const std::vector<Bytes>& files, int threads) {
+    std::string result(files.size(), '?');
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::jthread> team;
+    for (int i = 0; i < threads; ++i)
+        team.emplace_back([&] {
+            for (std::size_t at; (at = next++) < files.size();)
+                result[at] = error_of(files[at]).empty() ? 'g' : 'd';
+        });
+    team.clear();
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("picture file: several threads find the damage that one finds, and standard error stays") {
+    const std::vector<Bytes> files = good_and_damaged();
+    std::string expected;
+    for (std::size_t i = 0; i < files.size() / 2; ++i)
+        expected += "gd";
+    // Standard error is a file while pictures are read; all that this thread writes must be in it, alone.
+    const TempFolder folder;
+    const auto log = folder.write("log", "");
+    const knn::FileDescriptor before(::dup(STDERR_FILENO)), file(::open(log.c_str(), O_WRONLY | O_APPEND));
+    REQUIRE(::dup2(file.number(), STDERR_FILENO) == STDERR_FILENO);
+    std::size_t written = 0;
+    std::vector<std::string> found;
+    {
+        const std::jthread writer([&](const std::stop_token& stop) {
+            for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::microseconds(50)))
+                if (::write(STDERR_FILENO, "x", 1) == 1) ++written;
+        });
+        for (const int threads : {1, 4, 4, 4, 4, 4})
+            found.push_back(verdicts(files, threads));
+    }
+    REQUIRE(::dup2(before.number(), STDERR_FILENO) == STDERR_FILENO);
+    for (const std::string& verdict : found)
+        CHECK(verdict == expected);
+    CHECK((read_file(log) == std::string(written, 'x')));  // not printed: it is long
+}
+
+TEST_CASE("picture file: what others write to standard error still appears") {
+    const TempFolder folder;
+    const auto log = folder.write("log", "");
+    CHECK(error_of(good_and_damaged()[1]).find("is damaged or cut short") != std::string::npos);
+    const knn::FileDescriptor before(::dup(STDERR_FILENO)), file(::open(log.c_str(), O_WRONLY | O_APPEND));
+    REQUIRE(::dup2(file.number(), STDERR_FILENO) == STDERR_FILENO);
+    std::fputs("from C, ", stderr);
+    std::cerr << "from C++ " << 1;
+    REQUIRE(::dup2(before.number(), STDERR_FILENO) == STDERR_FILENO);
+    CHECK(read_file(log) == "from C, from C++ 1");
 }

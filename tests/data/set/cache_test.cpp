@@ -1,6 +1,8 @@
 #include "data/set/cache.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -138,13 +140,71 @@ TEST_CASE("no folder to keep anything in is no error") {
     CHECK(fs::exists(cache.folder / ".cache" / "mnist-knn" / "a"));
 }
 
+TEST_CASE("an entry that is no plain file is nothing, and is replaced") {
+    const OwnCache cache;
+    keep("a", "key", "text");
+    const fs::path entry = cache.file("a"), target = cache.folder.write("target", "of somebody else");
+    fs::remove(entry);
+    fs::create_symlink(target, entry);
+    CHECK(kept("a", "key") == "nothing");
+    keep("a", "key", "text");
+    CHECK(kept("a", "key") == "text");
+    CHECK(!fs::is_symlink(entry));
+    CHECK(read_file(target) == "of somebody else");
+
+    fs::remove(entry);
+    REQUIRE(::mkfifo(entry.c_str(), 0600) == 0);
+    CHECK(kept("a", "key") == "nothing");
+    CHECK(cache_bytes() == 0);
+    keep("a", "key", "text");  // waited for a reader once
+    CHECK(kept("a", "key") == "text");
+    CHECK(fs::is_regular_file(entry));
+}
+
+TEST_CASE("a cache file that is cut while its bytes are used") {
+    const OwnCache cache;
+    const std::string text = pattern(3'000'000);
+    keep("a", "key", text);
+    auto cached = read_cached("a", "key", 2);
+    REQUIRE(cached.has_value());
+    std::jthread cutter([&] { fs::resize_file(cache.file("a"), 10); });  // waits, where there are leases
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(std::string(cached->span().begin(), cached->span().end()) == text);
+    cached.reset();
+    cutter.join();
+    CHECK(fs::file_size(cache.file("a")) == 10);
+
+    keep("a", "key", text);
+    std::ofstream writer(cache.file("a"), std::ios::binary | std::ios::app);  // while it is open: no lease
+    cached = read_cached("a", "key", 2);
+    REQUIRE(cached.has_value());
+    fs::resize_file(cache.file("a"), 10);
+    CHECK(std::string(cached->span().begin(), cached->span().end()) == text);
+}
+
+TEST_CASE("what belongs to another user is nothing") {
+    const OwnCache cache;
+    if (::geteuid() != 0) return skip("only root can give files to another user");
+    keep("a", "key", "text");
+    const auto give = [](const fs::path& path, uid_t owner) { return ::chown(path.c_str(), owner, 0) == 0; };
+    if (!give(cache.file("a"), Unprivileged::user)) return skip("files cannot be given to another user here");
+    CHECK(kept("a", "key") == "nothing");
+    keep("a", "key", "text");  // replaces it
+    CHECK(kept("a", "key") == "text");
+    REQUIRE(give(cache.file(""), Unprivileged::user));
+    CHECK(kept("a", "key") == "nothing");
+    keep("b", "key", "text");
+    CHECK(!fs::exists(cache.file("b")));
+}
+
 TEST_CASE("a cache folder that may only be read") {
     const OwnCache cache;
     fs::permissions(cache.folder.path(), fs::perms::all);
     keep("a", "key", "text");
-    using enum fs::perms;
-    fs::permissions(cache.file(""),
-                    owner_read | owner_exec | group_read | group_exec | others_read | others_exec);
+    if (::geteuid() == 0)
+        for (const char* name : {"a", ""})
+            REQUIRE(::chown(cache.file(name).c_str(), Unprivileged::user, gid_t(-1)) == 0);
+    fs::permissions(cache.file(""), fs::perms::owner_read | fs::perms::owner_exec);
     fs::permissions(cache.folder / "cache", fs::perms::all);
     {
         const Unprivileged user;

@@ -6,8 +6,10 @@
 
 #include "data/core/errors.h"
 #include "tests/support/idx_bytes.h"
+#include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temp_folder.h"
+#include "tests/support/unprivileged.h"
 
 namespace fs = std::filesystem;
 using namespace knn::test;
@@ -127,6 +129,24 @@ TEST_CASE("locate: a usual place that lacks a file is passed over") {
         fs::remove(file);
     nowhere.folder.write("data/mnist/README", "");
     CHECK(knn::locate({}).incomplete.empty());
+}
+
+TEST_CASE("locate: a folder without permission does not lack files") {
+    const Nowhere nowhere;
+    write_small_dataset(nowhere.folder, "data/mnist");
+    fs::permissions("data/mnist", fs::perms::owner_read | fs::perms::owner_write);
+    fs::permissions(nowhere.folder.path(), fs::perms::all);
+    {
+        const Unprivileged user;
+        if (!user.is_ordinary()) return skip("root cannot become another user here");
+        CHECK(error_of(in("data/mnist")) ==
+              "data/mnist: may not be read: permission denied; expected a folder with MNIST's four IDX "
+              "files, each plain or .gz");
+        const DataLocation found = knn::locate({});
+        CHECK(found.synthetic);
+        CHECK(found.incomplete == std::vector<std::string>{"data/mnist: may not be read: permission denied"});
+    }
+    fs::permissions("data/mnist", fs::perms::owner_all);
 }
 
 TEST_CASE("dataset_files: any spelling, plain or .gz, and links that lead nowhere") {

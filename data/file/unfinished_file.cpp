@@ -1,0 +1,65 @@
+#include "data/file/unfinished_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+namespace knn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *prefix = ".mnist-knn-", *suffix = ".tmp";
+
+/// Locks tell more than process numbers, which other machines and containers that share the folder have, too.
+void remove_abandoned(const fs::path& folder) {
+    std::error_code none;
+    for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
+        const std::string name = entry->path().filename().string();
+        if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
+        const char* path = entry->path().c_str();
+        const FileDescriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+        struct stat status = {};
+        if (file.is_open() && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) &&
+            status.st_uid == ::geteuid() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0)
+            ::unlink(path);
+    }
+}
+
+/// False where another run took the file for an abandoned one before it was locked. A file system without
+/// locks is no hindrance.
+bool lock(const FileDescriptor& file) {
+    struct stat status = {};
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+    return ::fstat(file.number(), &status) != 0 || status.st_nlink > 0;
+}
+
+}  // namespace
+
+UnfinishedFile::UnfinishedFile(fs::path place, mode_t mode) : place_(std::move(place)) {
+    static std::atomic<unsigned> counter = 0;
+    const fs::path folder = place_.has_parent_path() ? place_.parent_path() : ".";
+    remove_abandoned(folder);
+    do {
+        path_ = folder / (prefix + std::to_string(::getpid()) + "-" + std::to_string(counter++) + suffix);
+        descriptor = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    } while (descriptor.is_open() ? !lock(descriptor) : errno == EEXIST);
+}
+
+UnfinishedFile::~UnfinishedFile() {
+    if (descriptor.is_open() && !renamed_) ::unlink(path_.c_str());
+}
+
+bool UnfinishedFile::rename_to_place() {
+    renamed_ = std::rename(path_.c_str(), place_.c_str()) == 0;
+    return renamed_;
+}
+
+}  // namespace knn
