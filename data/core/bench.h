@@ -41,9 +41,9 @@ struct Limits {
 
 /// The arrays of one problem on a GPU, and the strategies that work on them. Every call throws DeviceError,
 /// and Interrupted where its watch says so.
-class Stand {
+class BenchArrays {
   public:
-    virtual ~Stand() = default;
+    virtual ~BenchArrays() = default;
 
     /// How many queries have a row of the matrix; fewer than asked for where memory is short.
     virtual std::int64_t n_query() const = 0;

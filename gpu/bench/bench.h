@@ -9,21 +9,29 @@
 
 namespace knn::gpu {
 
-/// Distance kernels that stand in no table because they repeat a step of a paper, not to be used: the rungs
-/// of seed 003, §3, and the tiles of seed 004, §5.
+/// Distance kernels that are in no table because they repeat a step of a paper, not to be used: the rungs of
+/// seed 003, §3, and the tiles of seed 004, §5.
 std::vector<std::string> rung_kernels();
 
 /// What this device reaches now. Throws DeviceError.
 Limits measure_limits(int device);
 
-/// The images of the request on its device, and room for a matrix of as many queries as fit; distances are by
-/// its metric. Its k is the largest that will be selected; strategies are named later. The watch outlives the
-/// stand; the images do too.
-std::unique_ptr<Stand> stand(const SearchRequest& request, const Watch& watch);
+/// Images on a device, and memory for a matrix of as many queries as fit; distances are by problem.measure.
+/// problem.k is the largest that will be selected; strategies are named later. The watch and the images
+/// outlive the arrays.
+std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
+                                          const Rows& query, const Watch& watch);
 
 /// A matrix of uniformly random values and nothing else: only selection can be timed. The same seed gives the
 /// same values.
-std::unique_ptr<Stand> random_stand(int device, const Problem& problem, std::uint64_t seed,
-                                    const Watch& watch);
+std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
+                                                 const Watch& watch);
+
+/// The kernels of a whole search by the engine `tensor`, vote included, with training set and queries on the
+/// device: a CUDA graph, launched again and again (l2). The neighbors go to `found` (may be null), the number
+/// of queries that had to be compared with the whole training set to `undecided` (may be null).
+Trial time_kernels(int device, const Training& training, const Rows& query, int k,
+                   const TrialOptions& options, const Watch& watch, Neighbors* found = nullptr,
+                   std::int64_t* undecided = nullptr);
 
 }  // namespace knn::gpu
