@@ -84,6 +84,14 @@ TEST_CASE("gpu: leave-one-out by every kernel and selector, on random images and
     check_all(equal, {.first = 0}, 600, 9, {}, 29);
 }
 
+// For compute-sanitizer.
+TEST_CASE("gpu: small leave-one-out") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = repeated(test::random_rows(150, 20, 1, 5), 2);
+    check_all(train, {.first = 10}, 200, 6, {}, 13, 130);
+    check_all(train, {.first = 0}, 3, 299);
+}
+
 TEST_CASE("gpu: leave-one-out where all others are the neighbors, up to k = 1024") {
     if (!test::have_gpu()) return;
     for (const int k : {1, 2, 31, 32, 33, 128, 129, 1023, 1024}) {
