@@ -1,8 +1,7 @@
 // Squared Euclidean distances in the steps of seed 003, §3: every rung changes one thing of the rung before.
 //
 // train   n_train × dim floats holding integers 0..255, rows of any pitch that is a multiple of 16 bytes,
-// zeros
-//         up to a multiple of 4, device memory
+//         zeros up to a multiple of 4, device memory
 // query   n_query × dim floats, the same
 // out     n_query × n_train unsigned 32-bit integers, pitched rows
 // launch  as in the seed: a launch a test image, a thread a training image, 256 a block
@@ -107,18 +106,14 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 template <auto kernel, bool shared>
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void*, cudaStream_t stream) {
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+             cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((problem.n_train + threads - 1) / threads);
     const std::size_t shared_bytes =
         shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
     for (std::int64_t q = 0; q < problem.n_query; ++q)
-        kernel<<<blocks, threads, shared_bytes, stream>>>(train, query.row(q), out.row(q));
+        kernel<<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q), out.row(q));
     check_launch("launching a rung of the ladder");
 }
 
@@ -126,15 +121,21 @@ constexpr auto unrolled_kernel = vector_kernel<true, unrolled_dim / 4>;
 
 }  // namespace
 
-extern const DistanceKernel ladder_scalar{"ladder_scalar", "seed 003, original: scalar loads",
-                                          supports<false, 0>, workspace_bytes, enqueue<scalar_kernel, false>};
-extern const DistanceKernel ladder_float4{"ladder_float4", "seed 003, §3.2: float4 loads", supports<false, 0>,
-                                          workspace_bytes, enqueue<vector_kernel<false, 0>, false>};
-extern const DistanceKernel ladder_shared{"ladder_shared", "seed 003, §3.4: the test image in shared memory",
-                                          supports<true, 0>, workspace_bytes,
-                                          enqueue<vector_kernel<true, 0>, true>};
-extern const DistanceKernel ladder_unrolled{"ladder_unrolled", "seed 003, §3.5: the loop unrolled",
-                                            supports<true, unrolled_dim>, workspace_bytes,
-                                            enqueue<unrolled_kernel, true>};
+extern const DistanceKernel ladder_scalar{.name = "ladder_scalar",
+                                          .summary = "seed 003, original: scalar loads",
+                                          .supports = supports<false, 0>,
+                                          .enqueue = enqueue<scalar_kernel, false>};
+extern const DistanceKernel ladder_float4{.name = "ladder_float4",
+                                          .summary = "seed 003, §3.2: float4 loads",
+                                          .supports = supports<false, 0>,
+                                          .enqueue = enqueue<vector_kernel<false, 0>, false>};
+extern const DistanceKernel ladder_shared{.name = "ladder_shared",
+                                          .summary = "seed 003, §3.4: the test image in shared memory",
+                                          .supports = supports<true, 0>,
+                                          .enqueue = enqueue<vector_kernel<true, 0>, true>};
+extern const DistanceKernel ladder_unrolled{.name = "ladder_unrolled",
+                                            .summary = "seed 003, §3.5: the loop unrolled",
+                                            .supports = supports<true, unrolled_dim>,
+                                            .enqueue = enqueue<unrolled_kernel, true>};
 
 }  // namespace knn::gpu

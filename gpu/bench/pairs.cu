@@ -85,40 +85,40 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
-std::size_t workspace_bytes(const Problem&) {
-    return 0;
-}
-
 unsigned blocks(std::int64_t n, int of) {
     return static_cast<unsigned>((n + of - 1) / of);
 }
 
-void enqueue_plain(const Problem& problem, const FloatRows& train, const FloatRows& query,
-                   const DistanceRows& out, void*, cudaStream_t stream) {
+void enqueue_plain(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+                   cudaStream_t stream) {
     const dim3 grid(blocks(problem.n_train, plain_side), blocks(problem.n_query, plain_side));
-    plain_kernel<<<grid, dim3(plain_side, plain_side), 0, stream>>>(train, query, out);
+    plain_kernel<<<grid, dim3(plain_side, plain_side), 0, stream>>>(in.train.floats, in.query.floats, out);
     check_launch("launching a thread a pair");
 }
 
 /// layers: 1, or 4 of half the width and height each.
 template <int side, int layers>
-void enqueue_tiles(const Problem& problem, const FloatRows& train, const FloatRows& query,
-                   const DistanceRows& out, void*, cudaStream_t stream) {
+void enqueue_tiles(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+                   cudaStream_t stream) {
     constexpr int halves = layers == 4 ? 2 : 1;
     const dim3 grid(blocks(problem.n_train, side * halves), blocks(problem.n_query, side * halves), layers);
-    tile_kernel<side><<<grid, dim3(side, side), 0, stream>>>(train, query, out);
+    tile_kernel<side><<<grid, dim3(side, side), 0, stream>>>(in.train.floats, in.query.floats, out);
     check_launch("launching tiles of seed 004");
 }
 
 }  // namespace
 
-#define TILES(name, side, layers, summary)                                               \
-    extern const DistanceKernel name {                                                   \
-#name, summary, supports < side>, workspace_bytes, enqueue_tiles < side, layers> \
+#define TILES(tiles, side, layers, text)     \
+    extern const DistanceKernel tiles {          \
+        .name = #tiles, .summary = text,         \
+        .supports = supports<side>,              \
+        .enqueue = enqueue_tiles<side, layers>   \
     }
 
-extern const DistanceKernel pair_plain{"pair_plain", "seed 004, §4.1: a thread a pair", supports<plain_side>,
-                                       workspace_bytes, enqueue_plain};
+extern const DistanceKernel pair_plain{.name = "pair_plain",
+                                       .summary = "seed 004, §4.1: a thread a pair",
+                                       .supports = supports<plain_side>,
+                                       .enqueue = enqueue_plain};
 TILES(pair_tile4, 4, 1, "seed 004, §5.1: tiles of 4 x 4");
 TILES(pair_tile8, 8, 1, "seed 004, §5.1: tiles of 8 x 8");
 TILES(pair_tile16, 16, 1, "seed 004, §5.1: tiles of 16 x 16");

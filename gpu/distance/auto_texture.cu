@@ -2,6 +2,7 @@
 // 000 does (§4.3). Arrays, limits and exactness are those of the kernel chosen.
 
 #include "gpu/distance/distance.h"
+#include "gpu/distance/transpose.cuh"
 
 namespace knn::gpu {
 
@@ -17,20 +18,25 @@ Refusal supports(const Problem& problem) {
     return refuse_all_but_direct("auto-texture", problem);
 }
 
-std::size_t workspace_bytes(const Problem& problem) {
-    return chosen(problem).workspace_bytes(problem);
+std::size_t prepared_bytes(const Problem& problem) {
+    return chosen(problem).prepared_bytes(problem);
 }
 
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void* d_workspace, cudaStream_t stream) {
-    chosen(problem).enqueue(problem, train, query, out, d_workspace, stream);
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+             cudaStream_t stream) {
+    const DistanceKernel& kernel = in.d_prepared != nullptr ? texture_distance : tiled_distance;
+    kernel.enqueue(problem, in, out, d_workspace, stream);
 }
 
 }  // namespace
 
 extern const DistanceKernel auto_texture_distance{
-    "auto-texture", "texture where the training images fit one, else tiled",
-    supports,       workspace_bytes,
-    enqueue,        direct_metrics};
+    .name = "auto-texture",
+    .summary = "texture where the training images fit one, else tiled",
+    .supports = supports,
+    .prepared_bytes = prepared_bytes,
+    .prepare = prepare_columns,
+    .enqueue = enqueue,
+    .metrics = direct_metrics};
 
 }  // namespace knn::gpu

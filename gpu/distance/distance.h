@@ -7,6 +7,7 @@
 #include <span>
 
 #include "data/core/problem.h"
+#include "gpu/runtime/load.h"
 #include "gpu/runtime/views.h"
 #include "gpu/runtime/workspace.h"
 
@@ -21,29 +22,54 @@ constexpr MetricSet metric_set(Metrics... metrics) {
 /// Those that go pixel by pixel.
 inline constexpr MetricSet direct_metrics = metric_set(Metric::l2, Metric::l1, Metric::lp);
 
+/// What a kernel takes images as.
+enum class Pixels { floats, bytes };
+
+/// Images as a kernel takes them; the other view is empty.
+struct Images {
+    FloatRows floats;
+    ByteRows bytes;
+};
+
+/// What a launch reads.
+struct DistanceInput {
+    Images train;  ///< only where the kernel has prepared nothing
+    Images query;
+    const void* d_prepared = nullptr;  ///< what `prepare` made of the training set
+};
+
 /// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances). A row may leave
 /// out what its default says.
 struct DistanceKernel {
     const char* name;
     const char* summary;
-    /// Why it cannot; empty where it can. `problem.n_query` is the size of a batch.
+    /// Why it cannot on the current device; empty where it can. `problem.n_query` is the size of a batch.
     Refusal (*supports)(const Problem& problem);
+    /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
+    /// training set itself), and what queues the launches that make it. The training set is not needed
+    /// afterwards.
+    std::size_t (*prepared_bytes)(const Problem& problem) = no_workspace;
+    void (*prepare)(const Problem& problem, const Images& train, void* d_prepared,
+                    cudaStream_t stream) = nullptr;
     std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
     /// Queues the launches on `stream`; allocates nothing and waits for nothing. out: problem.n_query ×
     /// problem.n_train.
-    void (*enqueue)(const Problem& problem, const FloatRows& train, const FloatRows& query,
-                    const DistanceRows& out, void* d_workspace, cudaStream_t stream) = nullptr;
+    void (*enqueue)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
+                    void* d_workspace, cudaStream_t stream) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
     int operations = 3;  ///< for each pair and pixel: subtract, multiply, add
+    Pixels takes = Pixels::floats;
+    void (*load)(const Problem& problem) = load_nothing;  ///< load.h; for kernels that `classic` takes unasked
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
 
-/// What every `enqueue` begins with. Throws DeviceError where `supports` refuses the problem, and where an
-/// array has not the problem's shape or does not begin its rows where views.h says.
-void check_arrays(const Refusal& refusal, const Problem& problem, const FloatRows& train,
-                  const FloatRows& query, const DistanceRows& out);
+/// What every `enqueue` begins with. Throws DeviceError where `refusal` says why not, and where an array has
+/// not the problem's shape, or its rows do not begin where views.h says. What is prepared replaces the training
+/// set.
+void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceInput& in,
+                  const DistanceRows& out, Pixels takes = Pixels::floats);
 
 /// What `supports` begins with: the limits of every engine, and that kernel `name` computes `metrics` alone;
 /// `names` says which these are, for the message.

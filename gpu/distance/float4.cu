@@ -23,6 +23,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/runtime/check.h"
 
@@ -216,27 +217,31 @@ Refusal supports(const Problem& problem) {
     return std::nullopt;
 }
 
-template <Metric metric>
-auto kernel_for(std::int64_t dim) {
-    return dim > 1024 ? float4_kernel<metric, true> : float4_kernel<metric, false>;
+auto kernel_for(const Problem& problem) {
+    if (problem.measure.metric == Metric::l1)
+        return problem.dim > 1024 ? float4_kernel<Metric::l1, true> : float4_kernel<Metric::l1, false>;
+    return problem.dim > 1024 ? float4_kernel<Metric::l2, true> : float4_kernel<Metric::l2, false>;
 }
 
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void*, cudaStream_t stream) {
-    check_arrays(supports(problem), problem, train, query, out);
+void load(const Problem& problem) {
+    load_kernels(kernel_for(problem));
+}
+
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
     // Whatever the pitch is; `supports` expects that of cudaMallocPitch.
-    for (const FloatRows& rows : {train, query})
+    for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
                 "at most 64 GiB of images as floats");
-    const std::int64_t query_tiles = (problem.n_query + tile_query - 1) / tile_query;
-    const std::int64_t train_tiles = (problem.n_train + tile_train - 1) / tile_train;
-    const auto kernel = problem.measure.metric == Metric::l1 ? kernel_for<Metric::l1>(problem.dim)
-                                                     : kernel_for<Metric::l2>(problem.dim);
+    const std::int64_t query_tiles = divide_up(problem.n_query, tile_query);
+    const std::int64_t train_tiles = divide_up(problem.n_train, tile_train);
+    const auto kernel = kernel_for(problem);
     constexpr int shared_bytes = stages * sizeof(SharedTile);
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "reserving shared memory for float4");
     kernel<<<grid_size(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
-        train, query, out, static_cast<int>(query_tiles));
+        in.train.floats, in.query.floats, out, static_cast<int>(query_tiles));
     check_launch("launching float4");
 }
 
@@ -247,6 +252,7 @@ extern const DistanceKernel float4_distance{
     .summary = "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
     .supports = supports,
     .enqueue = enqueue,
-    .metrics = metrics};
+    .metrics = metrics,
+    .load = load};
 
 }  // namespace knn::gpu

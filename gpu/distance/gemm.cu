@@ -1,15 +1,14 @@
 // Distances from a matrix product (seed 001, "Distance calculation"): ‖q‖² + ‖r‖² − 2 q·r, cosine,
 // Pearson.
 //
-// train      n_train × dim floats holding integers 0..255, pitched rows (multiples of 16 bytes), device
-//            memory
-// query      n_query × dim floats, the same
-// workspace  both sets as signed bytes, pixel − 128, rows `stride` = dim rounded up to 32 bytes apart,
-//            zeros beyond dim; Σ and Σ² of every such row; the training set is filled up to a multiple of
-//            4 rows. 32 MiB for cuBLAS.
+// train      n_train × dim bytes, pitched rows (multiples of 4 bytes), device memory; read once
+// query      n_query × dim bytes, the same
+// prepared   the training set as signed bytes, pixel − 128, rows `stride` = dim rounded up to 32 bytes apart,
+//            zeros beyond dim; Σ and Σ² of every such row; filled up to a multiple of 4 rows
+// workspace  the queries in the same form; 32 MiB for cuBLAS
 // out        n_query × n_train 32-bit scores, rows beginning at multiples of 16 bytes; what lies between
 //            n_train and the next multiple of 4 is overwritten
-// launch     a warp a row takes the bytes and sums; then cuBLAS multiplies 8-bit integers into `out`, and
+// launch     a warp a row shifts the bytes and sums; then cuBLAS multiplies 8-bit integers into `out`, and
 //            a pass over it turns the products into scores. Slices of the queries small enough for the L2
 //            cache were slower: what the pass gains, the smaller products lose (docs/performance.md).
 // exact      with q' = q − 128 and r' = r − 128 the products are signed bytes and cuBLAS sums them in
@@ -25,22 +24,20 @@
 #include <algorithm>
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/cosine_score.cuh"
 #include "gpu/distance/distance.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/int8_product.h"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 
 namespace {
 
 constexpr int shift = 128;
-constexpr int threads = 256, warp = 32;
+constexpr int threads = 256;
 constexpr int rows_a_block = 8;  // of the last pass
-
-std::int64_t round_up(std::int64_t n, std::int64_t to) {
-    return (n + to - 1) / to * to;
-}
 
 /// Σ (pixel − 128) and Σ (pixel − 128)² of an image.
 struct Sums {
@@ -48,75 +45,58 @@ struct Sums {
     unsigned squares;
 };
 
-/// Signed bytes and their sums in the workspace: n rows.
-struct Bytes {
-    std::int8_t* d_data;
-    Sums* d_sums;
+/// Signed bytes and their sums: n rows in memory of `bytes` bytes, the sums behind the rows.
+struct Shifted {
     std::int64_t n, stride;
-};
+    std::size_t sums_begin, bytes;
+    char* d_memory = nullptr;
 
-/// Where things stand in the workspace; every part begins at a multiple of 256 bytes.
-struct Plan {
-    std::int64_t stride, n_train, n_query;
-    std::size_t train, train_sums, query, query_sums, product, bytes;
+    Shifted(std::int64_t rows, std::int64_t dim, const void* d_memory_ = nullptr)
+        : n(rows),
+          stride(round_up(dim, 32)),
+          sums_begin(static_cast<std::size_t>(round_up(n * stride, 256))),
+          bytes(sums_begin + static_cast<std::size_t>(round_up(n * static_cast<std::int64_t>(sizeof(Sums)), 256))),
+          d_memory(static_cast<char*>(const_cast<void*>(d_memory_))) {}
 
-    explicit Plan(const Problem& problem)
-        : stride(round_up(problem.dim, 32)), n_train(round_up(problem.n_train, 4)), n_query(problem.n_query) {
-        std::size_t end = 0;
-        const auto take = [&](std::size_t size) {
-            const std::size_t begin = end;
-            end += (size + 255) / 256 * 256;
-            return begin;
-        };
-        train = take(static_cast<std::size_t>(n_train * stride));
-        train_sums = take(static_cast<std::size_t>(n_train) * sizeof(Sums));
-        query = take(static_cast<std::size_t>(n_query * stride));
-        query_sums = take(static_cast<std::size_t>(n_query) * sizeof(Sums));
-        product = take(Int8Product::workspace_bytes);
-        bytes = end;
-    }
-    Bytes train_bytes(char* d_workspace) const {
-        return {reinterpret_cast<std::int8_t*>(d_workspace + train),
-                reinterpret_cast<Sums*>(d_workspace + train_sums), n_train, stride};
-    }
-    Bytes query_bytes(char* d_workspace) const {
-        return {reinterpret_cast<std::int8_t*>(d_workspace + query),
-                reinterpret_cast<Sums*>(d_workspace + query_sums), n_query, stride};
-    }
+    __host__ __device__ std::int8_t* d_data() const { return reinterpret_cast<std::int8_t*>(d_memory); }
+    __host__ __device__ Sums* d_sums() const { return reinterpret_cast<Sums*>(d_memory + sums_begin); }
 };
+Shifted shifted_train(const Problem& problem, const void* d_memory = nullptr) {
+    return {round_up(problem.n_train, 4), problem.dim, d_memory};
+}
+Shifted shifted_query(const Problem& problem, const void* d_memory = nullptr) {
+    return {problem.n_query, problem.dim, d_memory};
+}
 
 /// A warp a row; rows beyond those of `in`, and columns beyond its, become 0.
-__global__ void __launch_bounds__(threads) narrow_kernel(FloatRows in, Bytes out) {
-    const int lane = static_cast<int>(threadIdx.x) % warp;
-    const std::int64_t n = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp;
+__global__ void __launch_bounds__(threads) shift_kernel(ByteRows in, Shifted out) {
+    const int lane = static_cast<int>(threadIdx.x) % warp_size;
+    const std::int64_t n = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp_size;
     if (n >= out.n) return;
-    assert(in.aligned(sizeof(float4)) && out.stride % 32 == 0 && out.stride >= in.cols);
+    assert(in.aligned(sizeof(uchar4)) && out.stride % 32 == 0 && out.stride >= in.cols);
     const std::int64_t cols = n < in.n ? in.cols : 0;
-    const auto* in_row = reinterpret_cast<const float4*>(in.row(n < in.n ? n : 0));
-    auto* out_row = reinterpret_cast<char4*>(out.d_data + n * out.stride);
+    const auto* in_row = reinterpret_cast<const uchar4*>(in.row(n < in.n ? n : 0));
+    auto* out_row = reinterpret_cast<char4*>(out.d_data() + n * out.stride);
     int sum = 0;
     unsigned squares = 0;
-    for (std::int64_t i = lane; 4 * i < out.stride; i += warp) {
-        const float4 pixels = 4 * i < cols ? in_row[i] : make_float4(0, 0, 0, 0);
-        const auto narrow = [&](std::int64_t column, float pixel) {
-            const int value = column < cols ? static_cast<int>(pixel) - shift : 0;
-            assert(value >= -shift && value < shift);
+    for (std::int64_t i = lane; 4 * i < out.stride; i += warp_size) {
+        const uchar4 pixels = 4 * i < cols ? in_row[i] : make_uchar4(0, 0, 0, 0);
+        const auto shifted = [&](std::int64_t column, unsigned char pixel) {
+            const int value = column < cols ? pixel - shift : 0;
             sum += value;
             squares += static_cast<unsigned>(value * value);
             return static_cast<signed char>(value);
         };
         char4 bytes;
-        bytes.x = narrow(4 * i, pixels.x);
-        bytes.y = narrow(4 * i + 1, pixels.y);
-        bytes.z = narrow(4 * i + 2, pixels.z);
-        bytes.w = narrow(4 * i + 3, pixels.w);
+        bytes.x = shifted(4 * i, pixels.x);
+        bytes.y = shifted(4 * i + 1, pixels.y);
+        bytes.z = shifted(4 * i + 2, pixels.z);
+        bytes.w = shifted(4 * i + 3, pixels.w);
         out_row[i] = bytes;
     }
-    for (int step = warp / 2; step > 0; step /= 2) {
-        sum += __shfl_xor_sync(0xffffffffu, sum, step);
-        squares += __shfl_xor_sync(0xffffffffu, squares, step);
-    }
-    if (lane == 0) out.d_sums[n] = {sum, squares};
+    sum = warp_sum(sum);
+    squares = warp_sum(squares);
+    if (lane == 0) out.d_sums()[n] = {sum, squares};
 }
 
 /// What an image brings into the score of a pair; each holds an integer below 2⁵³.
@@ -175,22 +155,25 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+auto score_kernel_for(Metric metric) {
+    return metric == Metric::cosine    ? score_kernel<CosineSide>
+           : metric == Metric::pearson ? score_kernel<PearsonSide>
+                                       : score_kernel<L2Side>;
+}
+
 void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums* d_train, const Sums* d_query,
                     cudaStream_t stream) {
-    const auto kernel = problem.measure.metric == Metric::cosine    ? score_kernel<CosineSide>
-                        : problem.measure.metric == Metric::pearson ? score_kernel<PearsonSide>
-                                                            : score_kernel<L2Side>;
+    const auto kernel = score_kernel_for(problem.measure.metric);
     constexpr std::int64_t max_grid_y = 65'535;
     require(out.n <= max_grid_y * rows_a_block, "at most 524,280 queries at once");
-    const dim3 grid(grid_size((out.cols + 4 * threads - 1) / (4 * threads)),
-                    static_cast<unsigned>((out.n + rows_a_block - 1) / rows_a_block));
+    const dim3 grid(grid_size(divide_up(out.cols, 4 * threads)),
+                    static_cast<unsigned>(divide_up(out.n, rows_a_block)));
     kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
     check_launch("launching the scores of gemm");
 }
 
-void enqueue_narrow(const FloatRows& in, const Bytes& out, cudaStream_t stream) {
-    constexpr int rows = threads / warp;
-    narrow_kernel<<<grid_size((out.n + rows - 1) / rows), threads, 0, stream>>>(in, out);
+void enqueue_shift(const ByteRows& in, const Shifted& out, cudaStream_t stream) {
+    shift_kernel<<<grid_size(divide_up(out.n, threads / warp_size)), threads, 0, stream>>>(in, out);
     check_launch("launching the bytes of gemm");
 }
 
@@ -202,35 +185,52 @@ Refusal supports(const Problem& problem) {
     return std::nullopt;
 }
 
-std::size_t workspace_bytes(const Problem& problem) {
-    return Plan(problem).bytes;
+std::size_t prepared_bytes(const Problem& problem) {
+    return shifted_train(problem).bytes;
 }
 
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void* d_workspace, cudaStream_t stream) {
-    check_arrays(supports(problem), problem, train, query, out);
+void prepare(const Problem& problem, const Images& train, void* d_prepared, cudaStream_t stream) {
+    enqueue_shift(train.bytes, shifted_train(problem, d_prepared), stream);
+}
+
+std::size_t workspace_bytes(const Problem& problem) {
+    return shifted_query(problem).bytes + Int8Product::workspace_bytes;
+}
+
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out, Pixels::bytes);
+    require(in.d_prepared != nullptr, "the training set as signed bytes");
     require(out.aligned(sizeof(uint4)) &&
                 out.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(round_up(out.cols, 4)),
             "rows of scores at multiples of 16 bytes");
-    const Plan plan(problem);
-    const Bytes a = plan.train_bytes(static_cast<char*>(d_workspace)),
-                b = plan.query_bytes(static_cast<char*>(d_workspace));
-    enqueue_narrow(train, a, stream);
-    enqueue_narrow(query, b, stream);
+    const Shifted train = shifted_train(problem, in.d_prepared), query = shifted_query(problem, d_workspace);
+    enqueue_shift(in.query.bytes, query, stream);
 
     const auto out_stride = static_cast<std::int64_t>(out.pitch_bytes / sizeof(std::uint32_t));
-    const Int8Product product({a.n, b.n, round_up(problem.dim, 16), plan.stride, out_stride});
-    product.enqueue(a.d_data, b.d_data, reinterpret_cast<std::int32_t*>(out.d_data),
-                    static_cast<char*>(d_workspace) + plan.product, stream);
-    enqueue_scores(problem, out, a.d_sums, b.d_sums, stream);
+    const Int8Product product({train.n, query.n, round_up(problem.dim, 16), train.stride, out_stride});
+    product.enqueue(train.d_data(), query.d_data(), reinterpret_cast<std::int32_t*>(out.d_data),
+                    static_cast<char*>(d_workspace) + query.bytes, stream);
+    enqueue_scores(problem, out, train.d_sums(), query.d_sums(), stream);
+}
+
+void load(const Problem& problem) {
+    load_kernels(shift_kernel, score_kernel_for(problem.measure.metric));
 }
 
 }  // namespace
 
 extern const DistanceKernel gemm_distance{
-    "gemm",   "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
-    supports, workspace_bytes,
-    enqueue,  metrics,
-    2};
+    .name = "gemm",
+    .summary = "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
+    .supports = supports,
+    .prepared_bytes = prepared_bytes,
+    .prepare = prepare,
+    .workspace_bytes = workspace_bytes,
+    .enqueue = enqueue,
+    .metrics = metrics,
+    .operations = 2,
+    .takes = Pixels::bytes,
+    .load = load};
 
 }  // namespace knn::gpu

@@ -12,6 +12,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/runtime/check.h"
@@ -47,13 +48,13 @@ Refusal supports(const Problem& problem) {
     return refuse_all_but_direct("naive", problem);
 }
 
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void*, cudaStream_t stream) {
-    check_arrays(supports(problem), problem, train, query, out);
-    const std::int64_t train_blocks = (problem.n_train + threads - 1) / threads;
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
+    const std::int64_t train_blocks = divide_up(problem.n_train, threads);
     with_terms(problem, [&](const auto& terms) {
-        naive_kernel<<<grid_size(train_blocks * problem.n_query), threads, 0, stream>>>(train, query, out,
-                                                                                        train_blocks, terms);
+        naive_kernel<<<grid_size(train_blocks * problem.n_query), threads, 0, stream>>>(
+            in.train.floats, in.query.floats, out, train_blocks, terms);
     });
     check_launch("launching naive");
 }

@@ -2,7 +2,7 @@
 //
 // train      n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query      n_query × dim floats, the same
-// workspace  dim × stride floats: the training set transposed, stride = n_train rounded up to 32, so that
+// prepared   dim × stride floats: the training set transposed, stride = n_train rounded up to 32, so that
 //            neighboring threads read neighboring addresses
 // out        n_query × n_train 32-bit scores, pitched rows
 // launch     a block of 256 threads holds one query in shared memory, a thread takes one training image
@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
@@ -74,17 +75,17 @@ Refusal supports(const Problem& problem) {
     return refuse_all_but_direct("row_shared", problem);
 }
 
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void* d_workspace, cudaStream_t stream) {
-    check_arrays(supports(problem), problem, train, query, out);
-    auto* d_columns = static_cast<float*>(d_workspace);
-    enqueue_transpose(train, d_columns, stream);
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports(problem), problem, in, out);
+    require(in.d_prepared != nullptr, "the training set column by column");
     // Enough blocks for a large card even for one query.
     const auto slices = static_cast<unsigned>(std::clamp<std::int64_t>(
-        (problem.n_train + threads - 1) / threads, 1, std::max<std::int64_t>(1, 2048 / problem.n_query)));
+        divide_up(problem.n_train, threads), 1, std::max<std::int64_t>(1, 2048 / problem.n_query)));
     with_terms(problem, [&](const auto& terms) {
         row_shared_kernel<<<dim3(grid_size(problem.n_query), slices), threads, 0, stream>>>(
-            d_columns, column_stride(problem.n_train), query, out, terms);
+            static_cast<const float*>(in.d_prepared), column_stride(problem.n_train), in.query.floats, out,
+            terms);
     });
     check_launch("launching row_shared");
 }
@@ -92,8 +93,12 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel row_shared_distance{
-    "row_shared", "one query in shared memory a block, the training set column by column",
-    supports,     columns_bytes,
-    enqueue,      direct_metrics};
+    .name = "row_shared",
+    .summary = "one query in shared memory a block, the training set column by column",
+    .supports = supports,
+    .prepared_bytes = columns_bytes,
+    .prepare = prepare_columns,
+    .enqueue = enqueue,
+    .metrics = direct_metrics};
 
 }  // namespace knn::gpu

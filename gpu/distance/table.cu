@@ -1,4 +1,6 @@
 #include "gpu/distance/distance.h"
+
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 
 // One line a distance kernel, in the order in which `classic` takes the first that supports a problem.
@@ -29,21 +31,32 @@ std::span<const DistanceKernel* const> distance_table() {
     return table;
 }
 
-void check_arrays(const Refusal& refusal, const Problem& problem, const FloatRows& train,
-                  const FloatRows& query, const DistanceRows& out) {
-    require_supported(refusal);
-    const auto fits = [](const auto& rows, std::int64_t n, std::int64_t cols, std::int64_t room) {
-        return rows.n == n && rows.cols == cols &&
-               rows.pitch_bytes >= static_cast<std::size_t>(room) * sizeof(*rows.d_data);
-    };
-    const std::int64_t padded = (problem.dim + 3) / 4 * 4;
-    require(fits(train, problem.n_train, problem.dim, padded) &&
-                fits(query, problem.n_query, problem.dim, padded) &&
-                fits(out, problem.n_query, problem.n_train, problem.n_train),
+namespace {
+
+template <class T>
+bool fits(const PitchedRows<T>& rows, std::int64_t n, std::int64_t cols, std::int64_t room) {
+    return rows.n == n && rows.cols == cols && rows.pitch_bytes >= static_cast<std::size_t>(room) * sizeof(T);
+}
+
+void check_images(const Images& images, std::int64_t n, std::int64_t dim, Pixels takes) {
+    const std::int64_t padded = round_up(dim, 4);
+    const bool floats = takes == Pixels::floats;
+    require(floats ? fits(images.floats, n, dim, padded) : fits(images.bytes, n, dim, padded),
             "arrays of the problem's shape");
-    require(
-        train.aligned(sizeof(float4)) && query.aligned(sizeof(float4)) && out.aligned(sizeof(std::uint32_t)),
-        "rows of floats at multiples of 16 bytes");
+    require(!floats || images.floats.aligned(sizeof(float4)), "rows of floats at multiples of 16 bytes");
+    require(floats || images.bytes.aligned(sizeof(uchar4)), "rows of bytes at multiples of 4");
+}
+
+}  // namespace
+
+void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceInput& in,
+                  const DistanceRows& out, Pixels takes) {
+    require_supported(refusal);
+    require(fits(out, problem.n_query, problem.n_train, problem.n_train) &&
+                out.aligned(sizeof(std::uint32_t)),
+            "arrays of the problem's shape");
+    check_images(in.query, problem.n_query, problem.dim, takes);
+    if (in.d_prepared == nullptr) check_images(in.train, problem.n_train, problem.dim, takes);
 }
 
 Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem) {

@@ -2,12 +2,10 @@
 /// What one pixel adds to the distance of a pair, for the metrics that go pixel by pixel. A kernel is a
 /// template over one of these types; `with_terms` picks it. data/core/metric.h defines the scores.
 ///
-///   L2, L1   summed in a float that `carry` empties into an integer at least every 256 pixels: 256 · 255² <
-///   2²⁴, so
-///            no sum is rounded
+///   L2, L1   summed in a float that `carry` empties into an integer at least every 256 pixels:
+///            256 · 255² < 2²⁴, so no sum is rounded
 ///   Lp       terms are looked up in power_table(p), which travels as a kernel argument of 2 KB, and added in
-///   double
-///            precision. A kernel adds the pixels of a pair in their order, as the definition says.
+///            double precision. A kernel adds the pixels of a pair in their order, as the definition says.
 ///
 /// A pixel that both images lack is 0 in both and adds 0, so tiles may be padded with zeros.
 

@@ -3,7 +3,7 @@
 // train      n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query      n_query × dim floats, the same, zeros up to a multiple of 4; rows begin at multiples of 16
 //            bytes
-// workspace  dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional
+// prepared   dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional
 //            texture over it has the training images along x and the pixels along y. Beyond both ends it
 //            reads 0.
 // out        n_query × n_train 32-bit scores, pitched rows
@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
@@ -89,19 +90,20 @@ Refusal supports(const Problem& problem) {
     return std::nullopt;
 }
 
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void* d_workspace, cudaStream_t stream) {
-    check_arrays(supports(problem), problem, train, query, out);
-    auto* d_columns = static_cast<float*>(d_workspace);
-    enqueue_transpose(train, d_columns, stream);
-    const FloatRows columns{d_columns, problem.dim, problem.n_train,
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(refuse_all_but_direct("texture", problem), problem, in, out);
+    require(in.d_prepared != nullptr, "the training set column by column");
+    // Textures are read alone; that the type of their memory is not const is CUDA's.
+    const FloatRows columns{static_cast<float*>(const_cast<void*>(in.d_prepared)), problem.dim,
+                            problem.n_train,
                             sizeof(float) * static_cast<std::size_t>(column_stride(problem.n_train))};
-    const std::int64_t query_groups = (problem.n_query + per_thread - 1) / per_thread;
-    const std::int64_t train_blocks = (problem.n_train + threads - 1) / threads;
+    const std::int64_t query_groups = divide_up(problem.n_query, per_thread);
+    const std::int64_t train_blocks = divide_up(problem.n_train, threads);
     with_texture(columns, stream, [&](cudaTextureObject_t texture) {
         with_terms(problem, [&](const auto& terms) {
             texture_kernel<<<grid_size(query_groups * train_blocks), threads, 0, stream>>>(
-                texture, query, out, query_groups, terms);
+                texture, in.query.floats, out, query_groups, terms);
         });
         check_launch("launching texture");
     });
@@ -110,7 +112,12 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel texture_distance{
-    "texture",     "training images through a texture, 8 queries a thread", supports, columns_bytes, enqueue,
-    direct_metrics};
+    .name = "texture",
+    .summary = "training images through a texture, 8 queries a thread",
+    .supports = supports,
+    .prepared_bytes = columns_bytes,
+    .prepare = prepare_columns,
+    .enqueue = enqueue,
+    .metrics = direct_metrics};
 
 }  // namespace knn::gpu

@@ -13,6 +13,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/runtime/check.h"
@@ -58,14 +59,14 @@ Refusal supports(const Problem& problem) {
 }
 
 template <int side>
-void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& query, const DistanceRows& out,
-             void*, cudaStream_t stream) {
-    check_arrays(supports<side>(problem), problem, train, query, out);
-    const std::int64_t query_tiles = (problem.n_query + side - 1) / side;
-    const std::int64_t train_tiles = (problem.n_train + side - 1) / side;
+void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+             cudaStream_t stream) {
+    check_arrays(supports<side>(problem), problem, in, out);
+    const std::int64_t query_tiles = divide_up(problem.n_query, side);
+    const std::int64_t train_tiles = divide_up(problem.n_train, side);
     with_terms(problem, [&]<class Terms>(const Terms& terms) {
         tiled_kernel<side, Terms><<<grid_size(query_tiles * train_tiles), dim3(side, side), 0, stream>>>(
-            train, query, out, query_tiles, terms);
+            in.train.floats, in.query.floats, out, query_tiles, terms);
     });
     check_launch("launching tiled");
 }

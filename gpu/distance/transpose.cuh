@@ -6,6 +6,8 @@
 #include <cassert>
 
 #include "data/core/problem.h"
+#include "data/core/round_up.h"
+#include "gpu/distance/distance.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
 
@@ -36,19 +38,21 @@ static __global__ void __launch_bounds__(tile* tile_rows)
 
 /// Floats from one column's beginning to the next: n_train rounded up to 32.
 inline std::int64_t column_stride(std::int64_t n_train) {
-    return (n_train + transposing::tile - 1) / transposing::tile * transposing::tile;
+    return round_up(n_train, transposing::tile);
 }
 
 inline std::size_t columns_bytes(const Problem& problem) {
     return sizeof(float) * static_cast<std::size_t>(problem.dim * column_stride(problem.n_train));
 }
 
-/// Queues the copy of n_train × dim floats to d_columns: dim × column_stride(n_train).
-inline void enqueue_transpose(const FloatRows& train, float* d_columns, cudaStream_t stream) {
+/// DistanceKernel::prepare: queues the copy of n_train × dim floats to dim × column_stride(n_train).
+inline void prepare_columns(const Problem&, const Images& images, void* d_columns, cudaStream_t stream) {
     using namespace transposing;
+    const FloatRows& train = images.floats;
     const std::int64_t stride = column_stride(train.n);
-    const dim3 tiles(grid_size(stride / tile), static_cast<unsigned>((train.cols + tile - 1) / tile));
-    transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(train, d_columns, stride);
+    const dim3 tiles(grid_size(stride / tile), static_cast<unsigned>(divide_up(train.cols, tile)));
+    transpose_kernel<<<tiles, dim3(tile, tile_rows), 0, stream>>>(train, static_cast<float*>(d_columns),
+                                                                  stride);
     check_launch("launching the transposition of the training set");
 }
 

@@ -1,21 +1,21 @@
-// The pipeline `classic`, batch by batch over the queries:
+// The engine `classic`:
 //
-//   host bytes ─upload→ pitched bytes ─expand→ pitched floats ─distance→ matrix ─sort→ neighbors ─vote→ votes
-//   ─download→ host
+//   training bytes ─upload→ bytes ─expand→ what the distance kernel reads: floats, or a form of its own
+//   query bytes ─upload→ bytes ─expand→ floats ─distance→ matrix ─sort→ neighbors ─vote→ votes ─download→ host
 //
-// Two slots take turns: while the kernels work on the batch in one slot, the next batch is uploaded into the
-// other and the results of the one before travel back, each direction on a stream of its own.
-
-#include "gpu/engines/classic.h"
+// One form of the training set stays on the device. Kernels that take bytes have no floats at all. The matrix,
+// the floats and the workspace are those of one batch, because batches run one after another.
 
 #include <algorithm>
-#include <memory>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/expand.h"
-#include "gpu/engines/slot.h"
+#include "gpu/engines/batches.h"
+#include "gpu/engines/exclude.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/runtime/stream.h"
+#include "gpu/runtime/pitched_buffer.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -23,200 +23,168 @@ namespace knn::gpu {
 namespace {
 
 // More queries at once gain no speed, and would make Ctrl-C and the progress bar wait.
-constexpr std::int64_t max_batch = 4096;
+constexpr std::int64_t usual_batch = 4096;
+// Whoever asks for more gets so many: the grid of every kernel holds them.
+constexpr std::int64_t most_queries = std::int64_t{1} << 18;
 
-void copy_rows(const Rows& from, const ByteRows& to, cudaStream_t stream) {
-    const auto dim = static_cast<std::size_t>(from.dim);
-    check(cudaMemcpy2DAsync(to.d_data, to.pitch_bytes, from.pixels, dim, dim,
-                            static_cast<std::size_t>(from.count), cudaMemcpyHostToDevice, stream),
-          "uploading images");
+/// The rows of a float buffer that hold n images; its padding columns are not counted.
+FloatRows float_view(const PitchedBuffer<float>& buffer, std::int64_t n, std::int64_t dim) {
+    FloatRows view = buffer.first(n);
+    view.cols = dim;
+    return view;
 }
 
-std::int64_t round_up(std::int64_t n, std::int64_t to) {
-    return (n + to - 1) / to * to;
-}
-
-/// One search on one device. The constructor uploads the training set; run() goes through the queries.
-class Classic {
+class Classic final : public BatchEngine {
   public:
-    Classic(const SearchRequest& request, const DistanceKernel& distance, const Selector& selector,
-            const Watch& watch)
-        : request_(request),
-          watch_(watch),
-          distance_(distance),
-          selector_(selector),
-          train_bytes_(request.train.count, request.train.dim),
-          train_(request.train.count, round_up(request.train.dim, 4)),
-          train_labels_(request.train_labels.size()) {
-        upload_training_set();
-        batch_ = choose_batch();
-        query_ = PitchedBuffer<float>(batch_, round_up(request.query.dim, 4));
-        matrix_ = PitchedBuffer<std::uint32_t>(batch_, request.train.count);
-        workspace_ = DeviceBuffer<char>(workspace_bytes(batch_));
-        for (auto& slot : slots_)
-            slot = std::make_unique<Slot>(batch_, request.query.dim, request.k);
+    /// Takes the training set from `upload`, on its stream.
+    Classic(const DistanceKernel& distance, const Selector& selector, const Rows& train,
+            const Measure& measure, Upload& upload, Timeline& timeline)
+        : distance_(distance), selector_(selector), n_train_(train.count), dim_(train.dim), measure_(measure) {
+        const Problem problem = problem_of(1, 1);
+        const ByteRows bytes = upload.images.rows(n_train_, dim_);
+        const bool floats = distance.takes == Pixels::floats;
+        if (floats) train_floats_ = PitchedBuffer<float>(n_train_, round_up(dim_, 4));
+        prepared_ = DeviceBuffer<char>(distance.prepared_bytes(problem));
+        const double size = static_cast<double>(n_train_) * static_cast<double>(dim_);
+        distance.load(problem);
+        selector.load(problem);
+        load_vote();
+        upload.timer.time(upload.stream, {.name = "expand", .bytes = (floats ? 5 : 2) * size}, [&] {
+            if (floats) enqueue_expand(bytes, float_view(train_floats_, n_train_, dim_), upload.stream);
+            if (prepared_.size() > 0)
+                distance.prepare(problem, images(train_floats_, bytes), prepared_.d_data(), upload.stream);
+        });
+        upload.finish(timeline);
+        if (prepared_.size() > 0)
+            train_floats_ = {};
+        else if (!floats)
+            train_bytes_ = std::move(upload.images);
     }
 
-    ~Classic() { cudaDeviceSynchronize(); }  // before anything that a queued kernel or copy uses goes away
-
-    SearchResult run() {
-        SearchResult result;
-        result.neighbors = Neighbors(request_.query.count, request_.k);
-        result.votes.resize(static_cast<std::size_t>(request_.query.count));
-        int turn = 0;
-        for (std::int64_t begin = 0; begin < request_.query.count; begin += batch_, turn ^= 1) {
-            collect(*slots_[turn], result);
-            watch_.step(done_, request_.query.count);
-            enqueue(*slots_[turn], begin);
+    std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
+        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, most_queries});
+        std::int64_t batch = most;
+        if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {
+            batch = fitting(most, k);
+            if (batch > matrix_.rows().n) {
+                matrix_ = {};
+                query_floats_ = {};
+                matrix_ = PitchedBuffer<std::uint32_t>(batch, n_train_);
+                if (distance_.takes == Pixels::floats)
+                    query_floats_ = PitchedBuffer<float>(batch, round_up(dim_, 4));
+            }
+            workspace_.reserve(workspace_bytes(batch, k));
         }
-        for (int left = 0; left < 2; ++left, turn ^= 1)
-            collect(*slots_[turn], result);
-        watch_.step(done_, request_.query.count);
+        return batch;
+    }
 
-        train_upload_.add_to(result.timeline);
-        train_expand_.add_to(result.timeline);
-        result.distance = distance_.name;
-        result.select = selector_.name;
-        result.batch = batch_;
-        result.threads = 1;
-        return result;
+    std::vector<Step> steps(const Batch& batch) override {
+        const std::int64_t count = batch.query.n;
+        const Problem problem = problem_of(count, batch.out.k);
+        const double n = static_cast<double>(count), n_train = static_cast<double>(n_train_);
+        const double dim = static_cast<double>(dim_), pairs = n * n_train;
+        const double pixel = distance_.takes == Pixels::floats ? 4 : 1;
+        const DistanceInput in{.train = images(train_floats_, train_bytes_.rows(n_train_, dim_)),
+                               .query = images(query_floats_, batch.query),
+                               .d_prepared = prepared_.size() > 0 ? prepared_.d_data() : nullptr};
+        const DistanceRows matrix = matrix_.first(count);
+        const Excluded excluded = batch.excluded;
+        const NeighborRows out = batch.out;
+        char* d_workspace = workspace_.d_data();
+        std::vector<Step> steps;
+        if (distance_.takes == Pixels::floats)
+            steps.push_back({{.name = "expand", .bytes = 5 * n * dim},
+                             [bytes = batch.query, floats = in.query.floats](cudaStream_t stream) {
+                                 enqueue_expand(bytes, floats, stream);
+                             }});
+        steps.push_back({{.name = "distance",
+                          .bytes = pixel * (n_train * dim + n * dim) + 4 * pairs,
+                          .operations = distance_.operations * pairs * dim},
+                         [=, this](cudaStream_t stream) {
+                             distance_.enqueue(problem, in, matrix, d_workspace, stream);
+                             if (excluded.any()) enqueue_exclude(matrix, excluded, stream);
+                         }});
+        steps.push_back({{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
+                         [=, this](cudaStream_t stream) {
+                             selector_.enqueue(problem, matrix, out, d_workspace, stream);
+                         }});
+        return steps;
     }
 
   private:
-    Problem batch_problem(std::int64_t n) const {
-        Problem problem = request_.problem();
-        problem.n_query = n;
-        return problem;
+    Problem problem_of(std::int64_t n_query, int k) const { return {n_train_, n_query, dim_, k, measure_}; }
+
+    /// What the kernel takes: `bytes`, or the floats that were made of them.
+    Images images(const PitchedBuffer<float>& floats, const ByteRows& bytes) const {
+        if (distance_.takes == Pixels::bytes) return {{}, bytes};
+        return {float_view(floats, bytes.n, dim_), {}};
     }
 
-    std::size_t workspace_bytes(std::int64_t n) const {
-        return std::max(distance_.workspace_bytes(batch_problem(n)),
-                        selector_.workspace_bytes(batch_problem(n)));
-    }
-
-    void upload_training_set() {
-        const double bytes =
-            static_cast<double>(request_.train.count) * static_cast<double>(request_.train.dim);
-        train_upload_.time(copies_in_, {.name = "upload", .bytes = bytes, .transfer = true}, [&] {
-            copy_rows(request_.train, train_bytes_.rows(), copies_in_);
-            check(cudaMemcpyAsync(train_labels_.d_data(), request_.train_labels.data(),
-                                  request_.train_labels.size(), cudaMemcpyHostToDevice, copies_in_),
-                  "uploading labels");
-        });
-        kernels_.wait_for(train_upload_.end);
-        train_expand_.time(kernels_, {.name = "expand", .bytes = 5 * bytes}, [&] {
-            enqueue_expand(train_bytes_.rows(), float_view(train_, request_.train), kernels_);
-        });
-    }
-
-    /// The rows of a float buffer that hold these images; its padding columns are not counted.
-    static FloatRows float_view(const PitchedBuffer<float>& buffer, const Rows& images) {
-        FloatRows view = buffer.first(images.count);
-        view.cols = images.dim;
-        return view;
+    std::size_t workspace_bytes(std::int64_t n_query, int k) const {
+        const Problem problem = problem_of(n_query, k);
+        return std::max(distance_.workspace_bytes(problem), selector_.workspace_bytes(problem));
     }
 
     /// As many queries as leave a tenth of the free memory untouched.
-    std::int64_t choose_batch() const {
+    std::int64_t fitting(std::int64_t batch, int k) const {
         std::size_t free_bytes = 0, all_bytes = 0;
         check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
         constexpr std::int64_t pitch = 512;  // at most what cudaMallocPitch rounds rows up to
-        const std::int64_t dim = request_.query.dim, k = request_.k;
-        const std::int64_t a_query = round_up(4 * request_.train.count, pitch) + round_up(4 * dim, pitch) +
-                                     2 * (round_up(dim, pitch) + static_cast<std::int64_t>(sizeof(Vote)) +
-                                          k * static_cast<std::int64_t>(sizeof(Neighbor)));
-        const auto budget = static_cast<std::int64_t>(free_bytes / 10 * 9);
-        std::int64_t batch = std::min(request_.batch > 0 ? request_.batch : max_batch, request_.query.count);
-        while (batch > 1 && batch * a_query + static_cast<std::int64_t>(workspace_bytes(batch)) > budget)
+        const std::int64_t images = round_up(4 * n_train_, pitch) + round_up(4 * dim_, pitch);
+        const std::int64_t in_flight = 2 * (ImageBuffer::pitch_of(dim_) + static_cast<std::int64_t>(sizeof(Vote)) +
+                                            k * static_cast<std::int64_t>(sizeof(Neighbor)));
+        const std::int64_t held = matrix_.rows().n * images + static_cast<std::int64_t>(workspace_.size());
+        const std::int64_t budget = (static_cast<std::int64_t>(free_bytes) + held) / 10 * 9;
+        while (batch > 1 && batch * (images + in_flight) +
+                                    static_cast<std::int64_t>(workspace_bytes(batch, k)) >
+                                budget)
             batch = (batch + 1) / 2;
         return batch;
     }
 
-    void enqueue(Slot& slot, std::int64_t begin) {
-        slot.begin = begin;
-        slot.count = std::min(batch_, request_.query.count - begin);
-        const Problem problem = batch_problem(slot.count);
-        const double n = static_cast<double>(slot.count), n_train = static_cast<double>(problem.n_train);
-        const double dim = static_cast<double>(problem.dim), k = problem.k;
-        const double pairs = n * n_train;
-        const Rows queries{request_.query.row(begin), slot.count, request_.query.dim};
-        const ByteRows bytes = slot.bytes.first(slot.count);
-        const FloatRows query = float_view(query_, queries);
-        const DistanceRows matrix = matrix_.first(slot.count);
-        const NeighborRows neighbors{slot.neighbors.d_data(), slot.count, problem.k};
-
-        slot.upload.time(copies_in_, {.name = "upload", .bytes = n * dim, .transfer = true},
-                         [&] { copy_rows(queries, bytes, copies_in_); });
-        kernels_.wait_for(slot.upload.end);
-        slot.expand.time(kernels_, {.name = "expand", .bytes = 5 * n * dim},
-                         [&] { enqueue_expand(bytes, query, kernels_); });
-        slot.distance.time(kernels_,
-                           {.name = "distance",
-                            .bytes = 4 * (n_train * dim + n * dim + pairs),
-                            .operations = distance_.operations * pairs * dim},
-                           [&] {
-                               distance_.enqueue(problem, float_view(train_, request_.train), query, matrix,
-                                                 workspace_.d_data(), kernels_);
-                           });
-        slot.sort.time(kernels_, {.name = "sort", .bytes = 4 * pairs + 8 * n * k},
-                       [&] { selector_.enqueue(problem, matrix, neighbors, workspace_.d_data(), kernels_); });
-        slot.vote.time(kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)},
-                       [&] {
-                           enqueue_vote(neighbors, train_labels_.d_data(), request_.weights, request_.tie,
-                                        slot.votes.d_data(), kernels_, request_.metric);
-                       });
-        copies_out_.wait_for(slot.vote.end);
-        slot.download.time(
-            copies_out_,
-            {.name = "download", .bytes = n * (k * sizeof(Neighbor) + sizeof(Vote)), .transfer = true},
-            [&] { download(slot); });
-    }
-
-    void download(Slot& slot) {
-        const auto count = static_cast<std::size_t>(slot.count), k = static_cast<std::size_t>(request_.k);
-        check(cudaMemcpyAsync(slot.host_neighbors.data(), slot.neighbors.d_data(),
-                              count * k * sizeof(Neighbor), cudaMemcpyDeviceToHost, copies_out_),
-              "downloading neighbors");
-        check(cudaMemcpyAsync(slot.host_votes.data(), slot.votes.d_data(), count * sizeof(Vote),
-                              cudaMemcpyDeviceToHost, copies_out_),
-              "downloading votes");
-    }
-
-    /// Waits for the batch in the slot, if there is one, and takes its results and times.
-    void collect(Slot& slot, SearchResult& result) {
-        if (slot.count == 0) return;
-        slot.download.end.synchronize();
-        std::copy_n(slot.host_neighbors.data(), slot.count * request_.k,
-                    result.neighbors.rows.begin() + slot.begin * request_.k);
-        std::copy_n(slot.host_votes.data(), slot.count, result.votes.begin() + slot.begin);
-        for (StageTimer* stage :
-             {&slot.upload, &slot.expand, &slot.distance, &slot.sort, &slot.vote, &slot.download})
-            stage->add_to(result.timeline);
-        done_ += slot.count;
-        slot.count = 0;
-    }
-
-    const SearchRequest& request_;
-    const Watch& watch_;
     const DistanceKernel& distance_;
     const Selector& selector_;
-    PitchedBuffer<std::uint8_t> train_bytes_;
-    PitchedBuffer<float> train_;
-    DeviceBuffer<std::uint8_t> train_labels_;
-    PitchedBuffer<float> query_;
+    std::int64_t n_train_, dim_;
+    Measure measure_;
+    ImageBuffer train_bytes_;
+    PitchedBuffer<float> train_floats_, query_floats_;
+    DeviceBuffer<char> prepared_, workspace_;
     PitchedBuffer<std::uint32_t> matrix_;
-    DeviceBuffer<char> workspace_;
-    std::unique_ptr<Slot> slots_[2];
-    StageTimer train_upload_, train_expand_;
-    std::int64_t batch_ = 0, done_ = 0;
-    Stream copies_in_, kernels_, copies_out_;  // destroyed first
 };
 
 }  // namespace
 
-SearchResult run_classic(const SearchRequest& request, const DistanceKernel& distance,
-                         const Selector& selector, const Watch& watch) {
-    return Classic(request, distance, selector, watch).run();
+Refusal settle_classic(const Problem& problem, Plan& plan) {
+    const OnDevice on_device(plan.device.number);
+    Refusal refusal;
+    const MetricSet metric = metric_set(problem.measure.metric);
+    const auto* distance =
+        choose(distance_table(), plan.distance, "distance kernel", refusal, [&](const DistanceKernel& kernel) {
+            return kernel.supports(problem);
+        });
+    if (distance == nullptr && plan.distance.empty())  // the reason of a kernel that has the metric
+        for (const DistanceKernel* kernel : distance_table())
+            if ((kernel->metrics & metric) != 0) return kernel->supports(problem);
+    if (distance == nullptr) return refusal;
+    const auto* selector =
+        choose(selector_table(), plan.select, "selector", refusal,
+               [&](const Selector& one) { return one.supports(problem); });
+    if (selector == nullptr) return refusal;
+    plan.distance = distance->name;
+    plan.select = selector->name;
+    plan.threads = 1;
+    return std::nullopt;
+}
+
+std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& measure, const Plan& plan,
+                                       Timeline& timeline) {
+    const OnDevice on_device(plan.device.number);
+    Upload upload(training);
+    auto engine = std::make_unique<Classic>(named_in(distance_table(), plan.distance),
+                                            named_in(selector_table(), plan.select), training.rows, measure,
+                                            upload, timeline);
+    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), training.rows,
+                                             measure, plan);
 }
 
 }  // namespace knn::gpu

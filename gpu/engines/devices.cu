@@ -3,7 +3,7 @@
 #include <fstream>
 #include <string>
 
-#include "gpu/engines/pipeline.h"
+#include "gpu/engines/engines.h"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {

@@ -1,6 +1,7 @@
-// The engine `tensor`, batch by batch over the queries:
+// The engine `tensor`:
 //
-//   host bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─merge, scan→ neighbors
+//   training bytes ─upload→ bytes ─arrange→ used pixels in the order of the tiles
+//   query bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─fold, scan→ neighbors
 //   ─vote→ votes ─download→ host
 //
 // The steps and their arrays are those of gpu/fused/search.h.
@@ -8,16 +9,12 @@
 #include "gpu/engines/tensor.h"
 
 #include <algorithm>
-#include <memory>
-#include <vector>
 
-#include "gpu/engines/pipeline.h"
+#include "gpu/engines/batches.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
+#include "gpu/fused/fold.h"
 #include "gpu/fused/search.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/pinned_buffer.h"
-#include "gpu/runtime/stage_timer.h"
-#include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
 
@@ -32,172 +29,88 @@ int compute_capability(int device) {
     return 10 * major + minor;
 }
 
-/// The first kernel that takes the problem, or the one that was named; null, and why, where none does.
-const TensorKernel* choose_kernel(const SearchRequest& request, Refusal& refusal) {
-    const int capability = compute_capability(request.device);
-    refusal = "there is no tensor kernel '" + request.distance + "'";
-    for (const TensorKernel* kernel : tensor_table()) {
-        if (!request.distance.empty() && request.distance != kernel->name) continue;
-        refusal = kernel->supports(request.problem(), capability);
-        if (!refusal) return kernel;
-    }
-    return nullptr;
+const TensorKernel* choose_kernel(const Problem& problem, const std::string& name, int device,
+                                  Refusal& refusal) {
+    const int capability = compute_capability(device);
+    return choose(tensor_table(), name, "tensor kernel", refusal, [&](const TensorKernel& kernel) {
+        return kernel.supports(problem, capability);
+    });
 }
 
-/// One search on one device. The constructor uploads and arranges the training set; run() goes through the
-/// queries.
-class Tensor {
+class Tensor final : public BatchEngine {
   public:
-    Tensor(const SearchRequest& request, const TensorKernel& kernel, const Watch& watch)
-        : request_(request),
-          watch_(watch),
-          kernel_(kernel),
-          batch_(choose_batch()),
-          labels_(request.train_labels.size()),
-          query_(bytes_of(request.query.first(batch_))),
-          neighbors_(static_cast<std::size_t>(batch_ * request.k)),
-          votes_(static_cast<std::size_t>(batch_)),
-          host_neighbors_(static_cast<std::size_t>(batch_ * request.k)),
-          host_votes_(static_cast<std::size_t>(batch_)) {
-        arrange_training_set();
+    Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
+        : training_(train, stream), search_(kernel, training_), n_train_(train.n), dim_(train.cols) {}
+
+    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit) override {
+        return search_.reserve(n_query, k, exclude, limit);
     }
 
-    ~Tensor() { cudaDeviceSynchronize(); }  // before anything that a queued kernel or copy uses goes away
-
-    SearchResult run() {
-        SearchResult result;
-        result.neighbors = Neighbors(request_.query.count, request_.k);
-        result.votes.resize(static_cast<std::size_t>(request_.query.count));
-        upload_.add_to(timeline_);
-        arrange_.add_to(timeline_);
-        for (std::int64_t begin = 0; begin < request_.query.count; begin += batch_) {
-            watch_.step(begin, request_.query.count);
-            search_batch(begin, std::min(batch_, request_.query.count - begin), result);
+    std::vector<Step> steps(const Batch& batch) override {
+        std::vector<Step> steps;
+        for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.excluded)) {
+            Stage stage{.name = step.name};
+            // What is asked for, whatever the kernels leave out.
+            if (stage.name == "search")
+                stage.operations = 2.0 * static_cast<double>(batch.query.n) * static_cast<double>(n_train_) *
+                                   static_cast<double>(dim_);
+            steps.push_back({std::move(stage), std::move(step.enqueue)});
         }
-        watch_.step(request_.query.count, request_.query.count);
-        result.timeline = timeline_;
-        result.distance = kernel_.name;
-        result.select = "fused";
-        result.batch = batch_;
-        result.threads = 1;
-        return result;
+        return steps;
     }
 
   private:
-    static std::size_t bytes_of(const Rows& rows) {
-        return static_cast<std::size_t>(rows.count * rows.dim);
-    }
-    std::int64_t choose_batch() const {
-        const std::int64_t batch = FusedSearch::batch_size(request_.query.count, request_.train.count,
-                                                           request_.k, static_cast<int>(request_.train.dim));
-        return request_.batch > 0 ? std::min(request_.batch, batch) : batch;
-    }
-    static ByteRows view(const DeviceBuffer<std::uint8_t>& buffer, const Rows& rows) {
-        return {buffer.d_data(), rows.count, rows.dim, static_cast<std::size_t>(rows.dim)};
-    }
-    void copy_in(void* d_to, const void* from, std::size_t bytes, const char* what) {
-        check(cudaMemcpyAsync(d_to, from, bytes, cudaMemcpyHostToDevice, stream_), what);
-    }
-    void copy_out(void* to, const void* d_from, std::size_t bytes, const char* what) {
-        check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream_), what);
-    }
-
-    void arrange_training_set() {
-        const std::size_t bytes = bytes_of(request_.train);
-        const DeviceBuffer<std::uint8_t> train(bytes);
-        upload_.time(stream_, {.name = "upload", .bytes = static_cast<double>(bytes), .transfer = true}, [&] {
-            copy_in(train.d_data(), request_.train.pixels, bytes, "uploading training images");
-            copy_in(labels_.d_data(), request_.train_labels.data(), request_.train_labels.size(),
-                    "uploading labels");
-        });
-        arrange_.time(stream_, {.name = "arrange", .bytes = 3.0 * static_cast<double>(bytes)}, [&] {
-            search_ = std::make_unique<FusedSearch>(kernel_, view(train, request_.train), request_.k, batch_,
-                                                    stream_);
-        });
-        check(cudaStreamSynchronize(stream_), "arranging the training set");
-    }
-
-    void search_batch(std::int64_t begin, std::int64_t count, SearchResult& result) {
-        const Rows queries{request_.query.row(begin), count, request_.query.dim};
-        const NeighborRows neighbors{neighbors_.d_data(), count, request_.k};
-        const double n = static_cast<double>(count), k = request_.k;
-        const double bytes = static_cast<double>(bytes_of(queries));
-
-        upload_.time(stream_, {.name = "upload", .bytes = bytes, .transfer = true}, [&] {
-            copy_in(query_.d_data(), queries.pixels, bytes_of(queries), "uploading images");
-        });
-        const std::vector<FusedSearch::Step> steps = search_->steps(view(query_, queries), neighbors);
-        std::vector<StageTimer> timers(steps.size());
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            Stage stage{.name = steps[i].name};
-            // What is asked for, whatever the kernels leave out.
-            if (stage.name == "search")
-                stage.operations = 2.0 * n * static_cast<double>(request_.train.count) *
-                                   static_cast<double>(request_.train.dim);
-            timers[i].time(stream_, stage, [&] { steps[i].enqueue(stream_); });
-        }
-        vote_.time(stream_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)},
-                   [&] {
-                       enqueue_vote(neighbors, labels_.d_data(), request_.weights, request_.tie,
-                                    votes_.d_data(), stream_);
-                   });
-        download_.time(
-            stream_,
-            {.name = "download", .bytes = n * (k * sizeof(Neighbor) + sizeof(Vote)), .transfer = true},
-            [&] { download(count); });
-        download_.end.synchronize();
-        std::copy_n(host_neighbors_.data(), count * request_.k,
-                    result.neighbors.rows.begin() + begin * request_.k);
-        std::copy_n(host_votes_.data(), count, result.votes.begin() + begin);
-        upload_.add_to(timeline_);
-        for (StageTimer& timer : timers)
-            timer.add_to(timeline_);
-        vote_.add_to(timeline_);
-        download_.add_to(timeline_);
-    }
-
-    void download(std::int64_t count) {
-        const auto n = static_cast<std::size_t>(count), k = static_cast<std::size_t>(request_.k);
-        copy_out(host_neighbors_.data(), neighbors_.d_data(), n * k * sizeof(Neighbor),
-                 "downloading neighbors");
-        copy_out(host_votes_.data(), votes_.d_data(), n * sizeof(Vote), "downloading votes");
-    }
-
-    const SearchRequest& request_;
-    const Watch& watch_;
-    const TensorKernel& kernel_;
-    std::int64_t batch_;
-    DeviceBuffer<std::uint8_t> labels_, query_;
-    DeviceBuffer<Neighbor> neighbors_;
-    DeviceBuffer<Vote> votes_;
-    PinnedBuffer<Neighbor> host_neighbors_;
-    PinnedBuffer<Vote> host_votes_;
-    std::unique_ptr<FusedSearch> search_;
-    StageTimer upload_, arrange_, vote_, download_;
-    Timeline timeline_;
-    Stream stream_;  // destroyed first
+    FusedTraining training_;
+    FusedSearch search_;
+    std::int64_t n_train_, dim_;
 };
 
 }  // namespace
 
-Refusal refuse_tensor(const SearchRequest& request) {
-    const Problem problem = request.problem();
+void load_tensor_kernels(int device) {
+    const OnDevice on_device(device);
+    Refusal refusal;
+    const TensorKernel* kernel = choose_kernel({1, 1, 1, 1}, "", device, refusal);
+    if (kernel == nullptr) return;
+    load_prepare();
+    kernel->load();
+    load_fold(1);
+    load_scan();
+    load_vote();
+}
+
+Refusal settle_tensor(const Problem& problem, Plan& plan) {
+    const OnDevice on_device(plan.device.number);
     if (Refusal refusal = refuse_problem(problem)) return refusal;
     if (Refusal refusal = refuse_all_but_l2("tensor", problem)) return refusal;
-    if (!request.select.empty()) return "tensor selects while it multiplies, and takes no --select";
+    if (!plan.select.empty() && plan.select != "fused")
+        return "tensor selects while it multiplies, and takes no --select";
     constexpr std::int64_t most = 0x7fffffff - tile_train;
     if (problem.n_train > most || problem.n_query > most)
         return "tensor takes at most " + std::to_string(most) + " images";
     Refusal refusal;
-    choose_kernel(request, refusal);
-    return refusal;
+    const TensorKernel* kernel = choose_kernel(problem, plan.distance, plan.device.number, refusal);
+    if (kernel == nullptr) return refusal;
+    plan.distance = kernel->name;
+    plan.select = "fused";
+    plan.threads = 1;
+    return std::nullopt;
 }
 
-SearchResult run_tensor(const SearchRequest& request, const Watch& watch) {
-    Refusal refusal;
-    const TensorKernel* kernel = choose_kernel(request, refusal);
-    if (kernel == nullptr) throw UsageError(*refusal);
-    return Tensor(request, *kernel, watch).run();
+std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
+                                      Timeline& timeline) {
+    const OnDevice on_device(plan.device.number);
+    const Rows& rows = training.rows;
+    Upload upload(training);
+    load_tensor_kernels(plan.device.number);  // while the images are on their way
+    std::unique_ptr<Tensor> engine;
+    const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);
+    upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
+        engine = std::make_unique<Tensor>(named_in(tensor_table(), plan.distance),
+                                          upload.images.rows(rows.count, rows.dim), upload.stream);
+    });
+    upload.finish(timeline);
+    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), rows, measure, plan);
 }
 
 }  // namespace knn::gpu

@@ -1,12 +1,8 @@
 #pragma once
 
-#include "data/core/searcher.h"
-
 namespace knn::gpu {
 
-/// The engine `tensor` on the current device: upload → arrange → prepare → sample → search → merge → scan →
-/// vote → download. Fills in all of the result but its device and search_ms. Throws DeviceError, UsageError
-/// (refused), Interrupted.
-SearchResult run_tensor(const SearchRequest& request, const Watch& watch);
+/// Loads what the engine `tensor` will launch on this device (gpu/runtime/load.h); nothing where it cannot run.
+void load_tensor_kernels(int device);
 
 }  // namespace knn::gpu

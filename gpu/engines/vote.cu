@@ -4,33 +4,28 @@
 // d_labels   n_train bytes
 // d_votes    n_query × (label, confidence)
 // launch  a warp a query. 32 neighbors at a time: each lane fetches one label and computes one weight, then
-// the weights
-//         are added one after another in order of rank, each by the lane that its class belongs to (label
-//         modulo 32), so a class's sum has one order of additions whatever k is.
+//         the weights are added one after another in order of rank, each by the lane that its class belongs
+//         to (label modulo 32), so a class's sum has one order of additions whatever k is.
 // weights uniform: 1. distance: 1/d² in double precision, where d² is the integer squared distance for l2,
-// else
-//         the product of the distance with itself, rounded once; if the nearest is at distance 0, those at
-//         distance 0 alone vote, with weight 1.
+//         else the product of the distance with itself, rounded once; if the nearest is at distance 0, those
+//         at distance 0 alone vote, with weight 1.
 // ties    equal sums go to the smallest label, or to the class whose first neighbor comes first
 // share   the winner's sum over the sum of all classes, added in ascending order of labels
 
-#include <cassert>
-
 #include "gpu/engines/vote.h"
-#include "gpu/runtime/check.h"
+
+#include <cassert>
+#include <cstddef>
+
+#include "data/core/round_up.h"
+#include "gpu/runtime/load.h"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr int warp = 32, warps = 8, max_labels = 256;
-constexpr unsigned all_lanes = 0xffffffffu;
-
-__device__ int warp_max(int value) {
-    for (int step = warp / 2; step > 0; step /= 2)
-        value = max(value, __shfl_xor_sync(all_lanes, value, step));
-    return value;
-}
+constexpr int warp = warp_size, warps = 8, max_labels = 256;
 
 struct ClassSums {
     double sum[max_labels];
@@ -91,6 +86,13 @@ __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) 
     return {static_cast<std::uint8_t>(best), best_sum / total};
 }
 
+/// The gap between label and confidence as well, which somebody may copy.
+__device__ void store(const Vote& vote, Vote* d_vote) {
+    static_assert(sizeof(Vote) == sizeof(ulonglong2) && offsetof(Vote, confidence) == 8);
+    *reinterpret_cast<ulonglong2*>(d_vote) = make_ulonglong2(
+        vote.label, static_cast<unsigned long long>(__double_as_longlong(vote.confidence)));
+}
+
 __global__ void __launch_bounds__(warp* warps)
     vote_kernel(NeighborRows neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie, Metric metric,
                 Vote* d_votes) {
@@ -128,16 +130,20 @@ __global__ void __launch_bounds__(warp* warps)
     }
     __syncwarp();
     const Vote vote = winner(classes, labels, tie, lane);
-    if (lane == 0) d_votes[query] = vote;
+    if (lane == 0) store(vote, d_votes + query);
 }
 
 }  // namespace
 
+void load_vote() {
+    load_kernels(vote_kernel);
+}
+
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
                   Vote* d_votes, cudaStream_t stream, Metric metric) {
     require(neighbors.k >= 1 && neighbors.k <= max_k, "1 to 1024 neighbors");
-    require(metric != Metric::lp || weights == Weights::uniform, "uniform weights with lp");
-    const unsigned blocks = grid_size((neighbors.n_query + warps - 1) / warps);
+    require(vote_supports(metric, weights), "uniform weights with lp");
+    const unsigned blocks = grid_size(divide_up(neighbors.n_query, warps));
     vote_kernel<<<blocks, warp * warps, 0, stream>>>(neighbors, d_labels, weights, tie, metric, d_votes);
     check_launch("launching vote");
 }

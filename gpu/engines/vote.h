@@ -3,14 +3,22 @@
 #include <cuda_runtime.h>
 
 #include "data/core/problem.h"
-#include "data/core/searcher.h"
+#include "data/core/voting.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 
+/// Whether the GPU computes it: powers of lp are rounded differently on GPU and CPU.
+constexpr bool vote_supports(Metric metric, Weights weights) {
+    return metric != Metric::lp || weights == Weights::uniform;
+}
+
+/// load.h
+void load_vote();
+
 /// Queues the majority vote of each query. d_labels: one of each training image; d_votes: neighbors.n_query.
-/// `metric` says what the neighbors' scores mean to Weights::distance, which lp has on the CPU alone.
-/// Throws DeviceError for lp with it, and where k is out of range.
+/// `metric` says what the neighbors' scores mean to Weights::distance. Throws DeviceError where vote_supports
+/// says no, and where k is out of range.
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
                   Vote* d_votes, cudaStream_t stream, Metric metric = Metric::l2);
 

@@ -4,16 +4,9 @@
 #include <cassert>
 
 #include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
-
-__device__ inline unsigned warp_or(unsigned bits) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_or_sync(0xffffffffu, bits);
-#else
-    return __any_sync(0xffffffffu, bits != 0) ? 0xffffffffu : 0;
-#endif
-}
 
 /// What a thread compares: two queries, 8 rows apart, with the columns 8 · j + 2 · (lane % 4) + {0, 1} of
 /// each tile, j = 0..31. sums[4 · j + e] belongs to the upper query (e = 0, 1) or the lower (e = 2, 3), and

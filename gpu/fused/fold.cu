@@ -15,9 +15,10 @@
 
 #include <cub/block/block_merge_sort.cuh>
 
+#include "data/core/round_up.h"
 #include "gpu/fused/fold.h"
-#include "gpu/runtime/check.h"
-#include "gpu/select/warp_sort.cuh"
+#include "gpu/runtime/load.h"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 
@@ -38,10 +39,12 @@ struct Fold {
     const std::uint32_t* d_query_norms;
     std::int32_t* d_thresholds;
     NeighborRows out;
+    Excluded excluded;
 
-    /// The keys of a group's images, no_key for those below the threshold. number: within the query's lists.
+    /// The keys of a group's images, no_key for those below the threshold and for the query itself. number:
+    /// within the query's lists.
     __device__ void keys_of(std::int64_t query, std::uint32_t number, std::uint32_t query_norm,
-                            std::int32_t threshold, NeighborKey (&keys)[4]) const {
+                            std::uint32_t itself, std::int32_t threshold, NeighborKey (&keys)[4]) const {
         const SurvivorLists& lists = pass.lists;
         assert(number < static_cast<std::uint32_t>(pass.slots * quad * lists.capacity));
         const std::int64_t at = query * pass.slots * quad * lists.capacity + number;
@@ -55,7 +58,7 @@ struct Fold {
         for (int i = 0; i < 4; ++i) {
             const std::uint32_t norm = images[i].norm;
             const bool reaches = products[i] - static_cast<std::int32_t>(norm / 2) >= threshold &&
-                                 images[i].number != no_image;
+                                 images[i].number != no_image && images[i].number != itself;
             const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
             keys[i] = reaches ? key_of(distance, images[i].number) : no_key;
         }
@@ -135,7 +138,7 @@ constexpr int warp_groups = 512, warps = threads / warp_size;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int blocks_at_once = 4;
 #else
-constexpr int blocks_at_once = 6;  // so many registers, so that loads of many warps overlap
+constexpr int blocks_at_once = 6;  // a limit on registers: loads of more warps overlap
 #endif
 
 __global__ void __launch_bounds__(threads, blocks_at_once)
@@ -152,6 +155,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     // These loads are on their way while the groups are counted.
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
+    const std::uint32_t itself = fold.excluded.of(q);
     NeighborKey best = lane < k ? fold.key_before(q, lane) : no_key;
     const GroupNumbers<warp_size> found{all_numbers[warp], &counts[warp], warp_groups};
     const int n_groups = found.collect(fold.pass, q, lane);
@@ -163,7 +167,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     for (int begin = 0; begin < n_groups; begin += warp_size) {
         NeighborKey mine[4] = {no_key, no_key, no_key, no_key};
         if (begin + lane < n_groups)
-            fold.keys_of(q, found.numbers[begin + lane], query_norm, threshold, mine);
+            fold.keys_of(q, found.numbers[begin + lane], query_norm, itself, threshold, mine);
         const NeighborKey last = __shfl_sync(all_lanes, best, k - 1);
         int count = 0;  // the same on all lanes
         for (const NeighborKey key : mine) {
@@ -223,6 +227,7 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
     const int n_groups = found.collect(fold.pass, q, thread);
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
+    const std::uint32_t itself = fold.excluded.of(q);
     const auto keep = [&](const auto& some_keys) {
         int passing = 0;
         for (const NeighborKey key : some_keys)
@@ -238,7 +243,7 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
     if (n_groups <= most_groups)
         for (int i = thread; i < n_groups; i += threads) {
             NeighborKey mine[4];
-            fold.keys_of(q, found.numbers[i], query_norm, threshold, mine);
+            fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
             keep(mine);
         }
     __syncthreads();
@@ -264,16 +269,25 @@ void launch_block_fold(const Fold& fold, cudaStream_t stream) {
 
 }  // namespace
 
+void load_fold(int k) {
+    if (k <= warp_size)
+        load_kernels(warp_fold_kernel);
+    else if (k <= 128)
+        load_kernels(block_fold_kernel<2048>);
+    else
+        load_kernels(block_fold_kernel<8192>);
+}
+
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
-                  cudaStream_t stream) {
+                  const Excluded& excluded, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");
-    const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out};
+    const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out, excluded};
     if (out.k <= warp_size)
-        warp_fold_kernel<<<grid_size((out.n_query + warps - 1) / warps), threads, 0, stream>>>(fold);
+        warp_fold_kernel<<<grid_size(divide_up(out.n_query, warps)), threads, 0, stream>>>(fold);
     else if (out.k <= 128)
         launch_block_fold<2048>(fold, stream);
     else

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/excluded.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
@@ -21,6 +22,9 @@ struct FoldStep {
 /// d_images: in the order of the tiles; d_thresholds: one of each query.
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
-                  cudaStream_t stream);
+                  const Excluded& excluded, cudaStream_t stream);
+
+/// load.h, for this k.
+void load_fold(int k);
 
 }  // namespace knn::gpu

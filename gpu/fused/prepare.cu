@@ -15,8 +15,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "gpu/runtime/check.h"
-#include "gpu/select/warp_minimum.cuh"
+#include "data/core/round_up.h"
+#include "gpu/runtime/load.h"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 
@@ -25,7 +26,7 @@ namespace {
 constexpr int threads = 256, warps = threads / warp_size;
 
 unsigned blocks_for(std::int64_t rows) {
-    return grid_size((rows + warps - 1) / warps);
+    return grid_size(divide_up(rows, warps));
 }
 __device__ std::int64_t warp_number() {
     return std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
@@ -67,9 +68,7 @@ __device__ std::uint32_t load_row(const ByteRows& in, std::int64_t i, std::uint8
         sum = __dp4a(w.w, w.w, sum);
     }
     __syncwarp();
-    for (int step = warp_size / 2; step > 0; step /= 2)
-        sum += __shfl_xor_sync(all_lanes, sum, step);
-    return sum;
+    return warp_sum(sum);
 }
 
 /// The used pixels of a row in shared memory, 4 bytes a lane at a time, zero beyond the last.
@@ -97,7 +96,7 @@ __device__ std::uint8_t* warp_row(uint4* shared, std::int64_t cols) {
     return reinterpret_cast<std::uint8_t*>(shared + threadIdx.x / warp_size * ((cols + 15) / 16));
 }
 std::size_t shared_rows_bytes(std::int64_t cols) {
-    return static_cast<std::size_t>(warps * ((cols + 15) / 16 * 16));
+    return static_cast<std::size_t>(warps * round_up(cols, 16));
 }
 
 __global__ void __launch_bounds__(threads)
@@ -122,27 +121,17 @@ __global__ void __launch_bounds__(threads)
 }
 
 __global__ void __launch_bounds__(threads)
-    prepare_queries_kernel(ByteRows query, const std::int32_t* d_numbers, TensorPass pass, ByteRows arranged,
-                           std::uint32_t* d_norms) {
+    prepare_queries_kernel(ByteRows query, const std::int32_t* d_numbers, Undecided undecided,
+                           bool all_undecided, ByteRows arranged, std::uint32_t* d_norms) {
     extern __shared__ uint4 shared[];
     const std::int64_t q = warp_number();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
-    if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
-    if (q == 0 && lane == 0) *pass.undecided.d_count = 0;
     if (q >= query.n) return;
+    if (q == 0 && lane == 0) *undecided.d_count = all_undecided ? static_cast<std::int32_t>(query.n) : 0;
+    if (all_undecided && lane == 0) undecided.d_queries[q] = static_cast<std::int32_t>(q);
     const std::uint32_t norm = load_row(query, q, warp_row(shared, query.cols), lane);
     store_used(warp_row(shared, query.cols), d_numbers, arranged, q, lane);
     if (lane == 0) d_norms[q] = norm;
-}
-
-__device__ std::int32_t warp_largest(std::int32_t value) {
-#if __CUDA_ARCH__ >= 800
-    return __reduce_max_sync(all_lanes, value);
-#else
-    for (int step = warp_size / 2; step > 0; step /= 2)
-        value = max(value, __shfl_xor_sync(all_lanes, value, step));
-    return value;
-#endif
 }
 
 __global__ void __launch_bounds__(threads)
@@ -163,7 +152,7 @@ __global__ void __launch_bounds__(threads)
             mine[i] = max(mine[i], d_maxima[slot * buckets + i * warp_size + lane]);
     // Takes the largest away, rank − 1 times.
     for (int taken = 1;; ++taken) {
-        const std::int32_t largest = warp_largest(max(mine[0], mine[1]));
+        const std::int32_t largest = warp_max(max(mine[0], mine[1]));
         if (taken == rank) {
             if (lane == 0) d_thresholds[q] = max(largest, lowest_threshold);
             return;
@@ -201,6 +190,10 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
           "uploading the pixels in use");
 }
 
+void load_prepare() {
+    load_kernels(used_pixels_kernel, prepare_training_kernel, prepare_queries_kernel, thresholds_kernel);
+}
+
 void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
                               const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream) {
@@ -210,11 +203,12 @@ void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int
     check_launch("launching prepare_training");
 }
 
-void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
-                             const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream) {
-    prepare_queries_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads,
-                             shared_rows_bytes(query.cols), stream>>>(query, used.d_numbers(), pass, arranged,
-                                                                      d_norms);
+void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const Undecided& undecided,
+                             bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
+                             cudaStream_t stream) {
+    require(query.n < std::int64_t{1} << 31, "fewer than 2,147,483,648 queries");
+    prepare_queries_kernel<<<blocks_for(query.n), threads, shared_rows_bytes(query.cols), stream>>>(
+        query, used.d_numbers(), undecided, all_undecided, arranged, d_norms);
     check_launch("launching prepare_queries");
 }
 

@@ -23,6 +23,9 @@ class UsedPixels {
     DeviceBuffer<std::int32_t> d_numbers_;
 };
 
+/// load.h
+void load_prepare();
+
 /// The used pixels of training images (any pitch) into the order of the tiles, n_tiles · tile_train rows:
 /// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and numbers; d_score_bias:
 /// −⌊‖r‖² / 2⌋, padding_score where there is no image.
@@ -31,9 +34,10 @@ void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int
                               cudaStream_t stream);
 
 /// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. No query is undecided
-/// yet.
-void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const TensorPass& pass,
-                             const ByteRows& arranged, std::uint32_t* d_norms, cudaStream_t stream);
+/// yet, or all of them are: where the passes of a tensor kernel do not pay.
+void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const Undecided& undecided,
+                             bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
+                             cudaStream_t stream);
 
 /// `pass` is the sampling pass. The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its
 /// threshold; rank 0 closes all queries. Rows beyond n_query are closed.

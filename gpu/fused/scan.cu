@@ -8,12 +8,12 @@
 //               compute 4 pairs each, and the block keeps its K best in shared memory (select/topk.cuh).
 // exact         d² = ‖q‖² + ‖r‖² − 2 q·r in integers modulo 2³²; 4,096 · 255² < 2³²
 // bound by      reading the training set from the L2 cache once for each such query; one query alone, by
-// memory
+//               memory
 
 #include <cassert>
 
 #include "gpu/fused/scan.h"
-#include "gpu/runtime/check.h"
+#include "gpu/runtime/load.h"
 
 namespace knn::gpu {
 
@@ -42,10 +42,10 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
             sum += __shfl_xor_sync(all_lanes, sum, step);
 }
 
-/// Gathers the K best of the places begin .. end − 1. By the whole block.
+/// Gathers the K best of the places begin .. end − 1, without image number `excluded`. By the whole block.
 __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
-                          std::uint32_t query_norm, std::int64_t begin, std::int64_t end,
-                          const TopK<threads>& top) {
+                          std::uint32_t query_norm, std::uint32_t excluded, std::int64_t begin,
+                          std::int64_t end, const TopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_a_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
@@ -56,7 +56,7 @@ __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, con
         for (int i = 0; i < pairs_a_group; ++i) {
             if (lane != i || place + i >= end) continue;
             const TrainImage image = d_images[place + i];
-            if (image.number != no_image)
+            if (image.number != no_image && image.number != excluded)
                 top.gather(key_of(query_norm + image.norm - 2 * sums[i], image.number));
         }
         top.merge_when_full();
@@ -66,7 +66,7 @@ __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, con
 
 __global__ void __launch_bounds__(threads)
     scan_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
-                const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided,
+                const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided, Excluded excluded,
                 ScanWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(threads)
         assert(q >= 0 && q < out.n_query && query.aligned(sizeof(uint4)));
         const std::int64_t begin = part * part_size, end = min(begin + part_size, train.n);
         top.clear();
-        scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q], begin, end,
-                  top);
+        scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
+                  excluded.of(q), begin, end, top);
         if (parts > 1) {  // then this block has no other item
             assert(count * parts <= blocks);
             NeighborKey* d_mine = workspace.d_keys + std::int64_t{item} * out.k;
@@ -114,18 +114,10 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-__global__ void all_undecided_kernel(Undecided undecided, int n_query) {
-    for (int q = static_cast<int>(threadIdx.x); q < n_query; q += threads)
-        undecided.d_queries[q] = q;
-    if (threadIdx.x == 0) *undecided.d_count = n_query;
-}
-
 }  // namespace
 
-void enqueue_all_undecided(const Undecided& undecided, std::int64_t n_query, cudaStream_t stream) {
-    require(n_query >= 1 && n_query < std::int64_t{1} << 31, "1 to 2,147,483,647 queries");
-    all_undecided_kernel<<<1, threads, 0, stream>>>(undecided, static_cast<int>(n_query));
-    check_launch("launching all_undecided");
+void load_scan() {
+    load_kernels(scan_kernel);
 }
 
 int scan_blocks() {
@@ -134,14 +126,14 @@ int scan_blocks() {
 
 void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
                   const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
-                  const ScanWorkspace& workspace, cudaStream_t stream) {
+                  const Excluded& excluded, const ScanWorkspace& workspace, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
     const int K = TopK<threads>::size_for(out.k);
     scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
-        train, d_images, query, d_query_norms, out, undecided, workspace, K);
+        train, d_images, query, d_query_norms, out, undecided, excluded, workspace, K);
     check_launch("launching scan");
 }
 

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/excluded.h"
 #include "gpu/runtime/views.h"
 #include "gpu/select/topk.cuh"
 
@@ -19,9 +20,9 @@ struct ScanWorkspace {
 /// the tiles, as d_images.
 void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
                   const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
-                  const ScanWorkspace& workspace, cudaStream_t stream);
+                  const Excluded& excluded, const ScanWorkspace& workspace, cudaStream_t stream);
 
-/// Makes the first n_query queries undecided: for so few that the passes of a tensor kernel do not pay.
-void enqueue_all_undecided(const Undecided& undecided, std::int64_t n_query, cudaStream_t stream);
+/// load.h
+void load_scan();
 
 }  // namespace knn::gpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/core/round_up.h"
 #include "gpu/fused/fold.h"
 #include "gpu/runtime/check.h"
 
@@ -16,12 +17,8 @@ constexpr std::int64_t most_list_bytes = 208 << 20;
 constexpr std::int64_t most_query_tiles = 128;
 constexpr std::int64_t few_queries = 2;  // up to here comparing them with all is faster
 
-std::int64_t divided_up(std::int64_t n, std::int64_t by) {
-    return (n + by - 1) / by;
-}
-
 int tiles_of(std::int64_t n_train) {
-    return static_cast<int>(divided_up(n_train, tile_train));
+    return static_cast<int>(divide_up(n_train, tile_train));
 }
 
 /// Entries for each list of a pass: three standard deviations more than expected, and the scatter of the list
@@ -42,10 +39,16 @@ Schedule schedule_for(std::int64_t query_tiles, int first_tile, int last_tile, s
     if (schedule.train_tiles == 0) return schedule;
     const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * dim;
     schedule.windows =
-        static_cast<int>(std::min<std::int64_t>(divided_up(bytes, window_bytes), schedule.train_tiles));
+        static_cast<int>(std::min<std::int64_t>(divide_up(bytes, window_bytes), schedule.train_tiles));
     schedule.blocks = static_cast<int>(
         std::min<std::int64_t>(multiprocessors, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
     return schedule;
+}
+
+/// Before any stream reads it.
+void clear(const DeviceBuffer<std::int32_t>& counters) {
+    check(cudaMemset(counters.d_data(), 0, counters.size() * sizeof(std::int32_t)), "clearing counters");
+    check(cudaDeviceSynchronize(), "clearing counters");
 }
 
 }  // namespace
@@ -76,75 +79,96 @@ struct FusedSearch::Layout {
 };
 
 TensorRows::TensorRows(std::int64_t n, std::int64_t dim) {
-    const std::int64_t pitch = divided_up(dim, row_alignment) * row_alignment;
+    const std::int64_t pitch = round_up(dim, row_alignment);
     bytes_ = DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(n * pitch));
     rows_ = {bytes_.d_data(), n, dim, static_cast<std::size_t>(pitch)};
 }
 
-std::int64_t FusedSearch::batch_size(std::int64_t n_query, std::int64_t n_train, int k, int dim) {
-    const int train_tiles = tiles_of(n_train);
-    const int multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
-    const Sampling sampling = choose_sampling(train_tiles, k, dim);
-    const std::int64_t all = divided_up(n_query, tile_queries);
-    std::int64_t most = std::min(all, most_query_tiles);
-    while (most > 1 && Layout(sampling, train_tiles, dim, most, multiprocessors).bytes() > most_list_bytes)
-        --most;
-    const std::int64_t batches = divided_up(all, most);
-    return std::min(divided_up(all, batches) * tile_queries, n_query);
+FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
+    : tiles_(tiles_of(train.n)),
+      used_(train, stream),
+      rows_(std::int64_t{tiles_} * tile_train, used_.count()),
+      images_(static_cast<std::size_t>(tiles_) * tile_train),
+      score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
+    enqueue_prepare_training(train, used_, tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
+    check(cudaStreamSynchronize(stream), "preparing the training set");
 }
 
-FusedSearch::FusedSearch(const TensorKernel& kernel, const ByteRows& train, int k, std::int64_t max_queries,
-                         cudaStream_t stream)
+FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& training)
     : kernel_(kernel),
-      train_tiles_(tiles_of(train.n)),
+      training_(training),
       multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
-      used_(train, stream),
-      sampling_(choose_sampling(train_tiles_, k, static_cast<int>(used_.count()))),
-      train_(std::int64_t{train_tiles_} * tile_train, used_.count()),
-      query_(max_queries, used_.count()),
-      images_(static_cast<std::size_t>(train_tiles_) * tile_train),
-      query_norms_(static_cast<std::size_t>(max_queries)),
-      score_bias_(static_cast<std::size_t>(train_tiles_) * tile_train),
       undecided_count_(1),
-      undecided_(static_cast<std::size_t>(max_queries)),
-      scan_keys_(static_cast<std::size_t>(scan_blocks()) * static_cast<std::size_t>(k)),
       scan_finished_(static_cast<std::size_t>(scan_blocks())) {
-    const std::int64_t query_tiles = divided_up(max_queries, tile_queries);
-    const auto rows = static_cast<std::size_t>(query_tiles * tile_queries);
-    thresholds_ = DeviceBuffer<std::int32_t>(rows);
-    // Fewer queries have more and shorter pieces: room for any number of them.
-    std::int64_t lists = 0, entries = 0, maxima = 0;
-    for (std::int64_t tiles = 1; tiles <= query_tiles; ++tiles) {
-        const Layout layout = layout_for(tiles);
-        lists = std::max(lists, layout.lists());
-        entries = std::max(entries, layout.entries());
-        maxima = std::max(maxima, layout.maxima());
+    clear(scan_finished_);
+}
+
+std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit) {
+    const Asked asked{n_query, limit, k, exclude};
+    if (asked == asked_) return batch_;
+    // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
+    const std::pair wanted{k, exclude};
+    if (n_query > few_queries && sampling_for_ != wanted) {
+        sampling_ = choose_sampling(training_.tiles(), k + (exclude ? 1 : 0), training_.dim());
+        sampling_.first_rank = std::min(sampling_.first_rank, k);
+        sampling_for_ = wanted;
     }
-    counts_ = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(lists));
-    maxima_ = DeviceBuffer<std::int32_t>(static_cast<std::size_t>(maxima));
-    products_ = DeviceBuffer<int4>(static_cast<std::size_t>(entries));
-    places_ = DeviceBuffer<std::uint32_t>(static_cast<std::size_t>(entries));
-    for (const DeviceBuffer<std::int32_t>* counters : {&scan_finished_, &counts_})
-        check(cudaMemsetAsync(counters->d_data(), 0, counters->size() * sizeof(std::int32_t), stream),
-              "clearing counters");
-    enqueue_prepare_training(train, used_, train_tiles_, training(), images_.d_data(), score_bias_.d_data(),
-                             stream);
-    check(cudaStreamSynchronize(stream), "preparing the training set");
+    asked_ = {};  // until there is room
+    batch_ = choose_batch(n_query, limit);
+    reserve_batch(batch_, k);
+    if (n_query % batch_ != 0) reserve_batch(n_query % batch_, k);
+    asked_ = asked;
+    return batch_;
+}
+
+std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit) const {
+    std::int64_t batch = n_query;
+    if (n_query > few_queries) {
+        const std::int64_t all = divide_up(n_query, tile_queries);
+        std::int64_t most = std::min(all, most_query_tiles);
+        while (most > 1 && layout_for(most * tile_queries).bytes() > most_list_bytes)
+            --most;
+        batch = std::min(divide_up(all, divide_up(all, most)) * tile_queries, n_query);
+    }
+    return limit > 0 ? std::min(limit, batch) : batch;
+}
+
+void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
+    const std::int64_t rows = round_up(n_query, tile_queries);
+    if (query_.size() < rows) {
+        query_ = {};
+        query_ = TensorRows(rows, training_.dim());
+    }
+    query_norms_.reserve(static_cast<std::size_t>(rows));
+    undecided_.reserve(static_cast<std::size_t>(rows));
+    scan_keys_.reserve(static_cast<std::size_t>(scan_blocks()) * static_cast<std::size_t>(k));
+    if (only_scans(n_query)) return;
+    const Layout layout = layout_for(n_query);
+    thresholds_.reserve(static_cast<std::size_t>(rows));
+    maxima_.reserve(static_cast<std::size_t>(layout.maxima()));
+    products_.reserve(static_cast<std::size_t>(layout.entries()));
+    places_.reserve(static_cast<std::size_t>(layout.entries()));
+    if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) clear(counts_);
+}
+
+bool FusedSearch::only_scans(std::int64_t n_query) const {
+    return n_query <= few_queries || sampling_.sample_tiles == 0;
 }
 
 void FusedSearch::limit_capacity(int capacity) {
     most_capacity_ = capacity;
 }
 
-FusedSearch::Layout FusedSearch::layout_for(std::int64_t query_tiles) const {
-    return {sampling_, train_tiles_, used_.count(), query_tiles, multiprocessors_};
+FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
+    return {sampling_, training_.tiles(), training_.dim(), divide_up(n_query, tile_queries),
+            multiprocessors_};
 }
 
 FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
-    const Layout layout = layout_for(divided_up(n_query, tile_queries));
+    const Layout layout = layout_for(n_query);
     TensorPass pass;
-    pass.dim = static_cast<int>(used_.count());
-    pass.d_score_bias = score_bias_.d_data();
+    pass.dim = training_.dim();
+    pass.d_score_bias = training_.d_score_bias();
     pass.d_thresholds = thresholds_.d_data();
     pass.d_maxima = maxima_.d_data();
     pass.sample_slots = layout.sample.slots();
@@ -161,40 +185,41 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     return passes;
 }
 
-std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out) {
-    const Passes passes = passes_for(query.n);
+std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out,
+                                                  const Excluded& excluded) {
+    require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude,
+            "a batch of the search that there is room for");
     const ByteRows rows = query_.first(query.n);
+    const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
+    const bool all_undecided = only_scans(query.n);
     const auto prepare = [=, this](cudaStream_t stream) {
-        enqueue_prepare_queries(query, used_, passes.rest, rows, query_norms_.d_data(), stream);
-    };
-    const bool is_split = passes.rest.schedule.train_tiles > 0;
-    const auto fold = [=, this](const TensorPass& pass, const FoldStep& step, cudaStream_t stream) {
-        enqueue_fold(pass, step, images_.d_data(), query_norms_.d_data(), thresholds_.d_data(), out, stream);
+        enqueue_prepare_queries(query, training_.used(), undecided, all_undecided, rows,
+                                query_norms_.d_data(), stream);
     };
     const auto scan = [=, this](cudaStream_t stream) {
-        enqueue_scan(training(), images_.d_data(), rows, query_norms_.d_data(), out, passes.rest.undecided,
-                     {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
+        enqueue_scan(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out, undecided,
+                     excluded, {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
     };
-    if (query.n <= few_queries || sampling_.sample_tiles == 0)
-        return {{"prepare",
-                 [=](cudaStream_t stream) {
-                     prepare(stream);
-                     enqueue_all_undecided(passes.rest.undecided, query.n, stream);
-                 }},
-                {"scan", scan}};
+    if (all_undecided) return {{"prepare", prepare}, {"scan", scan}};
+    const Passes passes = passes_for(query.n);
+    const bool is_split = passes.rest.schedule.train_tiles > 0;
+    const auto fold = [=, this](const TensorPass& pass, const FoldStep& step, cudaStream_t stream) {
+        enqueue_fold(pass, step, training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out,
+                     excluded, stream);
+    };
     return {
         {"prepare", prepare},
         {"sample",
          [=, this](cudaStream_t stream) {
-             kernel_.sample(training(), rows, passes.sample, stream);
+             kernel_.sample(training_.rows(), rows, passes.sample, stream);
              enqueue_thresholds(passes.sample, query.n, sampling_.sample_rank, thresholds_.d_data(), stream);
          }},
         {"search",
          [=, this](cudaStream_t stream) {
-             kernel_.search(training(), rows, passes.first, stream);
+             kernel_.search(training_.rows(), rows, passes.first, stream);
              if (is_split) {
                  fold(passes.first, {.is_last = false, .rank = sampling_.first_rank}, stream);
-                 kernel_.search(training(), rows, passes.rest, stream);
+                 kernel_.search(training_.rows(), rows, passes.rest, stream);
              }
          }},
         {"fold",

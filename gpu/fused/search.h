@@ -12,6 +12,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "gpu/fused/fused.h"
@@ -19,6 +20,7 @@
 #include "gpu/fused/sampling.h"
 #include "gpu/fused/scan.h"
 #include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/excluded.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
@@ -28,6 +30,7 @@ class TensorRows {
   public:
     TensorRows() = default;
     TensorRows(std::int64_t n, std::int64_t dim);
+    std::int64_t size() const { return rows_.n; }
     ByteRows first(std::int64_t n) const {
         ByteRows view = rows_;
         view.n = n;
@@ -39,25 +42,46 @@ class TensorRows {
     ByteRows rows_;
 };
 
-/// Buffers and launches of the fused search for one training set. Not for several streams at once.
+/// The training set in the form that the fused search reads: the pixels in use, in the order of the tiles.
+class FusedTraining {
+  public:
+    /// train: bytes of any pitch, which are not needed afterwards. Waits for the device. Throws DeviceError
+    /// where memory is short.
+    FusedTraining(const ByteRows& train, cudaStream_t stream);
+
+    int tiles() const { return tiles_; }
+    int dim() const { return static_cast<int>(used_.count()); }  ///< pixels that are multiplied
+    const UsedPixels& used() const { return used_; }
+    ByteRows rows() const { return rows_.first(std::int64_t{tiles_} * tile_train); }
+    const TrainImage* d_images() const { return images_.d_data(); }
+    const std::int32_t* d_score_bias() const { return score_bias_.d_data(); }
+
+  private:
+    int tiles_;
+    UsedPixels used_;
+    TensorRows rows_;
+    DeviceBuffer<TrainImage> images_;
+    DeviceBuffer<std::int32_t> score_bias_;
+};
+
+/// The workspace and the launches of searches in one training set, which outlives this. Not for several
+/// streams at once.
 class FusedSearch {
   public:
-    /// For at most max_queries queries at once. train: n_train × dim bytes of any pitch, which are not needed
-    /// afterwards. Waits for the device. Throws DeviceError where memory is short.
-    FusedSearch(const TensorKernel& kernel, const ByteRows& train, int k, std::int64_t max_queries,
-                cudaStream_t stream);
+    FusedSearch(const TensorKernel& kernel, const FusedTraining& training);
 
-    /// How many of n_query queries to search at once: as many as have room for their survivors in 208 MiB, in
-    /// batches of nearly equal size.
-    static std::int64_t batch_size(std::int64_t n_query, std::int64_t n_train, int k, int dim);
+    /// Makes room for a search, which keeps what is there where it suffices; nothing of this is running.
+    /// Returns how many queries to search at once: at most `limit` where it is not 0, and as many as have room
+    /// for their survivors in 208 MiB, in batches of nearly equal size.
+    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit = 0);
 
     /// The steps of a search, in order; each queues launches on `stream`.
     struct Step {
         const char* name;
         std::function<void(cudaStream_t)> enqueue;
     };
-    /// query: at most max_queries × dim bytes of any pitch; out: its k nearest.
-    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out);
+    /// A batch of the search that `reserve` was told of. query: bytes of any pitch; out: its k nearest.
+    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {});
 
     /// Queries that the last search had to scan. Waits for the device.
     std::int64_t undecided() const;
@@ -67,22 +91,32 @@ class FusedSearch {
 
   private:
     struct Layout;
-    Layout layout_for(std::int64_t query_tiles) const;
+    Layout layout_for(std::int64_t n_query) const;
+    void reserve_batch(std::int64_t n_query, int k);
+    std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
+    /// Whether each query is compared with the whole training set at once.
+    bool only_scans(std::int64_t n_query) const;
     /// The passes over the sample, the first tiles and the others, for that many queries.
     struct Passes {
         TensorPass sample, first, rest;
     };
     Passes passes_for(std::int64_t n_query) const;
-    ByteRows training() const { return train_.first(std::int64_t{train_tiles_} * tile_train); }
 
     const TensorKernel& kernel_;
-    int train_tiles_, multiprocessors_, most_capacity_ = 0;
-    UsedPixels used_;
+    const FusedTraining& training_;
+    int multiprocessors_, most_capacity_ = 0;
+    struct Asked {
+        std::int64_t n_query = 0, limit = 0;
+        int k = 0;
+        bool exclude = false;
+        bool operator==(const Asked&) const = default;
+    } asked_;  ///< what the last call of `reserve` was asked for
+    std::int64_t batch_ = 0;
     Sampling sampling_;
-    TensorRows train_, query_;
-    DeviceBuffer<TrainImage> images_;
+    std::pair<int, bool> sampling_for_;  ///< k, exclude
+    TensorRows query_;
     DeviceBuffer<std::uint32_t> query_norms_;
-    DeviceBuffer<std::int32_t> score_bias_, thresholds_, maxima_, counts_, undecided_count_, undecided_;
+    DeviceBuffer<std::int32_t> thresholds_, maxima_, counts_, undecided_count_, undecided_;
     DeviceBuffer<int4> products_;
     DeviceBuffer<std::uint32_t> places_;
     DeviceBuffer<NeighborKey> scan_keys_;

@@ -8,8 +8,7 @@
 //           of 64 buckets of the sample instead
 //
 // launch    a block a multiprocessor, 8 warps, each with 16 queries and all 256 training images of a tile:
-// 128
-//           sums a thread, in the places where Comparer expects them
+//           128 sums a thread, in the places where Comparer expects them
 // shared    a ring of 3 stages: 64 bytes of 128 queries and of 256 training images, 24 KiB each, 16-byte
 //           pieces swizzled so that ldmatrix meets no bank twice
 // limits    dim <= 4096 (sums within 32 bits, norms within 2²⁹); fewer than 2³¹ training images
@@ -20,9 +19,10 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
-#include "gpu/runtime/check.h"
+#include "gpu/runtime/load.h"
 
 namespace knn::gpu {
 
@@ -161,6 +161,10 @@ __global__ void __launch_bounds__(threads, 1)
 #endif
 }
 
+void load() {
+    load_kernels(tensor_mma_kernel<true>, tensor_mma_kernel<false>);
+}
+
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     require(pass.dim >= 1 && pass.dim <= most_dim, "1 to 4,096 pixels");
@@ -169,7 +173,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of at most 2,147,483,648 training images");
     require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
-    const int stages = (pass.dim + stage_dim - 1) / stage_dim;
+    const int stages = static_cast<int>(divide_up(pass.dim, stage_dim));
     const auto kernel = tensor_mma_kernel<sampling>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring * stage_bytes),
           "asking for shared memory");
@@ -192,6 +196,6 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 extern const TensorKernel tensor_mma{"tensor_mma",
                                      "mma.sync on tiles of 128 x 256; compute capability 8.0 and newer",
-                                     supports, launch<true>, launch<false>};
+                                     supports, launch<true>, launch<false>, load};
 
 }  // namespace knn::gpu

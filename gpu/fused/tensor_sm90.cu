@@ -27,7 +27,7 @@
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
-#include "gpu/runtime/check.h"
+#include "gpu/runtime/load.h"
 
 namespace knn::gpu {
 
@@ -350,6 +350,17 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
     return map;
 }
 
+/// By the number of steps in the last stage.
+template <bool sampling>
+constexpr decltype(&tensor_sm90_kernel<sampling, 1>) kernels[] = {
+    tensor_sm90_kernel<sampling, 1>, tensor_sm90_kernel<sampling, 2>, tensor_sm90_kernel<sampling, 3>,
+    tensor_sm90_kernel<sampling, steps>};
+
+void load() {
+    for (int i = 0; i < steps; ++i)
+        load_kernels(kernels<true>[i], kernels<false>[i]);
+}
+
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     require(pass.dim >= 1 && pass.dim <= most_stages * stage_dim, "1 to 1,024 pixels");
@@ -360,10 +371,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
     require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
     const Shape shape = shape_for(pass.dim);
     require(shape.bytes() <= shared_limit, "at most 227 KiB of shared memory");
-    constexpr decltype(&tensor_sm90_kernel<sampling, 1>) kernels[] = {
-        tensor_sm90_kernel<sampling, 1>, tensor_sm90_kernel<sampling, 2>, tensor_sm90_kernel<sampling, 3>,
-        tensor_sm90_kernel<sampling, steps>};
-    const auto kernel = kernels[shape.tail_steps - 1];
+    const auto kernel = kernels<sampling>[shape.tail_steps - 1];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
           "asking for shared memory");
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
@@ -382,6 +390,6 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 extern const TensorKernel tensor_sm90{
     "tensor_sm90", "wgmma on tiles of 128 x 256 by the bulk tensor copy engine; compute capability 9.0",
-    supports, launch<true>, launch<false>};
+    supports, launch<true>, launch<false>, load};
 
 }  // namespace knn::gpu

@@ -24,6 +24,15 @@ class DeviceBuffer {
     }
     ~DeviceBuffer() { cudaFree(d_data_); }
 
+    /// At least so many elements; new memory, whose contents are lost, where there are fewer. Returns whether
+    /// it is new. Nothing that is queued uses the old one.
+    bool reserve(std::size_t size) {
+        if (size <= size_) return false;
+        *this = DeviceBuffer();  // gives the old memory back first
+        *this = DeviceBuffer(size);
+        return true;
+    }
+
     T* d_data() const { return d_data_; }
     std::size_t size() const { return size_; }
 

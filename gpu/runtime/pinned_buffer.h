@@ -1,21 +1,36 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
-/// `size` elements of page-locked host memory, which the GPU's copy engines reach at full speed. Owns them.
+/// `size` elements of page-locked host memory, which the GPU's copy engines reach at full speed. Owns them;
+/// moved, not copied.
 template <class T>
 class PinnedBuffer {
   public:
+    PinnedBuffer() = default;
     explicit PinnedBuffer(std::size_t size) : size_(size) {
         if (size > 0) check(cudaMallocHost(&data_, size * sizeof(T)), "allocating pinned host memory");
     }
+    PinnedBuffer(PinnedBuffer&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
     ~PinnedBuffer() { cudaFreeHost(data_); }
-    PinnedBuffer(const PinnedBuffer&) = delete;
-    PinnedBuffer& operator=(const PinnedBuffer&) = delete;
+
+    /// At least so many elements; what was there is lost where memory is new.
+    void reserve(std::size_t size) {
+        if (size <= size_) return;
+        *this = PinnedBuffer();
+        *this = PinnedBuffer(size);
+    }
 
     T* data() const { return data_; }
     std::size_t size() const { return size_; }

@@ -1,33 +1,59 @@
 #pragma once
 
+#include <deque>
 #include <utility>
+#include <vector>
 
 #include "data/core/timeline.h"
 #include "gpu/runtime/event.h"
 
 namespace knn::gpu {
 
-/// One stage of one batch: an event before and after it, and what it moved and computed.
-struct StageTimer {
-    Event begin, end;
-    Stage stage;
-    bool used = false;
-
+/// The stages of one batch: an event before and after each, and what it moved and computed. Where a stage
+/// follows another on the same stream, one event stands between them.
+class StageTimer {
+  public:
+    /// Queues `work`; returns the event behind it.
     template <class Work>
-    void time(cudaStream_t stream, Stage what, Work&& work) {
-        begin.record(stream);
+    cudaEvent_t time(cudaStream_t stream, Stage what, Work&& work) {
+        if (stages_.empty() || stages_.back().stream != stream) record(stream);
+        const std::size_t begin = used_ - 1;
         work();
-        end.record(stream);
-        stage = std::move(what);
-        used = true;
+        record(stream);
+        stages_.push_back({std::move(what), stream, begin});
+        return last();
     }
+    cudaEvent_t last() const { return events_[used_ - 1]; }
+    /// Waits for the last stage.
+    void synchronize() const { events_[used_ - 1].synchronize(); }
+    /// All stages have passed; the timer is empty afterwards.
     void add_to(Timeline& timeline) {
-        if (!used) return;
-        stage.launches = 1;
-        stage.total_ms = elapsed_ms(begin, end);
-        timeline.add(stage);
-        used = false;
+        for (Timed& timed : stages_) {
+            timed.stage.launches = 1;
+            timed.stage.total_ms = elapsed_ms(events_[timed.begin], events_[timed.begin + 1]);
+            timeline.add(timed.stage);
+        }
+        clear();
     }
+    void clear() {
+        stages_.clear();
+        used_ = 0;
+    }
+
+  private:
+    struct Timed {
+        Stage stage;
+        cudaStream_t stream;
+        std::size_t begin;  // of its events; the next one ends it
+    };
+    void record(cudaStream_t stream) {
+        if (used_ == events_.size()) events_.emplace_back();
+        events_[used_++].record(stream);
+    }
+
+    std::deque<Event> events_;
+    std::size_t used_ = 0;
+    std::vector<Timed> stages_;
 };
 
 }  // namespace knn::gpu

@@ -228,10 +228,19 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     enqueue_workspace(in, out, log_row, static_cast<Key*>(d_workspace), stream);
 }
 
+void load(const Problem& problem) {
+    const int log_row = log_padded(problem.n_train);
+    if (log_row > 13 && fits_cluster(log_row)) load_kernels(cluster_kernel);  // that of large sets
+}
+
 }  // namespace
 
-extern const Selector bitonic_selector{"bitonic",
-                                       "padded bitonic sort of the whole row, in registers and shared memory",
-                                       supports, workspace_bytes, enqueue};
+extern const Selector bitonic_selector{
+    .name = "bitonic",
+    .summary = "padded bitonic sort of the whole row, in registers and shared memory",
+    .supports = supports,
+    .workspace_bytes = workspace_bytes,
+    .enqueue = enqueue,
+    .load = load};
 
 }  // namespace knn::gpu

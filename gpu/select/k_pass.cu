@@ -13,8 +13,8 @@
 #include <cassert>
 
 #include "gpu/runtime/check.h"
+#include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
-#include "gpu/select/warp_minimum.cuh"
 
 namespace knn::gpu {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "gpu/select/warp_minimum.cuh"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu::multiselect {
 

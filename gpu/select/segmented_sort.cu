@@ -49,14 +49,15 @@ Offsets offsets(std::int64_t first, std::int64_t stride) {
     return {thrust::counting_iterator<int>(0), Offset{static_cast<int>(first), static_cast<int>(stride)}};
 }
 
-/// The bits that a score can have; data/core/metric.h tells the largest.
+/// The bits that a score can have, and that set one above all of them apart which `classic` gives to what a
+/// search excludes: its lower bits are all ones. data/core/metric.h tells the largest score.
 int score_bits(const Problem& problem) {
     const auto dim = static_cast<std::uint64_t>(problem.dim);
     switch (problem.measure.metric) {
         case Metric::l2:
-            return std::bit_width(dim * 255 * 255);
+            return std::bit_width(dim * 255 * 255 + 1);
         case Metric::l1:
-            return std::bit_width(dim * 255);
+            return std::bit_width(dim * 255 + 1);
         default:
             return 31;  // a float that is not negative
     }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "data/core/problem.h"
+#include "gpu/runtime/load.h"
 #include "gpu/runtime/views.h"
 #include "gpu/runtime/workspace.h"
 
@@ -24,6 +25,7 @@ struct Selector {
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
     void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
                     void* d_workspace, cudaStream_t stream) = nullptr;
+    void (*load)(const Problem& problem) = load_nothing;  ///< load.h; for what `classic` takes unasked
 };
 
 /// What every `enqueue` begins with. Throws DeviceError where `supports` refuses the problem, and where an

@@ -6,7 +6,7 @@
 #include <cassert>
 
 #include "data/core/problem.h"
-#include "gpu/select/warp_minimum.cuh"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "gpu/engines/pipeline.h"
+#include "gpu/engines/engines.h"
 #include "tests/support/skip.h"
 
 namespace knn::test {

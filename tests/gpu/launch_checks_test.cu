@@ -30,6 +30,8 @@ T* somewhere(std::size_t address = 4096) {
 struct Arrays {
     FloatRows train{somewhere<float>(), small.n_train, small.dim, 64};
     FloatRows query{somewhere<float>(), small.n_query, small.dim, 64};
+    gpu::ByteRows train_bytes{somewhere<std::uint8_t>(), small.n_train, small.dim, 12};
+    gpu::ByteRows query_bytes{somewhere<std::uint8_t>(), small.n_query, small.dim, 12};
     DistanceRows matrix{somewhere<std::uint32_t>(), small.n_query, small.n_train, 512};
     NeighborRows out{somewhere<Neighbor>(), small.n_query, small.k};
 };
@@ -42,22 +44,35 @@ TEST_CASE("distance kernels refuse arrays that do not fit the problem") {
     for (const gpu::DistanceKernel* kernel : gpu::distance_table()) {
         CAPTURE(kernel->name);
         if (kernel->supports(small)) continue;  // gemm where there is no cuBLAS
+        const bool floats = kernel->takes == gpu::Pixels::floats;
+        const bool prepares = kernel->prepared_bytes(small) > 0;
         const auto refuses = [&](auto&& spoil, const char* why, Problem problem = small) {
             Arrays arrays;
             spoil(arrays);
-            CHECK_THROWS_WITH_AS(
-                kernel->enqueue(problem, arrays.train, arrays.query, arrays.matrix, nullptr, nullptr),
-                doctest::Contains(why), DeviceError);
+            gpu::DistanceInput in;
+            in.query = floats ? gpu::Images{arrays.query, {}} : gpu::Images{{}, arrays.query_bytes};
+            if (prepares)
+                in.d_prepared = somewhere<char>();
+            else
+                in.train = floats ? gpu::Images{arrays.train, {}} : gpu::Images{{}, arrays.train_bytes};
+            CHECK_THROWS_WITH_AS(kernel->enqueue(problem, in, arrays.matrix, nullptr, nullptr),
+                                 doctest::Contains(why), DeviceError);
         };
         const std::string shape = std::string(wrong) + "arrays of the problem's shape";
-        refuses([](Arrays& a) { a.train.n = 99; }, shape.c_str());
-        refuses([](Arrays& a) { a.query.cols = 9; }, shape.c_str());
+        refuses([](Arrays& a) { a.query.cols = a.query_bytes.cols = 9; }, shape.c_str());
         refuses([](Arrays& a) { a.matrix.n = 6; }, shape.c_str());
-        refuses([](Arrays& a) { a.train.pitch_bytes = 32; }, shape.c_str());  // 12 floats do not fit
         refuses([](Arrays& a) { a.matrix.pitch_bytes = 384; }, shape.c_str());
-        const std::string aligned = std::string(wrong) + "rows of floats at multiples of 16 bytes";
-        refuses([](Arrays& a) { a.train.pitch_bytes = 72; }, aligned.c_str());
-        refuses([](Arrays& a) { a.query.d_data = somewhere<float>(4104); }, aligned.c_str());
+        if (!prepares) {
+            refuses([](Arrays& a) { a.train.n = 99; }, shape.c_str());
+            refuses([](Arrays& a) { a.train.pitch_bytes = 32; }, shape.c_str());  // 12 floats do not fit
+            refuses([](Arrays& a) { a.train.pitch_bytes = 72; }, "rows of floats at multiples of 16 bytes");
+        }
+        refuses(
+            [](Arrays& a) {
+                a.query.d_data = somewhere<float>(4104);
+                a.query_bytes.d_data = somewhere<std::uint8_t>(4098);
+            },
+            floats ? "rows of floats at multiples of 16 bytes" : "rows of bytes at multiples of 4");
         Problem large = small;
         large.dim = max_dim + 1;
         refuses([](Arrays&) {}, "are too large", large);
@@ -113,14 +128,13 @@ TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hol
         return gpu::ByteRows{somewhere<std::uint8_t>(), n, 20, pitch};
     };
     const auto scan = [&](const gpu::ByteRows& train, const gpu::ByteRows& query, int k) {
-        gpu::enqueue_scan(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, nullptr);
+        gpu::enqueue_scan(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, {}, nullptr);
     };
     CHECK_THROWS_WITH_AS(scan(rows(256), rows(5), 257), doctest::Contains("k from 1"), DeviceError);
     CHECK_THROWS_WITH_AS(scan(rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);
     CHECK_THROWS_WITH_AS(scan(rows(200), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
     CHECK_THROWS_WITH_AS(scan(rows(256), rows(4), 1), doctest::Contains("whole tiles"), DeviceError);
     CHECK_THROWS_WITH_AS(scan(rows(256, 40), rows(5), 1), doctest::Contains("16 bytes"), DeviceError);
-    CHECK_THROWS_WITH_AS(gpu::enqueue_all_undecided({}, 0, nullptr), doctest::Contains(wrong), DeviceError);
 
     for (const gpu::TensorKernel* kernel : gpu::tensor_table()) {
         CAPTURE(std::string(kernel->name));
@@ -144,7 +158,7 @@ TEST_CASE("a fold refuses ranks, k and queries that it has no room for") {
     const auto fold = [](int k, std::int64_t n_query, const gpu::FoldStep& step) {
         gpu::TensorPass pass;
         pass.schedule.query_tiles = 1;
-        gpu::enqueue_fold(pass, step, nullptr, nullptr, nullptr, {somewhere<Neighbor>(), n_query, k},
+        gpu::enqueue_fold(pass, step, nullptr, nullptr, nullptr, {somewhere<Neighbor>(), n_query, k}, {},
                           nullptr);
     };
     for (const int k : {0, 1025})

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "gpu/engines/pipeline.h"
+#include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
 
@@ -24,22 +24,16 @@ Rows view(const test::Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
 }
 
-SearchRequest request_of(const test::Rows& train, const test::Rows& query, int k,
-                         const Measure& measure = {}) {
-    SearchRequest request;
-    request.train = view(train);
-    request.query = view(query);
-    request.k = k;
-    request.metric = measure.metric;
-    request.p = measure.p;
-    return request;
+std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows& query, int k,
+                                       const Watch& watch, const Measure& measure = {}) {
+    return gpu::bench_arrays(0, {train.n, query.n, train.dim, k, measure}, view(train), view(query), watch);
 }
 
 /// How many distances of the first queries are not what they should be.
-std::int64_t wrong_distances(Stand& stand, const test::Rows& train, const test::Rows& query, std::int64_t n) {
+std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const test::Rows& query, std::int64_t n) {
     std::int64_t wrong = 0;
     for (std::int64_t q = 0; q < n; ++q) {
-        const std::vector<std::uint32_t> row = stand.matrix_row(q);
+        const std::vector<std::uint32_t> row = arrays.matrix_row(q);
         for (std::int64_t t = 0; t < train.n; ++t)
             wrong += row[static_cast<std::size_t>(t)] != squared_distance(query, q, train, t) ? 1 : 0;
     }
@@ -61,12 +55,12 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
             test::Rows train = test::random_rows(n_train, dim, 3, 2),
                        query = test::random_rows(n_query, dim, 4, 2);
             const Watch watch;
-            const auto stand = gpu::stand(request_of(train, query, 5), watch);
-            REQUIRE(stand->n_query() == n_query);
+            const auto arrays = arrays_of(train, query, 5, watch);
+            REQUIRE(arrays->n_query() == n_query);
             for (const std::string& name : names)
                 for (const bool linear : {false, true}) {
                     options.linear = linear;
-                    const Trial trial = stand->time_distance(name, options);
+                    const Trial trial = arrays->time_distance(name, options);
                     if (trial.refusal) continue;
                     CAPTURE(name);
                     CAPTURE(dim);
@@ -74,57 +68,57 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
                     CAPTURE(linear);
                     CHECK(trial.n_query == n_query);
                     CHECK(trial.ms.size() == 2);
-                    CHECK(wrong_distances(*stand, train, query, n_query) == 0);
+                    CHECK(wrong_distances(*arrays, train, query, n_query) == 0);
                 }
         }
 }
 
-TEST_CASE("gpu: a stand has the metric of its request, and refuses kernels that lack it") {
+TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that lack it") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(60, 9, 1, 3), query = test::random_rows(5, 9, 2, 3);
     const Watch watch;
     for (const Measure& measure : {Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
-        const auto stand = gpu::stand(request_of(train, query, 4, measure), watch);
+        const auto arrays = arrays_of(train, query, 4, watch, measure);
         const auto right = test::nearest(train, query, 60, measure);
         int able = 0;
         for (const gpu::StrategyInfo& one : gpu::distance_kernels()) {
             CAPTURE(one.name);
-            if (stand->time_distance(one.name, {}).refusal) {
-                CHECK(stand->fill(one.name));
+            if (arrays->time_distance(one.name, {}).refusal) {
+                CHECK(arrays->fill(one.name));
                 continue;
             }
             ++able;
             for (std::int64_t q = 0; q < 5; ++q) {
-                const std::vector<std::uint32_t> row = stand->matrix_row(q);
+                const std::vector<std::uint32_t> row = arrays->matrix_row(q);
                 for (const auto& [score, index] : right[static_cast<std::size_t>(q)])
                     CHECK(row[static_cast<std::size_t>(index)] == score);
             }
         }
         CHECK(able > 0);
-        CHECK(stand->time_distance("pair_plain", {}).refusal);  // it knows l2 alone
+        CHECK(arrays->time_distance("pair_plain", {}).refusal);  // it knows l2 alone
     }
 }
 
-TEST_CASE("gpu: small problems by every selector on a stand") {
+TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(500, 6, 1, 3), query = test::random_rows(40, 6, 2, 3);
     const Watch watch;
-    const auto stand = gpu::stand(request_of(train, query, 9), watch);
-    CHECK(!stand->fill(gpu::distance_kernels().front().name));
+    const auto arrays = arrays_of(train, query, 9, watch);
+    CHECK(!arrays->fill(gpu::distance_kernels().front().name));
     const auto right = test::nearest(train, query, 9);
     for (const gpu::StrategyInfo& selector : gpu::selectors()) {
-        const Trial trial = stand->time_select(selector.name, 9, {});
+        const Trial trial = arrays->time_select(selector.name, 9, {});
         if (trial.refusal) continue;
         CAPTURE(selector.name);
-        const Neighbors found = stand->neighbors(trial.n_query);
+        const Neighbors found = arrays->neighbors(trial.n_query);
         for (std::int64_t q = 0; q < trial.n_query; ++q)
             for (std::size_t i = 0; i < 9; ++i) {
                 CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
                 CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
             }
     }
-    CHECK(stand->time_select("no such", 9, {}).refusal);
-    CHECK(stand->time_distance("no such", {}).refusal);
+    CHECK(arrays->time_select("no such", 9, {}).refusal);
+    CHECK(arrays->time_distance("no such", {}).refusal);
 }
 
 TEST_CASE("gpu: a large upload has arrived before the kernels start") {
@@ -133,11 +127,33 @@ TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     const Watch watch;
     TrialOptions options;
     options.repeat = 1;
-    const auto stand = gpu::stand(request_of(train, query, 1), watch);
-    CHECK(!stand->fill("float4"));
-    const auto row = stand->matrix_row(11'999);
+    const auto arrays = arrays_of(train, query, 1, watch);
+    CHECK(!arrays->fill("float4"));
+    const auto row = arrays->matrix_row(11'999);
     for (const std::int64_t t : {0, 1, 1'000, 1'999})
         CHECK(row[static_cast<std::size_t>(t)] == squared_distance(query, 11'999, train, t));
+}
+
+TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(3'000, 50, 1, 5), query = test::random_rows(300, 50, 2, 5);
+    const std::vector<std::uint8_t> labels(3'000, 4);
+    const Watch watch;
+    TrialOptions options;
+    options.repeat = 5;
+    Neighbors found;
+    std::int64_t undecided = -1;
+    const Trial trial =
+        gpu::time_kernels(0, {view(train), labels}, view(query), 6, options, watch, &found, &undecided);
+    if (gpu::devices().front().compute_capability == "9.0") REQUIRE(!trial.refusal);
+    if (trial.refusal) return test::skip(*trial.refusal);
+    CHECK(trial.ms.size() == 5);
+    CHECK(trial.n_query == 300);
+    CHECK(undecided >= 0);
+    const auto right = test::nearest(train, query, 6);
+    for (std::int64_t q = 0; q < 300; ++q)
+        for (std::size_t i = 0; i < 6; ++i)
+            CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
 }
 
 TEST_CASE("gpu: limits that a card can have") {

@@ -17,6 +17,12 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr Metric all_metrics[] = {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson};
 
+gpu::DeviceBuffer<char> poisoned(std::size_t bytes) {
+    gpu::DeviceBuffer<char> buffer(bytes);
+    if (bytes > 0) gpu::check(cudaMemset(buffer.d_data(), 0xa5, bytes), "poisoning");
+    return buffer;
+}
+
 /// Poisoned rows and gaps on the device, so that nothing unwritten looks right. Refused problems are left
 /// out.
 void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const Bytes& train,
@@ -39,9 +45,19 @@ void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, con
     gpu::enqueue_expand(query_bytes.rows(), query_view, nullptr);
     const auto out =
         test::to_device(std::vector<std::uint32_t>(n_query * n_train, 0xdeadbeef), n_query, n_train);
-    gpu::DeviceBuffer<char> workspace(kernel.workspace_bytes(problem));
-    if (workspace.size() > 0) gpu::check(cudaMemset(workspace.d_data(), 0xa5, workspace.size()), "poisoning");
-    kernel.enqueue(problem, train_view, query_view, out.rows(), workspace.d_data(), nullptr);
+    const gpu::DeviceBuffer<char> workspace = poisoned(kernel.workspace_bytes(problem)),
+                                  prepared = poisoned(kernel.prepared_bytes(problem));
+    const bool floats = kernel.takes == gpu::Pixels::floats;
+    const auto images = [&](const gpu::FloatRows& float_rows, const gpu::ByteRows& byte_rows) {
+        return floats ? gpu::Images{float_rows, {}} : gpu::Images{{}, byte_rows};
+    };
+    gpu::DistanceInput in{images(train_view, train_bytes.rows()), images(query_view, query_bytes.rows())};
+    if (prepared.size() > 0) {
+        kernel.prepare(problem, in.train, prepared.d_data(), nullptr);
+        in.train = {};
+        in.d_prepared = prepared.d_data();
+    }
+    kernel.enqueue(problem, in, out.rows(), workspace.d_data(), nullptr);
     const std::vector<std::uint32_t> found = test::to_host(out.rows());
     CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
 }

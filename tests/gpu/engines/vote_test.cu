@@ -6,13 +6,13 @@
 #include <bit>
 #include <random>
 
-#include "classifier/vote.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/gpu/searched.h"
 
 namespace knn {
 
-TEST_CASE("gpu: votes equal the CPU's bit for bit") {
+TEST_CASE("gpu: votes equal the definition's bit for bit") {
     if (!test::have_gpu()) return;
     std::mt19937 random(11);
     const std::vector<std::pair<Metric, unsigned>> cases = {
@@ -50,8 +50,8 @@ TEST_CASE("gpu: votes equal the CPU's bit for bit") {
                         std::vector<Vote> expected;
                         for (std::int64_t q = 0; q < n_query; ++q)
                             expected.push_back(
-                                cpu::vote({neighbors.data() + q * k, static_cast<std::size_t>(k)}, labels,
-                                          weights, tie, {metric, 2}));
+                                test::vote_of({neighbors.data() + q * k, static_cast<std::size_t>(k)}, labels,
+                                              {k, weights, tie}, {metric, 2}));
                         CHECK(test::to_host(d_votes) == expected);
                     }
             }

@@ -5,12 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "cpu/search.h"
-#include "gpu/engines/pipeline.h"
 #include "gpu/fused/search.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/support/battery.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
@@ -28,6 +26,7 @@ std::vector<const TensorKernel*> kernels_here(const Problem& problem) {
             MESSAGE(*why);
         else
             all.push_back(kernel);
+    if (properties.major == 9) CHECK(all.size() == (problem.dim <= 1'024 ? 2 : 1));
     return all;
 }
 
@@ -40,8 +39,10 @@ class Fused {
         const gpu::DeviceBuffer<std::uint8_t> train_bytes(train.pixels.size());
         upload(train_bytes, train);
         upload(query_bytes_, query);
-        search_ = std::make_unique<gpu::FusedSearch>(kernel, view(train_bytes, train), k, query.n, stream_);
+        training_ = std::make_unique<gpu::FusedTraining>(view(train_bytes, train), stream_);
+        search_ = std::make_unique<gpu::FusedSearch>(kernel, *training_);
         if (capacity > 0) search_->limit_capacity(capacity);
+        REQUIRE(search_->reserve(query.n, k, false) == query.n);
         query_ = view(query_bytes_, query);
         out_ = gpu::DeviceBuffer<Neighbor>(static_cast<std::size_t>(query.n * k));
     }
@@ -72,6 +73,7 @@ class Fused {
     gpu::DeviceBuffer<std::uint8_t> query_bytes_;
     gpu::ByteRows query_;
     gpu::DeviceBuffer<Neighbor> out_;
+    std::unique_ptr<gpu::FusedTraining> training_;
     std::unique_ptr<gpu::FusedSearch> search_;
 };
 
@@ -102,32 +104,6 @@ test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
 }
 
 }  // namespace
-
-TEST_CASE("gpu: every tensor kernel passes the battery") {
-    if (!test::have_gpu()) return;
-    for (const gpu::StrategyInfo& kernel : gpu::tensor_kernels()) {
-        const auto named = [&](SearchRequest request) {
-            request.distance = kernel.name;
-            return request;
-        };
-        SearchRequest any;
-        any.train.count = any.query.count = any.k = any.train.dim = 1;
-        if (const Refusal why = gpu::refuse_tensor(named(any))) {
-            MESSAGE(*why);
-            continue;
-        }
-        test::check_engine(
-            kernel.name, [&](const SearchRequest& request) { return gpu::search_tensor(named(request), {}); },
-            [&](const Problem& problem) {
-                SearchRequest request;
-                request.train = {nullptr, problem.n_train, problem.dim};
-                request.query = {nullptr, problem.n_query, problem.dim};
-                request.k = problem.k;
-                request.metric = problem.measure.metric;
-                return gpu::refuse_tensor(named(request));
-            });
-    }
-}
 
 TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thresholds") {
     if (!test::have_gpu()) return;

@@ -1,14 +1,16 @@
-// The arrays on which `bench` times kernels: the images as floats, the matrix, the neighbors.
+// The arrays on which `bench` times kernels: the images as bytes and floats, the matrix, the neighbors.
 
 #include "gpu/bench/bench.h"
 
 #include <algorithm>
 #include <span>
 
+#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
 #include "gpu/distance/expand.h"
 #include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/image_buffer.h"
 #include "gpu/runtime/pinned_buffer.h"
 #include "gpu/runtime/pitched_buffer.h"
 #include "gpu/select/select.h"
@@ -18,10 +20,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int poison = 0xa5;
-
-std::int64_t round_up(std::int64_t n, std::int64_t to) {
-    return (n + to - 1) / to * to;
-}
 
 template <class Strategy>
 const Strategy* find(std::span<const Strategy* const> table, const std::string& name) {
@@ -52,16 +50,16 @@ __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
     out.row(q)[t] = static_cast<std::uint32_t>(x >> 32);
 }
 
-class GpuStand : public Stand {
+class GpuBenchArrays : public BenchArrays {
   public:
-    GpuStand(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
-    ~GpuStand() override { cudaDeviceSynchronize(); }  // before anything that queued work uses goes away
+    GpuBenchArrays(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
+    ~GpuBenchArrays() override { cudaDeviceSynchronize(); }  // before anything that queued work uses goes away
 
     void take_images(const Rows& train, const Rows& query) {
         train_images_ = train;
         query_images_ = query;
-        train_ = expanded(train);
-        query_ = expanded(query);
+        take(train, train_bytes_, train_);
+        take(query, query_bytes_, query_);
         make_matrix();
     }
 
@@ -70,8 +68,8 @@ class GpuStand : public Stand {
         constexpr unsigned threads = 256;
         const DistanceRows out = matrix_.rows();
         const auto rows = static_cast<unsigned>(std::min<std::int64_t>(out.n, 65'535));
-        const dim3 grid(static_cast<unsigned>((out.cols + threads - 1) / threads), rows,
-                        static_cast<unsigned>((out.n + rows - 1) / rows));
+        const dim3 grid(static_cast<unsigned>(divide_up(out.cols, threads)), rows,
+                        static_cast<unsigned>(divide_up(out.n, rows)));
         random_kernel<<<grid, threads, 0, stream_>>>(out, seed);
         check_launch("launching random values");
         stream_.synchronize();
@@ -83,6 +81,7 @@ class GpuStand : public Stand {
         const DistanceKernel* kernel = find_distance(name);
         if (kernel == nullptr) return "this build has no distance kernel of this name";
         if (Refusal refusal = kernel->supports(sized(n_query()))) return refusal;
+        prepare(*kernel);
         const std::int64_t n = fitting(n_query(), kernel->workspace_bytes);
         for (std::int64_t begin = 0; begin < n_query(); begin += n)
             enqueue(*kernel, begin, std::min(n, n_query() - begin), false);
@@ -99,6 +98,7 @@ class GpuStand : public Stand {
         check(cudaMemsetAsync(rows.d_data, poison, static_cast<std::size_t>(rows.n) * rows.pitch_bytes,
                               stream_),
               "poisoning the matrix");
+        prepare(*kernel);
         const std::int64_t most = fitting(n_query(), kernel->workspace_bytes);
         Trial trial =
             runs_.timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
@@ -172,18 +172,44 @@ class GpuStand : public Stand {
         return problem;
     }
 
-    PitchedBuffer<float> expanded(const Rows& images) {
-        PitchedBuffer<std::uint8_t> bytes(images.count, images.dim);
-        PitchedBuffer<float> floats(images.count, round_up(images.dim, 4));
-        const auto dim = static_cast<std::size_t>(images.dim);
-        // Not cudaMemcpy2D: from ordinary memory it may return while the last piece is still on its way, and
-        // this stream does not wait for the default stream.
-        check(cudaMemcpy2DAsync(bytes.rows().d_data, bytes.rows().pitch_bytes, images.pixels, dim, dim,
-                                static_cast<std::size_t>(images.count), cudaMemcpyHostToDevice, stream_),
-              "uploading images");
-        enqueue_expand(bytes.rows(), view(floats, images.count), stream_);
+    void take(const Rows& images, ImageBuffer& bytes, PitchedBuffer<float>& floats) {
+        bytes.reserve(images.count, images.dim);
+        floats = PitchedBuffer<float>(images.count, round_up(images.dim, 4));
+        const ByteRows rows = bytes.rows(images.count, images.dim);
+        enqueue_upload(images, rows, stream_);
+        enqueue_expand(rows, view(floats, images.count), stream_);
         stream_.synchronize();
-        return floats;
+    }
+
+    /// What the kernel makes of the training set; the last kernel's is kept.
+    void prepare(const DistanceKernel& kernel) {
+        const std::size_t bytes = kernel.prepared_bytes(sized(n_query()));
+        if (bytes == 0 || prepared_by_ == &kernel) return;
+        prepared_.reserve(bytes);
+        prepared_by_ = &kernel;
+        kernel.prepare(sized(n_query()), training(kernel, false), prepared_.d_data(), stream_);
+    }
+
+    Images training(const DistanceKernel& kernel, bool linear) const {
+        if (kernel.takes == Pixels::bytes) return {{}, train_bytes_.rows(problem_.n_train, problem_.dim)};
+        FloatRows train = view(train_, problem_.n_train);
+        if (linear) {
+            train.d_data = linear_.d_data();
+            train.pitch_bytes = static_cast<std::size_t>(train_.rows().cols) * sizeof(float);
+        }
+        return {train, {}};
+    }
+
+    /// Queries begin .. begin + n − 1.
+    Images queries(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n) const {
+        const auto part = [&](auto rows) {
+            rows.d_data = rows.row(begin);
+            rows.n = n;
+            return rows;
+        };
+        if (kernel.takes == Pixels::bytes)
+            return {{}, part(query_bytes_.rows(problem_.n_query, problem_.dim))};
+        return {part(view(query_, problem_.n_query)), {}};
     }
 
     /// Its padding columns are not counted.
@@ -226,20 +252,20 @@ class GpuStand : public Stand {
     }
 
     void enqueue(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n, bool linear) {
-        FloatRows train = view(train_, problem_.n_train), query = view(query_, problem_.n_query);
-        if (linear) {
-            train.d_data = linear_.d_data();
-            train.pitch_bytes = static_cast<std::size_t>(train_.rows().cols) * sizeof(float);
-        }
+        const bool prepared = kernel.prepared_bytes(sized(n_query())) > 0;
         DistanceRows out = matrix_.rows();
-        query = {query.row(begin), n, query.cols, query.pitch_bytes};
         out = {out.row(begin), n, out.cols, out.pitch_bytes};
-        kernel.enqueue(sized(n), train, query, out, workspace_.d_data(), stream_);
+        kernel.enqueue(sized(n),
+                       {training(kernel, linear), queries(kernel, begin, n),
+                        prepared ? prepared_.d_data() : nullptr},
+                       out, workspace_.d_data(), stream_);
     }
 
     Problem problem_;
     Rows train_images_, query_images_;
-    DeviceBuffer<char> workspace_;
+    DeviceBuffer<char> workspace_, prepared_;
+    const DistanceKernel* prepared_by_ = nullptr;
+    ImageBuffer train_bytes_, query_bytes_;
     PitchedBuffer<float> train_, query_;
     DeviceBuffer<float> linear_;
     PitchedBuffer<std::uint32_t> matrix_;
@@ -257,17 +283,18 @@ std::vector<std::string> rung_kernels() {
     return names;
 }
 
-std::unique_ptr<Stand> stand(const SearchRequest& request, const Watch& watch) {
-    check(cudaSetDevice(request.device), "choosing the device");
-    auto made = std::make_unique<GpuStand>(request.problem(), watch);
-    made->take_images(request.train, request.query);
+std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
+                                          const Rows& query, const Watch& watch) {
+    check(cudaSetDevice(device), "choosing the device");
+    auto made = std::make_unique<GpuBenchArrays>(problem, watch);
+    made->take_images(train, query);
     return made;
 }
 
-std::unique_ptr<Stand> random_stand(int device, const Problem& problem, std::uint64_t seed,
-                                    const Watch& watch) {
+std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
+                                                 const Watch& watch) {
     check(cudaSetDevice(device), "choosing the device");
-    auto made = std::make_unique<GpuStand>(problem, watch);
+    auto made = std::make_unique<GpuBenchArrays>(problem, watch);
     made->take_random(seed);
     return made;
 }

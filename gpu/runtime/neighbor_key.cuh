@@ -1,5 +1,6 @@
 #pragma once
-/// Keys and reductions that selectors with a warp for each query share.
+/// A neighbor as one number that orders as neighbors do. Selectors and the fused search sort these;
+/// `bitonic` has narrower ones of its own.
 
 #include <cassert>
 #include <cstdint>
@@ -7,9 +8,6 @@
 #include "data/core/neighbors.h"
 
 namespace knn::gpu {
-
-inline constexpr int warp_size = 32;
-inline constexpr unsigned all_lanes = 0xffffffffu;
 
 /// distance << 32 | index; no neighbor has the key no_key, because indices stop below 2³² − 1.
 using NeighborKey = unsigned long long;
@@ -21,18 +19,6 @@ __device__ inline NeighborKey key_of(std::uint32_t distance, std::int64_t index)
 }
 __device__ inline Neighbor neighbor_of(NeighborKey key) {
     return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
-}
-
-/// The smallest, or largest, of the warp's keys, on every lane.
-__device__ inline NeighborKey warp_min(NeighborKey key) {
-    for (int step = warp_size / 2; step > 0; step /= 2)
-        key = min(key, __shfl_xor_sync(all_lanes, key, step));
-    return key;
-}
-__device__ inline NeighborKey warp_max(NeighborKey key) {
-    for (int step = warp_size / 2; step > 0; step /= 2)
-        key = max(key, __shfl_xor_sync(all_lanes, key, step));
-    return key;
 }
 
 }  // namespace knn::gpu

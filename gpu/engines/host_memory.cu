@@ -7,7 +7,8 @@
 #include <new>
 #include <vector>
 
-#include "gpu/engines/pipeline.h"
+#include "gpu/engines/engines.h"
+#include "gpu/engines/tensor.h"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {
@@ -20,19 +21,23 @@ class RegisteredMemory final : public HostMemory {
     explicit RegisteredMemory(int device)
         // The default policy waits until `pin` where the system gives no more threads.
         : context_(std::async([device] {
-              check(cudaSetDevice(device), "choosing the device");
-              check(cudaFree(nullptr), "creating the context");
+                       check(cudaSetDevice(device), "choosing the device");
+                       check(cudaFree(nullptr), "creating the context");
+                   }).share()),
+          kernels_(std::async([device, context = context_] {
+              context.get();
+              load_tensor_kernels(device);
           })),
           device_(device) {}
 
     ~RegisteredMemory() override {
-        if (context_.valid()) context_.wait();
+        kernels_.wait();
         for (const Block& block : blocks_)
             release(block);
     }
 
     void pin() override {
-        if (context_.valid()) context_.get();
+        context_.get();
         check(cudaSetDevice(device_), "choosing the device");
         const std::lock_guard lock(mutex_);
         for (Block& block : blocks_) {
@@ -76,7 +81,8 @@ class RegisteredMemory final : public HostMemory {
         munmap(block.data, block.bytes);
     }
 
-    std::future<void> context_;
+    std::shared_future<void> context_;
+    std::future<void> kernels_;  // whoever launches one before waits for it; an error shows there
     int device_;
     std::mutex mutex_;  // files are read on several threads
     std::vector<Block> blocks_;

@@ -1,0 +1,120 @@
+// The kernels of a whole search by the engine `tensor`, as docs/performance.md has them: training set and
+// queries on the device, all launches in one CUDA graph, so that the host's speed does not show.
+
+#include "gpu/bench/bench.h"
+#include "gpu/engines/vote.h"
+#include "gpu/fused/search.h"
+#include "gpu/runtime/event.h"
+#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/stream.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int warm_up_runs = 10;
+
+/// A CUDA graph of what `enqueue` queues, which has run once before.
+class Graph {
+  public:
+    template <class Enqueue>
+    Graph(cudaStream_t stream, const Enqueue& enqueue) {
+        enqueue();  // loads the kernels, which must not happen while a stream is captured
+        check(cudaStreamSynchronize(stream), "searching");
+        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing");
+        enqueue();
+        check(cudaStreamEndCapture(stream, &graph_), "capturing");
+        check(cudaGraphInstantiate(&launchable_, graph_, 0), "instantiating a graph");
+    }
+    ~Graph() {
+        cudaGraphExecDestroy(launchable_);
+        cudaGraphDestroy(graph_);
+    }
+    Graph(const Graph&) = delete;
+    Graph& operator=(const Graph&) = delete;
+
+    double launch_ms(cudaStream_t stream) {
+        begin_.record(stream);
+        check(cudaGraphLaunch(launchable_, stream), "launching a graph");
+        end_.record(stream);
+        end_.synchronize();
+        return elapsed_ms(begin_, end_);
+    }
+
+  private:
+    cudaGraph_t graph_ = nullptr;
+    cudaGraphExec_t launchable_ = nullptr;
+    Event begin_, end_;
+};
+
+/// The first kernel that this device has.
+const TensorKernel* kernel_for(const Problem& problem, Refusal& refusal) {
+    const int capability = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
+                           device_attribute(cudaDevAttrComputeCapabilityMinor);
+    for (const TensorKernel* kernel : tensor_table()) {
+        refusal = kernel->supports(problem, capability);
+        if (!refusal) return kernel;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Trial time_kernels(int device, const Training& training, const Rows& query, int k,
+                   const TrialOptions& options, const Watch& watch, Neighbors* found,
+                   std::int64_t* undecided) {
+    check(cudaSetDevice(device), "choosing the device");
+    const Rows& train = training.rows;
+    Trial trial;
+    trial.n_query = query.count;
+    trial.operations = 2;
+    const TensorKernel* kernel = kernel_for({train.count, query.count, train.dim, k}, trial.refusal);
+    if (kernel == nullptr) return trial;
+
+    const Stream stream;
+    ImageBuffer train_bytes, query_bytes;
+    train_bytes.reserve(train.count, train.dim);
+    query_bytes.reserve(query.count, query.dim);
+    enqueue_upload(train, train_bytes.rows(train.count, train.dim), stream);
+    enqueue_upload(query, query_bytes.rows(query.count, query.dim), stream);
+    const DeviceBuffer<std::uint8_t> labels(training.labels.size());
+    check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), labels.size(), cudaMemcpyHostToDevice, stream),
+          "uploading labels");
+    const FusedTraining arranged(train_bytes.rows(train.count, train.dim), stream);
+    FusedSearch search(*kernel, arranged);
+    const std::int64_t batch = search.reserve(query.count, k, false);
+    const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));
+    const DeviceBuffer<Vote> votes(static_cast<std::size_t>(query.count));
+    Graph graph(stream, [&] {
+        for (std::int64_t begin = 0; begin < query.count; begin += batch) {
+            const std::int64_t n = std::min(batch, query.count - begin);
+            ByteRows rows = query_bytes.rows(n, query.dim);
+            rows.d_data += static_cast<std::size_t>(begin) * rows.pitch_bytes;
+            const NeighborRows out{neighbors.d_data() + begin * k, n, k};
+            for (const auto& step : search.steps(rows, out))
+                step.enqueue(stream);
+            if (!training.labels.empty())
+                enqueue_vote(out, labels.d_data(), Weights::uniform, Tie::smallest, votes.d_data() + begin,
+                             stream);
+        }
+    });
+    double spent_ms = 0;
+    for (int run = -warm_up_runs; run < options.repeat; ++run) {
+        if (run >= TrialOptions::least_runs && spent_ms > options.budget_ms) break;
+        if (watch.stopped()) throw Interrupted();
+        const double ms = graph.launch_ms(stream);
+        if (run < 0) continue;
+        trial.ms.push_back(ms);
+        spent_ms += ms;
+    }
+    if (undecided != nullptr) *undecided = search.undecided();
+    if (found != nullptr) {
+        *found = Neighbors(query.count, k);
+        check(cudaMemcpy(found->rows.data(), neighbors.d_data(), found->rows.size() * sizeof(Neighbor),
+                         cudaMemcpyDeviceToHost),
+              "downloading neighbors");
+    }
+    return trial;
+}
+
+}  // namespace knn::gpu

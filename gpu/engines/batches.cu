@@ -1,0 +1,195 @@
+#include "gpu/engines/batches.h"
+
+#include <algorithm>
+
+#include "gpu/engines/vote.h"
+
+namespace knn::gpu {
+
+namespace {
+
+/// Where a batch's results stand, on the device and in pinned memory alike: neighbors, then votes.
+struct ResultLayout {
+    std::size_t votes, bytes;  // where the votes begin, and how long it is
+
+    ResultLayout(std::int64_t n, int k, bool vote) {
+        votes = static_cast<std::size_t>(round_up(n * k * static_cast<std::int64_t>(sizeof(Neighbor)),
+                                                  static_cast<std::int64_t>(alignof(Vote)) * 2));
+        bytes = votes + (vote ? static_cast<std::size_t>(n) * sizeof(Vote) : 0);
+    }
+};
+
+}  // namespace
+
+Upload::Upload(const Training& training) {
+    const Rows& rows = training.rows;
+    images.reserve(rows.count, rows.dim);
+    labels.reserve(training.labels.size());
+    const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);
+    timer.time(stream, {.name = "upload", .bytes = bytes, .kind = StageKind::copy}, [&] {
+        enqueue_upload(rows, images.rows(rows.count, rows.dim), stream);
+        if (training.labels.empty()) return;
+        check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), training.labels.size(),
+                              cudaMemcpyHostToDevice, stream),
+              "uploading labels");
+    });
+}
+
+void Upload::finish(Timeline& timeline) {
+    timer.synchronize();
+    timer.add_to(timeline);
+}
+
+/// What one batch in flight needs.
+struct BatchedSearcher::Slot {
+    ImageBuffer query;
+    DeviceBuffer<char> results;
+    PinnedBuffer<char> host_results;
+    StageTimer timer;
+    std::int64_t begin = 0, n = 0;  // the queries in it; n = 0: nothing in flight
+};
+
+struct BatchedSearcher::Run {
+    Rows queries;
+    int k;
+    const VotingRule* rule;  // null: nobody votes
+    Exclude exclude;
+    bool is_one_batch;
+};
+
+BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, DeviceBuffer<std::uint8_t> labels,
+                                 Rows train, const Measure& measure, const Plan& plan)
+    : engine_(std::move(engine)),
+      labels_(std::move(labels)),
+      train_(train),
+      measure_(measure),
+      plan_(plan),
+      limit_(plan.batch),
+      slots_{std::make_unique<Slot>(), std::make_unique<Slot>()} {}
+
+BatchedSearcher::~BatchedSearcher() {
+    cudaSetDevice(plan_.device.number);
+    cudaDeviceSynchronize();  // before anything that a queued kernel or copy uses goes away
+}
+
+bool BatchedSearcher::votes(const VotingRule& rule) const {
+    return labels_.size() > 0 && vote_supports(measure_.metric, rule.weights);
+}
+
+Neighbors BatchedSearcher::search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                                  const Watch& watch) {
+    return run(queries, k, nullptr, exclude, timeline, watch).neighbors;
+}
+
+Answers BatchedSearcher::search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude,
+                                         Timeline& timeline, const Watch& watch) {
+    require(votes(rule), "labels, and a voting rule that the GPU computes");
+    return run(queries, rule.k, &rule, exclude, timeline, watch);
+}
+
+Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                             Timeline& timeline, const Watch& watch) {
+    check(cudaSetDevice(plan_.device.number), "choosing the device");
+    const std::int64_t n = queries.count;
+    require(k >= 1 && k <= max_k && k <= train_.count - (exclude.any() ? 1 : 0),
+            "k from 1 to 1024, and as many training images");
+    require(queries.dim == train_.dim, "queries of as many pixels as the training images");
+    require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < train_.count,
+            "queries that are training images");
+    watch.step(0, n);
+    Answers answers;
+    answers.neighbors = Neighbors(0, k);
+    if (n == 0) return answers;
+    plan_.batch = engine_->reserve(n, k, exclude.any(), limit_);
+    const Run run{queries, k, rule, exclude, plan_.batch >= n};
+    std::int64_t done = 0;
+    int turn = 0;
+    const auto collect_next = [&] {
+        done += slots_[turn]->n;
+        collect(run, *slots_[turn], answers, timeline);
+    };
+    try {
+        for (std::int64_t begin = 0; begin < n; begin += plan_.batch, turn ^= 1) {
+            collect_next();
+            if (begin > 0) watch.step(done, n);
+            enqueue(run, *slots_[turn], begin);
+            if (begin > 0) continue;
+            answers.neighbors = Neighbors(n, k);  // while the device works
+            if (rule != nullptr) answers.votes.resize(static_cast<std::size_t>(n));
+        }
+        for (int left = 0; left < 2; ++left, turn ^= 1)
+            collect_next();
+        watch.step(done, n);
+    } catch (...) {
+        abandon();
+        throw;
+    }
+    return answers;
+}
+
+void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
+    const Rows queries = run.queries.slice(begin, std::min(plan_.batch, run.queries.count - begin));
+    const ResultLayout layout(queries.count, run.k, run.rule != nullptr);
+    slot.query.reserve(queries.count, queries.dim);
+    slot.results.reserve(layout.bytes);
+    slot.host_results.reserve(layout.bytes);
+    const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
+    const cudaStream_t out = run.is_one_batch ? kernels_ : downloads_;
+    const Batch batch{slot.query.rows(queries.count, queries.dim),
+                      {reinterpret_cast<Neighbor*>(slot.results.d_data()), queries.count, run.k},
+                      {run.exclude, begin}};
+    auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
+    const double n = static_cast<double>(queries.count), dim = static_cast<double>(queries.dim), k = run.k;
+
+    slot.begin = begin;
+    slot.n = queries.count;
+    cudaEvent_t done = slot.timer.time(in, {.name = "upload", .bytes = n * dim, .kind = StageKind::copy},
+                                       [&] { enqueue_upload(queries, batch.query, in); });
+    if (in != kernels_) kernels_.wait_for(done);
+    for (Step& step : engine_->steps(batch))
+        done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
+    if (run.rule != nullptr)
+        done = slot.timer.time(
+            kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {
+                enqueue_vote(batch.out, labels_.d_data(), run.rule->weights, run.rule->tie, d_votes, kernels_,
+                             measure_.metric);
+            });
+    if (out != kernels_) downloads_.wait_for(done);
+    slot.timer.time(out,
+                    {.name = "download",
+                     .bytes = n * (k * sizeof(Neighbor) + (run.rule != nullptr ? sizeof(Vote) : 0)),
+                     .kind = StageKind::copy},
+                    [&] {
+                        check(cudaMemcpyAsync(slot.host_results.data(), slot.results.d_data(), layout.bytes,
+                                              cudaMemcpyDeviceToHost, out),
+                              "downloading answers");
+                    });
+}
+
+/// Waits for the batch in the slot, if there is one, and takes its results and times.
+void BatchedSearcher::collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline) {
+    if (slot.n == 0) return;
+    slot.timer.synchronize();
+    const auto* neighbors = reinterpret_cast<const Neighbor*>(slot.host_results.data());
+    std::copy_n(neighbors, slot.n * run.k, answers.neighbors.rows.begin() + slot.begin * run.k);
+    if (run.rule != nullptr) {
+        const ResultLayout layout(slot.n, run.k, true);
+        const auto* votes = reinterpret_cast<const Vote*>(slot.host_results.data() + layout.votes);
+        std::copy_n(votes, slot.n, answers.votes.begin() + slot.begin);
+    }
+    slot.timer.add_to(timeline);
+    slot.n = 0;
+}
+
+/// After an error or an interruption: nobody reads the queries any more, and the slots are free.
+void BatchedSearcher::abandon() {
+    for (const Stream* stream : {&uploads_, &kernels_, &downloads_})
+        cudaStreamSynchronize(*stream);
+    cudaGetLastError();
+    for (const auto& slot : slots_) {
+        slot->timer.clear();
+        slot->n = 0;
+    }
+}
+
+}  // namespace knn::gpu

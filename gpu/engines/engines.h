@@ -1,0 +1,53 @@
+#pragma once
+/// What classifier/ and app/ call of the GPU. Plain C++: no CUDA type crosses this line.
+
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+#include "data/core/device.h"
+#include "data/core/plan.h"
+#include "data/core/searcher.h"
+
+namespace knn::gpu {
+
+/// A distance kernel or a selector as the command line, --help and `info` show it.
+struct StrategyInfo {
+    std::string name, summary;
+};
+std::vector<StrategyInfo> distance_kernels();
+std::vector<StrategyInfo> selectors();
+std::vector<StrategyInfo> tensor_kernels();
+
+/// The GPUs that this build can use; empty where there is none. `why_none` (may be null) then gets the
+/// reason.
+std::vector<Device> devices(std::string* why_none = nullptr);
+
+/// The engine `classic`: a matrix of distances, then a selection (upload → expand → distance → sort → vote →
+/// download). `settle` says why it cannot answer the problem on plan.device with the strategies that the plan
+/// names (empty: any); where it can, it fills in plan.distance, plan.select and plan.threads. It is asked
+/// once. `open` takes a settled plan; it uploads the training set and keeps it on the device. Both throw
+/// DeviceError (no such device; `open`: out of memory, a CUDA error).
+Refusal settle_classic(const Problem& problem, Plan& plan);
+std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& measure, const Plan& plan,
+                                       Timeline& timeline);
+
+/// The engine `tensor`: exact 8-bit products on tensor cores with the selection in the same kernel (upload →
+/// arrange → prepare → sample → search → fold → scan → vote → download). plan.distance may name one of
+/// tensor_kernels(); plan.select becomes "fused".
+Refusal settle_tensor(const Problem& problem, Plan& plan);
+std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
+                                      Timeline& timeline);
+
+/// Host memory that a GPU reads at full speed. Creating it starts the CUDA context of `device` on another
+/// thread and loads the kernels of the engine `tensor` there; memory is handed out at once, so that files can
+/// be read meanwhile, and pinned when `pin` is called.
+class HostMemory : public std::pmr::memory_resource {
+  public:
+    /// Waits for the context and pins all that has been handed out. Throws DeviceError.
+    virtual void pin() = 0;
+};
+std::unique_ptr<HostMemory> host_memory(int device);
+
+}  // namespace knn::gpu

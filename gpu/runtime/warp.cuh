@@ -1,0 +1,74 @@
+#pragma once
+/// What the lanes of a warp do together. All of them are called by the whole warp.
+
+#include <cstdint>
+
+#include "gpu/runtime/neighbor_key.cuh"
+
+namespace knn::gpu {
+
+inline constexpr int warp_size = 32;
+inline constexpr unsigned all_lanes = 0xffffffffu;
+
+/// The values of all lanes combined, on every lane.
+template <class T, class Combine>
+__device__ inline T warp_reduce(T value, Combine combine) {
+#pragma unroll
+    for (int step = warp_size / 2; step > 0; step /= 2)
+        value = combine(value, __shfl_xor_sync(all_lanes, value, step));
+    return value;
+}
+template <class T>
+__device__ inline T warp_sum(T value) {
+    return warp_reduce(value, [](T a, T b) { return a + b; });
+}
+__device__ inline NeighborKey warp_min(NeighborKey key) {
+    return warp_reduce(key, [](NeighborKey a, NeighborKey b) { return min(a, b); });
+}
+__device__ inline NeighborKey warp_max(NeighborKey key) {
+    return warp_reduce(key, [](NeighborKey a, NeighborKey b) { return max(a, b); });
+}
+__device__ inline std::int32_t warp_max(std::int32_t value) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(all_lanes, value);
+#else
+    return warp_reduce(value, [](std::int32_t a, std::int32_t b) { return max(a, b); });
+#endif
+}
+/// All bits set where any lane has one, on cards that cannot tell which.
+__device__ inline unsigned warp_or(unsigned bits) {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(all_lanes, bits);
+#else
+    return __any_sync(all_lanes, bits != 0) ? 0xffffffffu : 0;
+#endif
+}
+
+/// One step of a bitonic network: each lane and the one `step` away keep the smaller key on the lane below
+/// where `ascending`, else above.
+__device__ inline NeighborKey compare_exchange(NeighborKey key, int step, bool ascending, int lane) {
+    const NeighborKey other = __shfl_xor_sync(all_lanes, key, step);
+    const bool keeps_smaller = ((lane & step) == 0) == ascending;
+    return (other < key) == keeps_smaller ? other : key;
+}
+
+/// The warp's keys, ascending by lane.
+__device__ inline NeighborKey warp_sort(NeighborKey key, int lane) {
+#pragma unroll
+    for (int length = 2; length <= warp_size; length *= 2)
+#pragma unroll
+        for (int step = length / 2; step > 0; step /= 2)
+            key = compare_exchange(key, step, (lane & length) == 0, lane);
+    return key;
+}
+
+/// The 32 smallest of two ascending sequences, ascending.
+__device__ inline NeighborKey warp_merge(NeighborKey a, NeighborKey b, int lane) {
+    NeighborKey key = min(a, __shfl_sync(all_lanes, b, warp_size - 1 - lane));
+#pragma unroll
+    for (int step = warp_size / 2; step > 0; step /= 2)
+        key = compare_exchange(key, step, true, lane);
+    return key;
+}
+
+}  // namespace knn::gpu

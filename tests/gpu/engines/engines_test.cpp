@@ -1,0 +1,394 @@
+#include "gpu/engines/engines.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <map>
+#include <random>
+
+#include "tests/gpu/have_gpu.h"
+#include "tests/gpu/searched.h"
+#include "tests/support/battery.h"
+
+namespace knn {
+
+namespace {
+
+std::vector<std::uint8_t> labels_for(std::int64_t n, int classes = 10) {
+    std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i] = static_cast<std::uint8_t>(i * 7 % static_cast<std::size_t>(classes));
+    return labels;
+}
+
+/// The battery's cases that the engine does not refuse, each with its own batch and with a random one.
+/// Weights and ties change from case to case. Returns how many ran.
+int run_battery(const test::GpuEngine& engine, const std::string& distance, const std::string& select,
+                const Measure& measure) {
+    const auto& cases = measure.metric == Metric::l2 ? test::battery() : test::metric_battery();
+    // What the oracle says is worked out once for all strategies.
+    using Oracle = std::vector<std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>>>;
+    static std::map<std::pair<Metric, double>, Oracle> oracles;
+    Oracle& oracle = oracles[{measure.metric, measure.p}];
+    if (oracle.empty())
+        for (const test::Case& one : cases)
+            oracle.push_back(test::nearest(one.train, one.query, one.k, measure));
+    std::mt19937 random(12345);
+    int ran = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const test::Case& one = cases[i];
+        test::GpuProblem problem{one.train, one.query, labels_for(one.train.n, 5)};
+        problem.rule = {one.k, i % 2 == 0 ? Weights::uniform : Weights::distance,
+                        i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest};
+        problem.measure = measure;
+        problem.distance = distance;
+        problem.select = select;
+        if (test::refuse(engine, problem)) continue;
+        ++ran;
+        for (const std::int64_t batch :
+             {std::int64_t{0}, 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(one.query.n))}) {
+            problem.batch = batch;
+            CAPTURE(one.name);
+            CAPTURE(batch);
+            const test::Searched result = test::searched(engine, problem);
+            std::int64_t wrong = 0;
+            for (std::int64_t q = 0; q < one.query.n; ++q) {
+                const auto& expected = oracle[i][static_cast<std::size_t>(q)];
+                const auto row = result.answers.neighbors.row(q);
+                wrong += !std::equal(row.begin(), row.end(), expected.begin(), expected.end(),
+                                     [](const Neighbor& a, const auto& b) {
+                                         return std::int64_t{a.distance} == b.first &&
+                                                std::int64_t{a.index} == b.second;
+                                     });
+            }
+            CHECK(wrong == 0);
+            if (!result.answers.votes.empty()) CHECK(test::wrong_votes(result.answers, problem) == 0);
+        }
+    }
+    return ran;
+}
+
+/// How many metrics ran of l2 and the others.
+int check_battery(const test::GpuEngine& engine, const std::string& distance, const std::string& select) {
+    CAPTURE(distance);
+    CAPTURE(select);
+    int metrics = run_battery(engine, distance, select, {}) > 0;
+    CHECK(metrics == 1);
+    for (const Measure& measure : test::other_measures()) {
+        CAPTURE(measure.metric);
+        CAPTURE(measure.p);
+        metrics += run_battery(engine, distance, select, measure) > 0;
+    }
+    return metrics;
+}
+
+bool is_hopper() {
+    return gpu::devices().front().compute_capability == "9.0";
+}
+
+}  // namespace
+
+TEST_CASE("gpu: every distance kernel passes the battery") {
+    if (!test::have_gpu()) return;
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels()) {
+        const int metrics = check_battery(test::classic, distance.name, "");
+        // l2; with l1; with lp as well; l2, cosine, pearson.
+        if (is_hopper()) CHECK(metrics == (distance.name == "float4" ? 2 : distance.name == "gemm" ? 3 : 7));
+    }
+}
+
+TEST_CASE("gpu: every selector passes the battery") {
+    if (!test::have_gpu()) return;
+    for (const gpu::StrategyInfo& select : gpu::selectors())
+        CHECK(check_battery(test::classic, "", select.name) >= 7);
+}
+
+TEST_CASE("gpu: every tensor kernel passes the battery") {
+    if (!test::have_gpu()) return;
+    int ran = 0;
+    for (const gpu::StrategyInfo& kernel : gpu::tensor_kernels()) {
+        const test::Rows one = test::random_rows(1, 1, 1);
+        test::GpuProblem problem{one, one};
+        problem.rule.k = 1;
+        problem.distance = kernel.name;
+        if (const Refusal why = test::refuse(test::tensor, problem)) {
+            MESSAGE(*why);
+            continue;
+        }
+        ++ran;
+        CHECK(check_battery(test::tensor, kernel.name, "") == 1);
+    }
+    if (is_hopper()) CHECK(ran == 2);
+}
+
+TEST_CASE("gpu: many batches in flight give what one batch gives") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(20'000, 101, 1, 6), query = test::random_rows(999, 101, 2, 6);
+    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+        test::GpuProblem problem{train, query, labels_for(20'000, 256)};
+        problem.rule = {33, Weights::distance, Tie::nearest};
+        const test::Searched whole = test::searched(engine, problem);
+        CHECK(test::wrong_queries(whole.answers.neighbors, problem, 97) == 0);
+        CHECK(test::wrong_votes(whole.answers, problem) == 0);
+        for (const std::int64_t batch : {1, 2, 10, 333, 998, 999, 100'000}) {
+            CAPTURE(batch);
+            problem.batch = batch;
+            const test::Searched parts = test::searched(engine, problem);
+            CHECK(parts.answers.neighbors.rows == whole.answers.neighbors.rows);
+            CHECK(parts.answers.votes == whole.answers.votes);
+            CHECK(parts.plan.batch <= batch);
+        }
+    }
+}
+
+TEST_CASE("gpu: one searcher answers searches of any k and size, with and without a vote, one after another") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(5'000, 60, 1, 5), query = test::random_rows(700, 60, 2, 5);
+    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+        test::GpuProblem problem{train, query, labels_for(5'000)};
+        Timeline timeline;
+        const auto searcher = test::opened(engine, problem, timeline);
+        struct Search {
+            std::int64_t n;
+            int k;
+            bool exclude;
+        };
+        for (const Search& next : {Search{700, 5, false}, {1, 5, false}, {1, 9, false}, {700, 9, false},
+                                   {700, 9, true}, {2, 9, true}, {130, 1024, true}, {257, 40, false},
+                                   {700, 1, true}, {0, 3, false}, {700, 5, false}}) {
+            CAPTURE(next.n);
+            CAPTURE(next.k);
+            CAPTURE(next.exclude);
+            test::Rows some = next.exclude ? train : query;
+            some.n = next.n;
+            some.pixels.resize(static_cast<std::size_t>(some.n * some.dim));
+            test::GpuProblem part{train, some, problem.labels};
+            part.rule.k = next.k;
+            if (next.exclude) part.exclude = {.first = 0};
+            Answers answers;
+            answers.neighbors = searcher->search(part.query_rows(), next.k, part.exclude, timeline, {});
+            CHECK(test::wrong_queries(answers.neighbors, part, 23) == 0);
+            const Answers voted =
+                searcher->search_and_vote(part.query_rows(), part.rule, part.exclude, timeline, {});
+            CHECK(voted.neighbors.rows == answers.neighbors.rows);
+            CHECK(test::wrong_votes(voted, part) == 0);
+        }
+    }
+}
+
+TEST_CASE("gpu: who votes: the device where it has labels and computes the rule") {
+    if (!test::have_gpu()) return;
+    const test::Rows rows = test::random_rows(50, 8, 1);
+    Timeline timeline;
+    test::GpuProblem problem{rows, rows, labels_for(50)};
+    CHECK(test::opened(test::classic, problem, timeline)->votes({}));
+    CHECK(test::opened(test::tensor, problem, timeline)->votes({5, Weights::distance, Tie::nearest}));
+    problem.measure = {Metric::lp, 3};
+    const auto lp = test::opened(test::classic, problem, timeline);
+    CHECK(lp->votes({}));
+    CHECK(!lp->votes({5, Weights::distance, Tie::smallest}));
+    problem.measure = {};
+    problem.labels.clear();
+    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+        const auto unlabeled = test::opened(engine, problem, timeline);
+        CHECK(!unlabeled->votes({}));
+        CHECK(test::wrong_queries(unlabeled->search(problem.query_rows(), 5, {}, timeline, {}), problem) == 0);
+        CHECK_THROWS_AS(unlabeled->search_and_vote(problem.query_rows(), {}, {}, timeline, {}), DeviceError);
+    }
+}
+
+// Each path of each kernel once, small enough for compute-sanitizer's racecheck: rows of one block, of a
+// cluster of 1, 2 and 4 blocks, and of a workspace; images of one tile, of several, and with the carry into
+// integers.
+TEST_CASE("gpu: small problems on every path") {
+    if (!test::have_gpu()) return;
+    struct Size {
+        std::int64_t n_train, dim;
+        int k;
+    };
+    for (const Size& size : {Size{600, 70, 5},
+                             {1'100, 5, 40},
+                             {3'000, 1'100, 3},
+                             {5'000, 4, 5},
+                             {9'000, 4, 5},
+                             {20'000, 4, 5},
+                             {40'000, 4, 5},
+                             {140'000, 4, 5}}) {
+        CAPTURE(size.n_train);
+        const test::Rows train = test::random_rows(size.n_train, size.dim, 1, 3);
+        const test::Rows query = test::random_rows(2, size.dim, 2, 3);
+        test::GpuProblem problem{train, query, labels_for(size.n_train)};
+        problem.rule.k = size.k;
+        const test::Searched result = test::searched(test::classic, problem);
+        CHECK(test::wrong_queries(result.answers.neighbors, problem) == 0);
+        CHECK(test::wrong_votes(result.answers, problem) == 0);
+    }
+}
+
+namespace {
+
+/// One small problem by these strategies; where they refuse it, a message says why. Returns whether it ran.
+bool check_small_problem(const std::string& distance, const std::string& select) {
+    static const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
+    test::GpuProblem problem{train, query};
+    problem.rule.k = 40;
+    problem.distance = distance;
+    problem.select = select;
+    CAPTURE(distance);
+    CAPTURE(select);
+    if (const Refusal why = test::refuse(test::classic, problem)) {
+        MESSAGE("not run: " << *why);
+        return false;
+    }
+    CHECK(test::wrong_queries(test::searched(test::classic, problem).answers.neighbors, problem) == 0);
+    return true;
+}
+
+}  // namespace
+
+TEST_CASE("gpu: small problem, every distance kernel and selector") {
+    if (!test::have_gpu()) return;
+    int ran = 0;
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+        ran += check_small_problem(distance.name, "");
+    for (const gpu::StrategyInfo& select : gpu::selectors())
+        ran += check_small_problem("", select.name);
+    if (is_hopper()) CHECK(ran == 18);
+}
+
+TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
+    if (!test::have_gpu()) return;
+    int ran = 0;
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+        for (const gpu::StrategyInfo& select : gpu::selectors())
+            ran += check_small_problem(distance.name, select.name);
+    if (is_hopper()) CHECK(ran == 81);
+}
+
+TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
+    if (!test::have_gpu()) return;
+    const test::Rows rows = test::random_rows(300, 20, 3);
+    test::GpuProblem problem{rows, rows, labels_for(300)};
+    int ran = 0;
+    for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
+        problem.measure = {metric, 3};
+        if (const Refusal why = test::refuse(test::classic, problem)) {
+            MESSAGE("not run: " << *why);
+            CHECK((metric == Metric::cosine || metric == Metric::pearson));  // without cuBLAS
+            continue;
+        }
+        ++ran;
+        const test::Searched result = test::searched(test::classic, problem);
+        if (metric == Metric::l2) CHECK(result.plan.distance == "float4");
+        for (std::uint32_t i = 0; i < 300; ++i)  // random images: each is its own nearest
+            CHECK(result.answers.neighbors.row(i)[0].index == i);
+    }
+    if (is_hopper()) CHECK(ran == 5);
+}
+
+TEST_CASE("gpu: the timeline names the stages of each engine in order, and their kinds") {
+    if (!test::have_gpu()) return;
+    const test::Rows rows = test::random_rows(1'000, 20, 3);
+    test::GpuProblem problem{rows, rows, labels_for(1'000)};
+    problem.batch = 400;
+    const auto check_stages = [](const test::Searched& result, const std::vector<std::string>& expected) {
+        std::vector<std::string> names;
+        for (const Stage& stage : result.timeline.stages()) {
+            names.push_back(stage.name);
+            const bool copies = stage.name == "upload" || stage.name == "download";
+            CHECK(stage.kind == (copies ? StageKind::copy : StageKind::kernel));
+            CHECK(stage.total_ms > 0);
+            CHECK(stage.launches == (stage.name == "upload" || stage.name == "expand" ? 4
+                                     : stage.name == "arrange"                        ? 1
+                                                                                      : 3));
+        }
+        CHECK(names == expected);
+        CHECK(result.plan.batch == 400);
+        CHECK(result.plan.threads == 1);
+    };
+    check_stages(test::searched(test::classic, problem),
+                 {"upload", "expand", "distance", "sort", "vote", "download"});
+    const test::Searched fused = test::searched(test::tensor, problem);
+    check_stages(fused, {"upload", "arrange", "prepare", "sample", "search", "fold", "scan", "vote", "download"});
+    CHECK(fused.plan.select == "fused");
+}
+
+TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used again") {
+    if (!test::have_gpu()) return;
+    const test::Rows rows = test::random_rows(1'000, 20, 3);
+    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+        test::GpuProblem problem{rows, rows, labels_for(1'000)};
+        problem.batch = 10;
+        Timeline timeline;
+        const auto searcher = test::opened(engine, problem, timeline);
+        std::atomic<bool> stop = false;
+        std::int64_t seen = 0;
+        const Watch watch{[&](std::int64_t done, std::int64_t) {
+                              seen = done;
+                              stop = done >= 200;
+                          },
+                          &stop};
+        CHECK_THROWS_AS(searcher->search(problem.query_rows(), 5, {}, timeline, watch), Interrupted);
+        CHECK(seen >= 200);
+        CHECK(seen < 300);
+        CHECK(test::wrong_queries(searcher->search(problem.query_rows(), 5, {}, timeline, {}), problem, 50) == 0);
+    }
+}
+
+TEST_CASE("gpu: more queries at once than a grid holds become smaller batches") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(3, 4, 1), query = test::random_rows(600'000, 4, 2);
+    test::GpuProblem problem{train, query};
+    problem.rule.k = 2;
+    problem.batch = 600'000;
+    for (const char* distance : {"gemm", "float4"}) {
+        problem.distance = distance;
+        if (test::refuse(test::classic, problem)) continue;  // without cuBLAS
+        const test::Searched result = test::searched(test::classic, problem);
+        CHECK(result.plan.batch < 524'281);
+        CHECK(test::wrong_queries(result.answers.neighbors, problem, 9'999) == 0);
+    }
+}
+
+TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a missing device is an error") {
+    if (!test::have_gpu()) return;
+    const test::Rows rows = test::random_rows(10, 4, 3);
+    test::GpuProblem problem{rows, rows};
+    problem.distance = "flaot4";
+    CHECK(test::refuse(test::classic, problem).value().find("expected one of: float4, gemm") !=
+          std::string::npos);
+    CHECK(test::refuse(test::tensor, problem).value().find("there is no tensor kernel 'flaot4'") !=
+          std::string::npos);
+    problem.distance.clear();
+    problem.select = "sort";
+    CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") != std::string::npos);
+    CHECK(test::refuse(test::tensor, problem).value().find("takes no --select") != std::string::npos);
+    problem.select.clear();
+    problem.rule.k = 11;
+    for (const test::GpuEngine& engine : {test::classic, test::tensor})
+        CHECK(test::refuse(engine, problem).value().find("out of range") != std::string::npos);
+    problem.rule.k = 5;
+    problem.distance = "gemm";
+    problem.measure = {Metric::l1, 2};
+    CHECK(test::refuse(test::classic, problem).value().find("gemm computes") != std::string::npos);
+    Plan plan;
+    plan.device.number = 99;
+    for (const test::GpuEngine& engine : {test::classic, test::tensor})
+        CHECK_THROWS_WITH_AS(engine.settle({10, 10, 4, 5}, plan), doctest::Contains("99"), DeviceError);
+}
+
+TEST_CASE("gpu: host memory can be filled before it is pinned, from several threads") {
+    if (!test::have_gpu()) return;
+    const auto memory = gpu::host_memory(0);
+    std::byte* early = static_cast<std::byte*>(memory->allocate(100'000));
+    early[99'999] = std::byte{42};
+    memory->pin();
+    std::byte* late = static_cast<std::byte*>(memory->allocate(5));
+    late[4] = std::byte{1};
+    memory->pin();
+    CHECK(early[99'999] == std::byte{42});
+    memory->deallocate(early, 100'000);
+    memory->deallocate(late, 5);
+}
+
+}  // namespace knn

@@ -1,0 +1,150 @@
+/// Leave-one-out: queries that are training images, and not neighbors of themselves.
+
+#include <doctest/doctest.h>
+
+#include "tests/gpu/have_gpu.h"
+#include "tests/gpu/searched.h"
+
+namespace knn {
+
+namespace {
+
+/// Queries that are training images first, first + n / m, ...
+test::Rows taken(const test::Rows& train, const Exclude& exclude, std::int64_t count) {
+    test::Rows rows{{}, count, train.dim};
+    for (std::int64_t q = 0; q < count; ++q) {
+        const auto begin = train.pixels.begin() + exclude.index_of(q) * train.dim;
+        rows.pixels.insert(rows.pixels.end(), begin, begin + train.dim);
+    }
+    return rows;
+}
+
+/// Every image `copies` times, the copies far from each other.
+test::Rows repeated(const test::Rows& rows, int copies) {
+    test::Rows all{{}, rows.n * copies, rows.dim};
+    for (int i = 0; i < copies; ++i)
+        all.pixels.insert(all.pixels.end(), rows.pixels.begin(), rows.pixels.end());
+    return all;
+}
+
+struct Strategies {
+    const test::GpuEngine& engine;
+    std::string distance, select;
+};
+
+/// Each distance kernel, each selector and each tensor kernel.
+std::vector<Strategies> all_strategies() {
+    std::vector<Strategies> all;
+    for (const gpu::StrategyInfo& one : gpu::distance_kernels())
+        all.push_back({test::classic, one.name, ""});
+    for (const gpu::StrategyInfo& one : gpu::selectors())
+        all.push_back({test::classic, "", one.name});
+    for (const gpu::StrategyInfo& one : gpu::tensor_kernels())
+        all.push_back({test::tensor, one.name, ""});
+    return all;
+}
+
+/// Returns by how many strategies it was answered.
+int check_all(const test::Rows& train, const Exclude& exclude, std::int64_t count, int k,
+              const Measure& measure = {}, std::int64_t step = 1, std::int64_t batch = 0) {
+    const test::Rows query = taken(train, exclude, count);
+    test::GpuProblem problem{train, query};
+    problem.rule.k = k;
+    problem.measure = measure;
+    problem.exclude = exclude;
+    problem.batch = batch;
+    int ran = 0;
+    for (const Strategies& one : all_strategies()) {
+        problem.distance = one.distance;
+        problem.select = one.select;
+        if (test::refuse(one.engine, problem)) continue;
+        ++ran;
+        CAPTURE(one.distance);
+        CAPTURE(one.select);
+        CAPTURE(train.n);
+        CAPTURE(k);
+        CAPTURE(measure.metric);
+        CHECK(test::wrong_queries(test::searched(one.engine, problem).answers.neighbors, problem, step) == 0);
+    }
+    return ran;
+}
+
+}  // namespace
+
+TEST_CASE("gpu: leave-one-out by every kernel and selector, on random images and on duplicates") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(1'500, 50, 1);
+    const int ran = check_all(train, {.first = 0}, 400, 7, {}, 11, 150);
+    if (gpu::devices().front().compute_capability == "9.0") CHECK(ran == 20);
+    check_all(train, {.first = 333}, 200, 40, {}, 11);
+    const test::Rows twins = repeated(test::random_rows(300, 30, 2, 3), 4);
+    check_all(twins, {.first = 100}, 300, 5, {}, 11, 77);
+    check_all(twins, {.first = 1'199}, 1, 5);
+    const test::Rows equal = test::random_rows(600, 20, 3, 1);
+    check_all(equal, {.first = 0}, 600, 9, {}, 29);
+}
+
+// For compute-sanitizer.
+TEST_CASE("gpu: small leave-one-out") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = repeated(test::random_rows(150, 20, 1, 5), 2);
+    check_all(train, {.first = 10}, 200, 6, {}, 13, 130);
+    check_all(train, {.first = 0}, 3, 299);
+}
+
+TEST_CASE("gpu: leave-one-out where all others are the neighbors, up to k = 1024") {
+    if (!test::have_gpu()) return;
+    for (const int k : {1, 2, 31, 32, 33, 128, 129, 1023, 1024}) {
+        const test::Rows train = test::random_rows(k + 1, 12, 4, 4);
+        check_all(train, {.first = 0}, std::min<std::int64_t>(k + 1, 200), k, {}, 37);
+        check_all(train, {.first = k}, 1, k);
+    }
+    check_all(test::random_rows(3'000, 12, 5, 4), {.first = 1'000}, 150, 1024, {}, 37);
+}
+
+TEST_CASE("gpu: leave-one-out by other metrics") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = repeated(test::random_rows(200, 16, 6, 4), 2);
+    for (const Measure& measure : {Measure{Metric::l1, 2}, Measure{Metric::lp, 0.5}, Measure{Metric::lp, 3},
+                                   Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}})
+        CHECK(check_all(train, {.first = 50}, 200, 6, measure, 13) >= 0);
+    // 255 and 65,535 as the largest score: all bits of a narrow radix sort.
+    for (const std::int64_t dim : {1, 257}) {
+        test::Rows black_and_white{std::vector<std::uint8_t>(static_cast<std::size_t>(6 * dim), 255), 6, dim};
+        std::fill_n(black_and_white.pixels.begin(), 2 * dim, std::uint8_t{0});
+        check_all(black_and_white, {.first = 0}, 6, 5, {Metric::l1, 2});
+    }
+}
+
+TEST_CASE("gpu: leave-one-out on a sample of a larger training set") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(30'000, 40, 7, 9);
+    const Exclude exclude{.first = 0, .n = 30'000, .m = 700};
+    const test::Rows query = taken(train, exclude, 700);
+    for (const int k : {1, 5, 100}) {
+        test::GpuProblem problem{train, query};
+        problem.rule.k = k;
+        problem.exclude = exclude;
+        for (const test::GpuEngine& engine : {test::classic, test::tensor})
+            for (const std::int64_t batch : {0, 300}) {
+                problem.batch = batch;
+                CHECK(test::wrong_queries(test::searched(engine, problem).answers.neighbors, problem, 29) == 0);
+            }
+    }
+}
+
+TEST_CASE("gpu: leave-one-out refuses more neighbors than there are others, and queries beyond the training set") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(20, 8, 8);
+    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+        test::GpuProblem problem{train, train};
+        Timeline timeline;
+        const auto searcher = test::opened(engine, problem, timeline);
+        const knn::Rows rows = problem.query_rows();
+        CHECK_THROWS_AS(searcher->search(rows, 20, {.first = 0}, timeline, {}), DeviceError);
+        CHECK_THROWS_AS(searcher->search(rows, 5, {.first = 1}, timeline, {}), DeviceError);
+        CHECK(test::wrong_queries(searcher->search(rows, 5, {}, timeline, {}), problem) == 0);
+    }
+}
+
+}  // namespace knn
