@@ -8,9 +8,9 @@
 namespace knn {
 
 TEST_CASE("nth_element answers the battery") {
-    test::check_engine(
-        "nth_element", [](const SearchRequest& request) { return cpu::search_serial(request, {}); },
-        cpu::refuse_serial);
+    test::check_engine("nth_element",
+                       [](const SearchRequest& request) { return cpu::search_serial(request, {}); },
+                       cpu::refuse_serial, {});
 }
 
 TEST_CASE("every serial selector finds the k smallest in order") {

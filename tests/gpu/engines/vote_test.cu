@@ -6,13 +6,13 @@
 #include <bit>
 #include <random>
 
-#include "classifier/vote.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
-TEST_CASE("gpu: votes equal the CPU's bit for bit") {
+TEST_CASE("gpu: votes equal the oracle's bit for bit") {
     if (!test::have_gpu()) return;
     std::mt19937 random(11);
     const std::vector<std::pair<Metric, unsigned>> cases = {
@@ -36,6 +36,12 @@ TEST_CASE("gpu: votes equal the CPU's bit for bit") {
                 }
                 for (std::int64_t q = 0; q < n_query; ++q)
                     std::sort(neighbors.begin() + q * k, neighbors.begin() + (q + 1) * k);
+                std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> pairs(n_query);
+                for (std::int64_t q = 0; q < n_query; ++q)
+                    for (std::int64_t rank = 0; rank < k; ++rank) {
+                        const Neighbor& n = neighbors[static_cast<std::size_t>(q * k + rank)];
+                        pairs[static_cast<std::size_t>(q)].emplace_back(n.distance, n.index);
+                    }
                 const auto d_labels = test::to_device(labels, 1, n_train);
                 const auto d_neighbors = test::to_device(neighbors, 1, n_query * k);
                 for (const Weights weights : {Weights::uniform, Weights::distance})
@@ -48,10 +54,10 @@ TEST_CASE("gpu: votes equal the CPU's bit for bit") {
                         gpu::enqueue_vote({d_neighbors.rows().d_data, n_query, k}, d_labels.rows().d_data,
                                           weights, tie, d_votes.d_data(), nullptr, metric);
                         std::vector<Vote> expected;
-                        for (std::int64_t q = 0; q < n_query; ++q)
-                            expected.push_back(
-                                cpu::vote({neighbors.data() + q * k, static_cast<std::size_t>(k)}, labels,
-                                          weights, tie, {metric, 2}));
+                        for (const auto& row : pairs) {
+                            const auto vote = test::vote(row, labels, weights, tie, {metric, 2});
+                            expected.push_back({static_cast<std::uint8_t>(vote.first), vote.second});
+                        }
                         CHECK(test::to_host(d_votes) == expected);
                     }
             }
