@@ -22,12 +22,14 @@ using gpu::TensorKernel;
 std::vector<const TensorKernel*> kernels_here(const Problem& problem) {
     cudaDeviceProp properties{};
     gpu::check(cudaGetDeviceProperties(&properties, 0), "reading device properties");
+    const int card = 10 * properties.major + properties.minor;
     std::vector<const TensorKernel*> all;
     for (const TensorKernel* kernel : gpu::tensor_table())
-        if (const Refusal why = kernel->supports(problem, 10 * properties.major + properties.minor))
+        if (const Refusal why = kernel->supports(problem, card))
             MESSAGE(*why);
         else
             all.push_back(kernel);
+    REQUIRE(static_cast<int>(all.size()) == test::tensor_kernels_of(card, problem.dim));
     return all;
 }
 
@@ -104,7 +106,8 @@ test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
 }  // namespace
 
 TEST_CASE("gpu: every tensor kernel passes the battery") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
+    int ran = 0;
     for (const gpu::StrategyInfo& kernel : gpu::tensor_kernels()) {
         const auto named = [&](SearchRequest request) {
             request.distance = kernel.name;
@@ -125,12 +128,15 @@ TEST_CASE("gpu: every tensor kernel passes the battery") {
                 request.k = problem.k;
                 request.metric = problem.metric;
                 return gpu::refuse_tensor(named(request));
-            });
+            },
+            {});
+        ++ran;
     }
+    CHECK(ran == test::tensor_kernels_of(test::capability(), 1));
 }
 
 TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thresholds") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     struct Data {
         const char* name;
         test::Rows train, query;
@@ -161,7 +167,7 @@ TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thre
 }
 
 TEST_CASE("gpu: fused search on problems of random size") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     std::mt19937 random(7);
     const auto upto = [&](int most) { return std::uniform_int_distribution(1, most)(random); };
     for (int round = 0; round < 40; ++round) {
@@ -184,7 +190,7 @@ TEST_CASE("gpu: fused search on problems of random size") {
 }
 
 TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
         CAPTURE(std::string(kernel->name));
@@ -197,7 +203,7 @@ TEST_CASE("gpu: fused search with lists that overflow scans those queries and st
 }
 
 TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(8'000, 200, 1, 3), query = test::random_rows(260, 200, 2, 3);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 9})) {
         CAPTURE(std::string(kernel->name));
@@ -212,7 +218,7 @@ TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
 
 // For compute-sanitizer: every kernel of the fused search, the scan shared out and not.
 TEST_CASE("gpu: small fused search") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 5})) {
         CAPTURE(std::string(kernel->name));
