@@ -26,8 +26,9 @@ done
 
 # The skipped tests of the last run and the reason that each printed, one a line.
 skipped_tests() {  # PRESET
-    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $0; sub(/^[^:]*: /, "", name) }
-         /\[skipped\]/ && name != last { sub(/.*\[skipped\] */, ""); print "  " name ": " $0; last = name }' \
+    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $0; sub(/^[^:]*: /, "", name); why = "" }
+         /\[skipped\]/ && why == "" { why = $0; sub(/.*\[skipped\] */, "", why) }
+         /^Test Passed\.$/ && why != "" { print "  " name ": " why; why = "" }' \
         "$root/build/$1/Testing/Temporary/LastTest.log"
 }
 

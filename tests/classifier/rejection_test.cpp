@@ -103,3 +103,24 @@ TEST_CASE("the limits follow k and the kind of vote") {
     CHECK(Rejection(sample, labels, {50, Weights::uniform, Tie::smallest}).divided() ==
           doctest::Approx(1.0 / 3));
 }
+
+TEST_CASE("a quantile of the sample is the limit, and what lies on the limit is not rejected") {
+    LeaveOneOut far{1000, 1, {}}, divided{1000, 100, {}};
+    for (std::uint32_t i = 1; i <= 1000; ++i)
+        far.nearest.push_back({i * i, 0});
+    for (std::uint32_t i = 0; i < 1000; ++i)  // 51, 52, 53, 54 and 100 neighbors of one label
+        for (std::uint32_t rank = 0; rank < 100; ++rank)
+            divided.nearest.push_back({100, i < 4 && rank >= 51 + i ? 1u : 0u});
+    const std::vector<std::uint8_t> labels = {0, 1};
+
+    const Rejection by_distance(far, labels, 1, Weights::uniform, Tie::smallest);
+    CHECK(by_distance.strange() == 991);  // at place 0.991 * 999 of 0 .. 999
+    const auto at = [](std::uint32_t distance) { return std::vector<Neighbor>{{distance * distance, 0}}; };
+    CHECK(by_distance.reason(at(991), {0, 1}).empty());
+    CHECK(!by_distance.reason(at(992), {0, 1}).empty());
+
+    const Rejection by_share(divided, labels, 100, Weights::uniform, Tie::smallest);
+    CHECK(by_share.divided() == 0.52);  // at place 0.002 * 999
+    CHECK(by_share.reason(at(1), {0, 0.52}).empty());
+    CHECK(!by_share.reason(at(1), {0, 0.515}).empty());
+}

@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <bit>
+#include <random>
 #include <vector>
+
+#include "tests/support/oracle.h"
 
 namespace knn {
 namespace {
@@ -65,6 +70,38 @@ TEST_CASE("vote: images at distance 0 alone vote when weights are by distance") 
     CHECK(vote_of({3, 1, 0, 0}, {0, 0, 1, 1}, Weights::distance, Tie::smallest) == Vote{1, 0.5});
     CHECK(vote_of({3, 1, 0, 0}, {0, 0, 1, 1}, Weights::distance, Tie::nearest) == Vote{3, 0.5});
     CHECK(vote_of({3, 1, 1, 1}, {0, 1, 1, 1}, Weights::uniform, Tie::smallest) == Vote{1, 0.75});
+}
+
+TEST_CASE("vote: random votes are the oracle's") {
+    std::mt19937 random(5);
+    for (int round = 0; round < 4000; ++round) {
+        const Measure measure = std::vector<Measure>{
+            {Metric::l2, 2}, {Metric::l1, 2}, {Metric::lp, 3}, {Metric::cosine, 2}}[random() % 4];
+        const std::size_t k = 1 + random() % 12;
+        const unsigned classes = round % 50 == 0 ? 256 : 1 + random() % 5, distances = 1 + random() % 6;
+        std::vector<std::uint8_t> labels(20);
+        for (std::uint8_t& label : labels)
+            label = static_cast<std::uint8_t>(255 - random() % classes);
+        std::vector<Neighbor> neighbors(k);
+        for (Neighbor& neighbor : neighbors) {
+            const auto distance = static_cast<std::uint32_t>(random() % distances);
+            neighbor = {is_integral(measure.metric)
+                            ? distance
+                            : std::bit_cast<std::uint32_t>(static_cast<float>(distance) / 7),
+                        static_cast<std::uint32_t>(random() % labels.size())};
+        }
+        std::sort(neighbors.begin(), neighbors.end());
+        std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+        for (const Neighbor& neighbor : neighbors)
+            pairs.emplace_back(neighbor.distance, neighbor.index);
+        for (const Weights weights : {Weights::uniform, Weights::distance})
+            for (const Tie tie : {Tie::smallest, Tie::nearest}) {
+                const auto [label, confidence] = test::vote(pairs, labels, weights, tie, measure);
+                const Vote got = vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
+                REQUIRE(got.label == label);
+                REQUIRE(got.confidence == confidence);
+            }
+    }
 }
 
 }  // namespace

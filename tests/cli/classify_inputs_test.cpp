@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -26,7 +27,7 @@ RunOptions with_cache(const std::string& folder) {
 
 TEST_CASE("files, folders and standard input at once, in the order given") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     const std::vector<int> chosen = one_of_each(digits);
     fs::create_directories(folder.path / "in" / "deeper");
@@ -56,7 +57,7 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
 
 TEST_CASE("bad files are told one by one and the others answered") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     write(folder / "good.pgm", photo(digits, one_of_each(digits)[6]));
     write(folder / "empty.png", "");
@@ -136,7 +137,7 @@ TEST_CASE("classify: wrong command lines and training sets") {
         CHECK(result.exit_code == 2);
         CHECK(is_usage_error(result.err));
     }
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     CHECK(digits.classify({folder / "a.pgm", "-k", "9", "--limit-train", "8"}).exit_code == 2);
     SmallSet().write(folder.path);
     const RunResult small = program({"classify", folder / "a.pgm", "--data", folder / ""});
@@ -149,7 +150,7 @@ TEST_CASE("classify: wrong command lines and training sets") {
 
 TEST_CASE("with a cache, two at once, damaged or not, the answers are the same") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     for (const std::string name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
         if (run({"/bin/sh", "-c", "gzip \"$0\"", digits.folder / name}).exit_code != 0)
@@ -212,7 +213,7 @@ TEST_CASE("without /proc the module for pictures is not looked for in the curren
 
 TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     const std::string pipe = folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);

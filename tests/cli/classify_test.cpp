@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/cli/pictures.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -14,7 +15,7 @@ namespace fs = std::filesystem;
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const RunResult content = run({"/bin/sh", "-c", "gzip -cdf \"$0\"/t10k-images*", mnist_folder()});
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
     const Folder folder;
@@ -52,7 +53,7 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
 
 TEST_CASE("a blank picture is answered with a question mark") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     write(folder / "blank.pgm", Page(200, 300).pgm());
     const RunResult quiet = digits.classify({"-q", folder / "blank.pgm"});
@@ -74,7 +75,7 @@ TEST_CASE("a blank picture is answered with a question mark") {
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     const std::vector<int> chosen = one_of_each(digits);
     Page page(360, 640);
@@ -104,7 +105,7 @@ TEST_CASE("the digits of a page in reading order, and a picture that explains th
 
 TEST_CASE("the neighbors and the votes of a picture belong together") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     const Folder folder;
     for (int i = 0; i < 20; ++i)
         write(folder / (std::to_string(i) + ".pgm"), photo(digits, i));

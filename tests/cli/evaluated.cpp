@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <regex>
 
-#include "tests/support/skip.h"
-
 namespace knn::test {
 
 namespace {
@@ -83,16 +81,6 @@ int png_width(const std::string& png) {
 }
 int png_height(const std::string& png) {
     return png_size(png, 20);
-}
-
-bool can_draw(const Evaluated& evaluated) {
-    const Folder results;
-    const RunResult result = evaluated.view({"--sheet", results / "s.png"});
-    if (result.exit_code == 0) return true;
-    CHECK(is_one_error_line(result.err));
-    CHECK(result.err.find("a build with OpenCV") != std::string::npos);
-    skip("this build has no OpenCV");
-    return false;
 }
 
 }  // namespace knn::test

@@ -43,7 +43,4 @@ nlohmann::json page_data(const std::string& page);
 int png_width(const std::string& png);
 int png_height(const std::string& png);
 
-/// Without OpenCV there are neither sheets nor windows: says that the test is skipped.
-bool can_draw(const Evaluated& evaluated);
-
 }  // namespace knn::test

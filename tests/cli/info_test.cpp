@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "tests/cli/program.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -24,6 +25,8 @@ TEST_CASE("info for machines") {
     CHECK(report["schema"] == "mnist-knn/info/1");
     CHECK(report["dataset"]["synthetic"] == true);
     CHECK(report["dataset"]["mnist"] == false);
+    CHECK(report["build"].contains("cuda") == has_cuda);
+    CHECK(report["build"].contains("opencv") == has_opencv);
     CHECK(report["engines"].size() >= 2);
     CHECK(report["devices"].back()["kind"] == "cpu");
 }

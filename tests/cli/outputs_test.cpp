@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/cli/program.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -42,10 +43,6 @@ struct Work {
     }
 };
 
-bool has_pictures() {
-    return nlohmann::json::parse(program({"info", "--json", "-"}).out)["build"].contains("opencv");
-}
-
 }  // namespace
 
 TEST_CASE("no output replaces a file that is read") {
@@ -76,7 +73,7 @@ TEST_CASE("no output replaces a file that is read") {
     fs::create_symlink("in/t10k-labels-idx1-ubyte", work.folder / "link.png");
     fs::create_hard_link(work.folder / "in/train-images-idx3-ubyte", work.folder / "hard.png");
     for (const std::string file : {"link.png", "hard.png"}) {
-        if (!has_pictures()) break;
+        if (!has_opencv) break;
         const RunResult result = work.run("view", {"--sheet", file});
         CAPTURE(result.err);
         CHECK(result.exit_code == 1);
@@ -101,7 +98,7 @@ TEST_CASE("view replaces neither the report nor the predictions that it reads") 
 }
 
 TEST_CASE("classify replaces neither its pictures nor its data set") {
-    if (!has_pictures()) return skip("this build has no pictures");
+    if (!has_opencv) return skip(no_opencv);
     const Work work;
     fs::create_directory(work.folder / "28");
     SmallSet set;
@@ -244,7 +241,7 @@ TEST_CASE("the files of a report are those of one run: all of them, or what was 
     CHECK(is_one_error_line(result.err));
     CHECK(read_file(work.folder / "r/report.json") == json);
     CHECK(read_file(work.folder / "r/predictions.csv") == predictions);
-    CHECK(std::distance(fs::directory_iterator(work.folder / "r"), {}) == (has_pictures() ? 4 : 3));
+    CHECK(std::distance(fs::directory_iterator(work.folder / "r"), {}) == (has_opencv ? 4 : 3));
 }
 
 TEST_CASE("the synthetic digits are written beside no data set") {

@@ -12,7 +12,6 @@ namespace knn::test {
 struct Digits {
     Folder folder;  ///< with the four IDX files
     std::string images;
-    bool none = false;  ///< this build has no pictures
 
     Digits();
     int pixel(int i, int row, int col) const;
@@ -41,7 +40,5 @@ void write(const std::string& name, const std::string& content);
 
 /// Images that are right when they are classified as `evaluate` does it, one for each label.
 std::vector<int> one_of_each(const Digits& digits);
-
-inline constexpr const char* no_opencv = "this build has no OpenCV";
 
 }  // namespace knn::test

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/cli/evaluated.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -64,8 +65,8 @@ TEST_CASE("view --html holds the selection") {
 }
 
 TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
+    if (!has_opencv) return skip(no_opencv);
     const Evaluated evaluated(600);
-    if (!can_draw(evaluated)) return;
     const std::size_t wrong = evaluated.expected(is_wrong).size();
     REQUIRE(wrong > 2 * 168);
     REQUIRE(wrong <= 3 * 168);
@@ -84,9 +85,20 @@ TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
     CHECK(read_file(results / "ONE.PNG") == read_file(results / "one.png"));
 }
 
-TEST_CASE("view writes several forms at once") {
+TEST_CASE("view --sheet asks for a build with OpenCV where this is none") {
+    if (has_opencv) return skip("this build has OpenCV");
     const Evaluated evaluated;
-    if (!can_draw(evaluated)) return;
+    const Folder results;
+    const RunResult result = evaluated.view({"--sheet", results / "s.png"});
+    CHECK(result.exit_code != 0);
+    CHECK(is_one_error_line(result.err));
+    CHECK(result.err.find("a build with OpenCV") != std::string::npos);
+    CHECK(results.names().empty());
+}
+
+TEST_CASE("view writes several forms at once") {
+    if (!has_opencv) return skip(no_opencv);
+    const Evaluated evaluated;
     const Folder results;
     const RunResult result =
         evaluated.view({"--sheet", results / "s.png", "--html", results / "p.html", "--text"});
@@ -101,8 +113,8 @@ TEST_CASE("view writes several forms at once") {
 }
 
 TEST_CASE("view without a display says how to see the digits all the same") {
+    if (!has_opencv) return skip(no_opencv);
     const Evaluated evaluated;
-    if (!can_draw(evaluated)) return;
     for (const auto& [x11, wayland] :
          {std::pair("", ""), {":9876", ""}, {"", "nowhere"}, {":9876", "nowhere"}}) {
         RunOptions options;
@@ -129,7 +141,7 @@ TEST_CASE("view tells that nothing can be written, and leaves nothing half") {
     const RunResult nowhere = evaluated.view({"--html", evaluated.folder / "no/p.html"});
     CHECK(nowhere.exit_code == 1);
     CHECK(is_one_error_line(nowhere.err));
-    if (!can_draw(evaluated)) return;
+    if (!has_opencv) return skip(no_opencv);
     const RunResult sheet = evaluated.view({"--sheet", "/dev/full"});  // of several pages
     CHECK(sheet.exit_code == 1);
     CHECK(is_one_error_line(sheet.err));
@@ -137,8 +149,8 @@ TEST_CASE("view tells that nothing can be written, and leaves nothing half") {
 }
 
 TEST_CASE("view --sheet overwrites with none of its pages what it reads or writes otherwise") {
+    if (!has_opencv) return skip(no_opencv);
     const Evaluated evaluated(600);
-    if (!can_draw(evaluated)) return;
     const Folder results;
     std::filesystem::copy(evaluated.folder / "r", results / "all-2.png");
     const std::string report = results / "all-2.png/report.json", data = evaluated.folder / "";

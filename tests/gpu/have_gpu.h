@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dlfcn.h>
+
 #include <string>
 
 #include "gpu/engines/engines.h"
@@ -14,5 +16,36 @@ inline bool have_gpu() {
     skip("no GPU: " + why);
     return false;
 }
+
+/// The compute capability of the first GPU, 10 · major + minor.
+inline int capability() {
+    const std::string text = gpu::devices().front().compute_capability;  // "9.0"
+    const std::size_t dot = text.find('.');
+    return 10 * std::stoi(text.substr(0, dot)) + std::stoi(text.substr(dot + 1));
+}
+
+/// How many tensor kernels a card must have for images of `dim` pixels: the one
+/// for Hopper up to 1,024 pixels, the one for Ampere and later up to 4,096.
+inline int tensor_kernels_of(int card, std::int64_t dim) {
+    return (card / 10 == 9 && dim <= 1024) + (card >= 80 && dim <= 4096);
+}
+
+/// Whether this machine has a card for the engine `tensor`; says [skipped] and why where there is none.
+inline bool have_tensor_cores() {
+    if (!have_gpu()) return false;
+    if (capability() >= 80) return true;
+    skip("the engine tensor needs compute capability 8.0");
+    return false;
+}
+
+/// Whether the library of the kernel `gemm` is on this machine, found without the program's own loader.
+inline bool have_cublas() {
+    for (const char* name :
+         {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",
+          "/usr/local/cuda/lib64/libcublasLt.so.12"})
+        if (dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return true;
+    return false;
+}
+inline constexpr const char* no_cublas = "cuBLAS was not found: what the kernel gemm computes was left out";
 
 }  // namespace knn::test

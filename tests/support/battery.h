@@ -28,11 +28,11 @@ const std::vector<Case>& metric_battery();
 /// All metrics but l2, lp with several exponents.
 const std::vector<Measure>& other_measures();
 
-/// Runs the battery and CHECKs, bit for bit: neighbors against the oracle, votes against cpu::vote. Each case
-/// runs with the engine's own batch and with a random one; weights and ties change from case to case.
-/// `search` gets requests with k, weights, tie and batch filled in, and adds what it likes (threads, strategy
-/// names). A case that `refuse` (may be empty) refuses is not run, and a message says why; not all may be
-/// refused. Then the same with the metric battery for each of `measures`, all of which may be refused.
+/// Runs the battery and CHECKs neighbors and votes against the oracle's, bit for bit. Each case runs with the
+/// engine's own batch and with a random one; weights and ties change from case to case. `search` gets
+/// requests with k, weights, tie and batch filled in, and adds what it likes (threads, strategy names). A
+/// case that `refuse` (may be empty) refuses is not run, and a message says why; not all may be refused. Then
+/// the same with the metric battery for each of `measures`: those that the engine must have.
 void check_engine(const std::string& name, const std::function<Classified(const Request&)>& search,
                   const std::function<Refusal(const Request&)>& refuse = {},
                   const std::vector<Measure>& measures = other_measures());

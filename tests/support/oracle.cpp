@@ -89,6 +89,19 @@ std::int64_t score(const Rows& a, std::int64_t at, const Rows& b, std::int64_t b
     return -1;
 }
 
+/// The weight of one neighbor by its distance, which is not 0.
+double by_distance(std::int64_t score, const Measure& measure) {
+    const float value = std::bit_cast<float>(static_cast<std::uint32_t>(score));
+    if (measure.metric == Metric::l2) return 1 / static_cast<double>(score);
+    const volatile double root =
+        measure.metric == Metric::lp ? std::pow(double{value}, 1 / measure.p) : value;
+    const volatile double distance = measure.metric == Metric::l1   ? static_cast<double>(score)
+                                     : measure.metric == Metric::lp ? 255 * root
+                                                                    : root;
+    const volatile double squared = distance * distance;
+    return 1 / squared;
+}
+
 }  // namespace
 
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
@@ -104,6 +117,32 @@ std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Ro
         result.push_back(std::move(all));
     }
     return result;
+}
+
+std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
+                            std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+                            const Measure& measure) {
+    std::vector<double> votes(256);
+    const auto label_of = [&](std::int64_t index) { return labels[static_cast<std::size_t>(index)]; };
+    for (const auto& [score, index] : neighbors)
+        if (weights == Weights::uniform || (neighbors[0].first == 0 && score == 0))
+            votes[label_of(index)] += 1;
+        else if (neighbors[0].first != 0)
+            votes[label_of(index)] += by_distance(score, measure);
+    double total = 0, most = 0;
+    for (const double one : votes) {
+        total += one;
+        most = std::max(most, one);
+    }
+    std::vector<int> tied;  // in the order in which the rule prefers them
+    if (tie == Tie::smallest)
+        for (int label = 0; label < 256; ++label)
+            tied.push_back(label);
+    else
+        for (const auto& neighbor : neighbors)
+            tied.push_back(label_of(neighbor.second));
+    std::erase_if(tied, [&](int label) { return votes[static_cast<std::size_t>(label)] < most; });
+    return {tied.front(), most / total};
 }
 
 Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels) {

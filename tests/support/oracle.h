@@ -2,6 +2,7 @@
 /// The judge of every engine: all pairs in plain loops and std::sort. Shares no code with what it judges.
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,12 @@ struct Rows {
 /// as data/core/metric.h defines them.
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
                                                                         int k, const Measure& measure = {});
+
+/// The label that these neighbors (score, index) vote for and its share of the votes, as classifier/vote.h
+/// defines both, bit for bit.
+std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
+                            std::span<const std::uint8_t> labels, Weights weights, Tie tie,
+                            const Measure& measure);
 
 /// Random bytes; `levels` different values (2: many ties; 1: all equal; 256: few ties).
 Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels = 256);

@@ -1,8 +1,11 @@
 #include "tests/support/skip.h"
 
+#include <doctest/doctest.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
 
 namespace knn::test {
 
@@ -11,10 +14,19 @@ std::string folder(const char* variable) {
     const char* value = std::getenv(variable);
     return value != nullptr && std::filesystem::is_directory(value) ? value : "";
 }
+
+std::set<const void*>& skipped() {
+    static std::set<const void*> cases;
+    return cases;
+}
 }  // namespace
 
 void skip(const std::string& why) {
     std::printf("[skipped] %s\n", why.c_str());
+    skipped().insert(doctest::getContextOptions()->currentTest);
+}
+std::size_t skipped_cases() {
+    return skipped().size();
 }
 std::string mnist_folder() {
     return folder("MNIST_KNN_DATA");

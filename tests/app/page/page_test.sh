@@ -2,7 +2,7 @@
 # page_test.sh PAGE_SAMPLE PROGRAM: opens the report's page, and one of `view`, in headless Chromium and uses
 # them as a reader would.
 set -eu
-skip() { echo "[skipped] $1"; exit 0; }
+skip() { echo "[skipped] $1"; exit 77; }
 command -v node >/dev/null || skip "node was not found: install nodejs"
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
   skip "no Chromium was found: install chromium"

@@ -5,8 +5,10 @@
 #include <string>
 
 #include "data/core/errors.h"
+#include "tests/support/build.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/skip.h"
 
 using namespace knn;
 
@@ -29,13 +31,17 @@ Hues hues(const test::Png& png) {
 
 }  // namespace
 
+TEST_CASE("pictures are available where the build has OpenCV") {
+    CHECK(pictures_available() == test::has_opencv);
+}
+
 TEST_CASE("a build without OpenCV says so") {
-    if (pictures_available()) return;
+    if (test::has_opencv) return test::skip("this build has OpenCV");
     CHECK_THROWS_AS(confusion_png(test::sample_evaluation().evaluation), DataError);
 }
 
 TEST_CASE("confusion.png has a bounded size and both hues for any number of classes") {
-    if (!pictures_available()) return;
+    if (!test::has_opencv) return test::skip(test::no_opencv);
     for (const int classes : {2, 3, 10, 26, 47, 100, 256}) {
         CAPTURE(classes);
         test::SampleOptions options;
@@ -53,7 +59,7 @@ TEST_CASE("confusion.png has a bounded size and both hues for any number of clas
 }
 
 TEST_CASE("confusion.png shows the matrix") {
-    if (!pictures_available()) return;
+    if (!test::has_opencv) return test::skip(test::no_opencv);
     test::Sample sample = test::sample_evaluation();
     const auto before = test::read_png(confusion_png(sample.evaluation));
     CHECK(test::read_png(confusion_png(sample.evaluation)).pixels == before.pixels);
@@ -74,7 +80,7 @@ TEST_CASE("confusion.png shows the matrix") {
 }
 
 TEST_CASE("confusion.png takes any name and an empty result") {
-    if (!pictures_available()) return;
+    if (!test::has_opencv) return test::skip(test::no_opencv);
     test::Sample sample = test::sample_evaluation();
     sample.data->name = std::string(5000, 'x') + "\xff\n\t\x01 \xc3\xbc";
     CHECK(test::read_png(confusion_png(sample.evaluation)).width <= 1024);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "app/report/json.h"
 #include "tests/support/sample_evaluation.h"
@@ -25,11 +26,20 @@ TEST_CASE("a report is read back as it was written") {
     for (const std::string& name : {file, folder.path().string()}) {
         const SavedReport report = read_report(name);
         CHECK(report.source == sample.data->source);
-        CHECK(report.evaluation.score.confusion == evaluation.score.confusion);
-        // What is written again from it is the same file, where the images are the same.
+        const Score &score = report.evaluation.score, &written = evaluation.score;
+        CHECK(score.labels == written.labels);
+        CHECK(score.confusion == written.confusion);
+        CHECK(score.total == written.total);
+        CHECK(score.correct == written.correct);
+        // What is written again from it is the same, but for what follows from the counts and is not read.
         Evaluation again = report.evaluation;
         again.data = sample.data.get();
-        again.score = evaluation.score;
-        CHECK(json_report(again) == json_report(evaluation));
+        const auto without_ratios = [](const Evaluation& one) {
+            auto root = nlohmann::json::parse(json_report(one));
+            for (const char* key : {"accuracy", "accuracy_low", "accuracy_high", "per_class"})
+                root["result"].erase(key);
+            return root;
+        };
+        CHECK(without_ratios(again) == without_ratios(evaluation));
     }
 }

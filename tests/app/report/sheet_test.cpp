@@ -4,11 +4,12 @@
 
 #include <numeric>
 
-#include "app/report/picture.h"
 #include "app/view/scene.h"
 #include "data/core/errors.h"
+#include "tests/support/build.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
+#include "tests/support/skip.h"
 
 using namespace knn;
 
@@ -39,7 +40,7 @@ test::Sample blank_sample() {
 }  // namespace
 
 TEST_CASE("a sheet shows each digit of its page once") {
-    if (!pictures_available()) return;
+    if (!test::has_opencv) return test::skip(test::no_opencv);
     const test::Sample sample = blank_sample();
     CHECK(sheet_pages(0) == 1);
     CHECK(sheet_pages(168) == 1);
@@ -57,7 +58,7 @@ TEST_CASE("a sheet shows each digit of its page once") {
 }
 
 TEST_CASE("a sheet takes any title and images of any size") {
-    if (!pictures_available()) return;
+    if (!test::has_opencv) return test::skip(test::no_opencv);
     test::SampleOptions options;
     for (const auto& [rows, cols] : {std::pair(1, 1), {1, 200}, {300, 2}, {100, 120}}) {
         options.rows = rows;
@@ -72,7 +73,7 @@ TEST_CASE("a sheet takes any title and images of any size") {
 }
 
 TEST_CASE("the window's picture changes with what it shows") {
-    if (!pictures_available()) {
+    if (!test::has_opencv) {
         const test::Sample sample = test::sample_evaluation();
         CHECK_THROWS_AS(draw_scene(sample.evaluation, {sample.evaluation, {1}}), DataError);
         return;

@@ -17,7 +17,8 @@ TEST_CASE("nth_element answers the battery") {
         [](test::Request request) {
             request.select = "nth_element";
             return test::refuse(*find_engine("cpu"), request);
-        });
+        },
+        {});
 }
 
 TEST_CASE("every serial selector finds the k smallest in order") {

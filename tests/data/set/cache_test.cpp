@@ -56,8 +56,9 @@ void overwrite(const fs::path& file, const std::string& content) {
 TEST_CASE("what is kept comes back for the same name and key alone") {
     const OwnCache cache;
     CHECK(kept("a", "key") == "nothing");
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20,
-                                   (std::size_t{3} << 20) + 17}) {
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{1} << 20, (std::size_t{3} << 20) - 3,
+          std::size_t{3} << 20, (std::size_t{3} << 20) + 17}) {
         const std::string text = pattern(size);
         keep("a", "key", text);
         for (const int threads : {1, 2, 7})

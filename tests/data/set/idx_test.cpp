@@ -145,6 +145,24 @@ TEST_CASE("idx: a gzip file of several members is one content") {
     }
 }
 
+TEST_CASE("idx: members of gzip that end where a buffer does") {
+    constexpr std::size_t buffer = 256 * 1024;
+    const TempFolder folder;
+    const std::string content = idx_images(400, 28, 28);
+    for (const std::size_t size :
+         {buffer - 1, buffer}) {  // of the first member: one byte of the next, or none
+        std::size_t cut = buffer - 200;
+        while (gzip(content.substr(0, cut), 0).size() < size)
+            ++cut;
+        const std::string first = gzip(content.substr(0, cut), 0);
+        REQUIRE(first.size() == size);
+        const IdxImages images =
+            knn::read_idx_images(folder.write("members.gz", first + gzip(content.substr(cut))));
+        CHECK(text_of(images.pixels) == content.substr(16));
+        CHECK(images.crc32 == crc_of(content));
+    }
+}
+
 TEST_CASE("idx: missing file") {
     const TempFolder folder;
     CHECK(images_error(folder / "none") == "no such file" + want_images);
@@ -247,7 +265,8 @@ TEST_CASE("idx: sizes beyond 64 bits are refused, and nothing is allocated") {
     NoMemory none;
     const std::string huge = idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + pattern(100);
     const std::string product = idx_header(8, {0xffffffff, 0x7fffffff, 0x7fffffff}) + pattern(100);
-    for (const std::string& bytes : {huge, product, gzip(huge), gzip(product)}) {
+    const std::string tall = idx_header(8, {1, 0x80000000, 1}), wide = idx_header(8, {1, 1, 0x80000000});
+    for (const std::string& bytes : {huge, product, gzip(huge), gzip(product), tall, wide}) {
         const fs::path file = folder.write("huge", bytes);
         const std::string error = error_of(file, [&](const fs::path& f) { knn::read_idx_images(f, &none); });
         CHECK(error.find("more than 64-bit sizes can count") != std::string::npos);
@@ -359,6 +378,7 @@ TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") 
     const std::string content = idx_images(50, 300, 200);
     CHECK(through_pipe(content) == content.substr(16));
     CHECK(through_pipe(gzip(content)) == content.substr(16));
+    CHECK(through_pipe(content + 'x').find("has trailing bytes after 50 images") != std::string::npos);
     const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
     CHECK(through_pipe(liar).find("is cut short: it promises 2147483647 images of 1000x1000") !=
           std::string::npos);
@@ -421,7 +441,13 @@ TEST_CASE("idx: what is written can be read again") {
     CHECK(text_of(again.pixels) == text_of(set.pixels));
     CHECK(text_of(knn::read_idx_labels(folder / "l").labels) == text_of(set.labels));
 
-    if (!fs::exists("/dev/full")) return;
+    set.count = std::int64_t{1} << 32;
+    CHECK(error_of(folder / "large", [&](const fs::path& f) { knn::write_idx_labels(f, set); }) ==
+          "cannot be written: a size of 4294967296; expected sizes that fit the 32 bits of an IDX header");
+    CHECK(!fs::exists(folder / "large"));
+    set.count = 4;
+
+    if (!fs::exists("/dev/full")) return skip("there is no /dev/full");
     CHECK(error_of("/dev/full", [&](const fs::path& f) { knn::write_idx_images(f, set); }) ==
           "cannot be written: No space left on device; expected enough free space");
 }

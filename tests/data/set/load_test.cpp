@@ -72,11 +72,14 @@ TEST_CASE("load: images and labels of different counts") {
 TEST_CASE("load: training and test images of different size") {
     const TempFolder folder;
     write_small_dataset(folder);
-    folder.write("t10k-images-idx3-ubyte", idx_images(5, 3, 4));
-    const DataLocation location = at(folder.path());
-    CHECK(error_of(location) == location.test_images.string() + ": has images of 3x4, but " +
-                                    location.train_images.string() +
-                                    " has images of 4x3; expected training and test images of the same size");
+    for (const auto& [rows, cols] : {std::pair(3u, 4u), {4u, 4u}, {3u, 3u}}) {
+        folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
+        const DataLocation location = at(folder.path());
+        CHECK(error_of(location) ==
+              location.test_images.string() + ": has images of " + std::to_string(rows) + "x" +
+                  std::to_string(cols) + ", but " + location.train_images.string() +
+                  " has images of 4x3; expected training and test images of the same size");
+    }
 }
 
 TEST_CASE("load: images whose distances would not fit 32 bits") {
@@ -91,6 +94,9 @@ TEST_CASE("load: images whose distances would not fit 32 bits") {
     folder.write("train-images-idx3-ubyte", idx_images(12, 22017, 3));
     folder.write("t10k-images-idx3-ubyte", idx_images(5, 22017, 3));
     CHECK(knn::load(location).train.dim() == 66051);
+    folder.write("train-images-idx3-ubyte", idx_images(12, 337, 196));  // one pixel more
+    folder.write("t10k-images-idx3-ubyte", idx_images(5, 337, 196));
+    CHECK(error_of(location).find("has images of 337x196 = 66052 pixels") != std::string::npos);
 }
 
 TEST_CASE("load: swapped images and labels are called so") {

@@ -171,6 +171,7 @@ TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an 
     CHECK(error_of(in("file")) == "file: is not a folder" + expected);
     nowhere.folder.write("part/train-images.idx3-ubyte.gz", "");
     nowhere.folder.write("part/t10k-images-idx3-ubyte", "");
+    fs::create_directories("part/train-labels-idx1-ubyte");  // no file
     const std::string lacks = "part: lacks train-labels-idx1-ubyte, t10k-labels-idx1-ubyte" + expected;
     CHECK(error_of(in("part")) == lacks);
     nowhere.surroundings.set("MNIST_KNN_DATA", "part");

@@ -1,0 +1,44 @@
+#include "data/picture/picture_header.h"
+
+#include <doctest/doctest.h>
+
+#include <string_view>
+
+using namespace knn;
+using namespace std::string_view_literals;
+
+namespace {
+
+PictureHeader header_of(std::string_view bytes) {
+    const auto header = picture_header({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
+    REQUIRE(header.has_value());
+    return *header;
+}
+
+void check(std::string_view bytes, std::int64_t rows, std::int64_t cols) {
+    const PictureHeader header = header_of(bytes);
+    CAPTURE(header.format);
+    CHECK(header.rows == rows);
+    CHECK(header.cols == cols);
+    CHECK(!header.cut_short);
+    CHECK(header_of(bytes.substr(0, bytes.size() - 1)).cut_short);
+}
+
+}  // namespace
+
+TEST_CASE("picture header: rows and columns, and whether the last byte is there") {
+    check("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\1\2\0\0\3\4\x08\0\0\0\0crc_\0\0\0\0IENDcrc_"sv, 0x304, 0x102);
+    check("\xff\xd8\xff\xc0\0\x0b\x08\3\4\1\2\1\1\x11\0\xff\xd9"sv, 0x304, 0x102);
+    check(
+        "II*\0\x08\0\0\0\4\0"
+        "\0\1\3\0\1\0\0\0\2\1\0\0"      // width, 16 bits
+        "\1\1\4\0\1\0\0\0\4\3\0\0"      // length, 32 bits
+        "\x11\1\4\0\1\0\0\0\x3a\0\0\0"  // one strip, at byte 58
+        "\x17\1\4\0\1\0\0\0\2\0\0\0"    // of two bytes
+        "ab"sv,
+        0x304, 0x102);
+    check("P4\n9 3\nabcdef"sv, 3, 9);
+    check("P5\n2 3\n255\nabcdef"sv, 3, 2);
+    check("P5\n1 3\n256\nabcdef"sv, 3, 1);
+    check("P6\n1 2\n255\nabcdef"sv, 2, 1);
+}

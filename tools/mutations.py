@@ -1,0 +1,136 @@
+"""What tools/mutate.py changes, one at a time: (file, tests, old text, new text).
+
+The old text stands in the file exactly once. The tests are cases of unit_tests, as doctest takes them after -tc, or of
+cli_tests after "cli:"."""
+
+problem = "problem:*,cpu::search: refuses*,exponents out of range*,load: images whose*"
+metric = "powers of*,cosine:*,scores stand*,votes by distance*"
+idx = "idx:*"
+load = "load:*,checksums:*,a written data set*"
+locate = "locate:*,dataset_files:*"
+cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a training set*,a change that keeps*,"
+         "plain files*")
+synthetic = "synthetic:*,skeletons:*,pen:*"
+picture = "picture header:*,picture file:*,picture formats:*"
+digit = "digit image: what is*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
+atomic = "atomic file:*,names of descriptors*"
+lists = "cpu::BestLists:*,cpu::search: every*"
+work = "cpu::Work:*,cpu::search: many threads*"
+search = "cpu::search: every*"
+vote = "vote:*"
+score = "confusion*,the Wilson*,labels that are*"
+rejection = "leave one out*,too few images*,far neighbors*,the limits*,a quantile*"
+sizes = "sizes:*"
+
+MUTATIONS = [
+    # What a problem may be, and what a score means.
+    ("data/core/problem.cpp", problem, "problem.n_train < 1", "problem.n_train < 0"),
+    ("data/core/problem.cpp", problem, "problem.n_train >= max_count", "problem.n_train > max_count"),
+    ("data/core/problem.cpp", problem, "problem.dim < 1", "problem.dim < 0"),
+    ("data/core/problem.cpp", problem, "problem.dim > max_dim", "problem.dim >= max_dim"),
+    ("data/core/problem.cpp", problem, "problem.p <= max_p", "problem.p < max_p"),
+    ("data/core/problem.cpp", problem, "problem.k > largest_k", "problem.k > max_k"),
+    ("data/core/metric.cpp", metric, "norm_a == 0 || norm_b == 0", "norm_a == 0"),
+    ("data/core/metric.cpp", metric, "std::max(distance, 0.0)", "distance"),
+    ("data/core/metric.cpp", metric, "/ 255.0L", "/ 256.0L"),
+    ("data/core/metric.cpp", metric, "1.0 / (distance * distance)", "1.0 / distance"),
+    ("data/core/timeline.cpp", "timeline:*", "known->total_ms += stage", "known->total_ms = stage"),
+    ("data/core/timeline.cpp", "timeline:*", "bytes / total_ms * 1e-6", "bytes / total_ms * 1e-3"),
+    # IDX files.
+    ("data/set/idx.cpp", idx, "std::uint64_t{raw[4 * i + 1]} << 16", "std::uint64_t{raw[4 * i + 1]} << 8"),
+    ("data/set/idx.cpp", idx, "if (source.read({&beyond, 1}) > 0)", "if (source.read({&beyond, 1}) > 1)"),
+    ("data/set/idx.cpp", idx, "magic[3] != kind.rank", "magic[3] > kind.rank"),
+    ("data/set/idx.cpp", idx, "if (count == 0)", "if (count == 1)"),
+    ("data/set/idx.cpp", idx, "rows > most || cols > most ||", "rows > most ||"),
+    ("data/set/idx.cpp", idx, "*source.most_bytes() - std::min(*source.most_bytes(), header.bytes)",
+     "*source.most_bytes()"),
+    ("data/set/idx.cpp", idx, "grown.resize(std::min(size, std::max(first_piece, 2 * got)))",
+     "grown.resize(std::max(first_piece, 2 * got))"),
+    ("data/set/idx_write.cpp", idx, "size > std::numeric_limits<std::uint32_t>::max()", "size < 0"),
+    ("data/file/byte_source.cpp", idx, "best_ratio = 1032", "best_ratio = 1000"),
+    ("data/file/byte_source.cpp", idx, 'fail("has trailing bytes after the gzip data")', "ended_ = true"),
+    ("data/file/byte_source.cpp", idx, "::crc32_z(crc_, piece.data(), got)", "::crc32_z(0, piece.data(), got)"),
+    ("data/file/byte_source.cpp", idx, "while (pending_.size() < 2 && refill()) {\n    }\n    if (pending_.empty()) {",
+     "if (pending_.empty()) {"),
+    # Data sets.
+    ("data/set/load.cpp", load, "if (is_swap(images_error) && is_swap(labels_error))",
+     "if (is_swap(images_error) || is_swap(labels_error))"),
+    ("data/set/load.cpp", load, "images.count != static_cast", "images.count > static_cast"),
+    ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
+    ("data/set/load.cpp", load, "data.train.rows != data.test.rows || data.train.cols", "data.train.cols"),
+    ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
+    ("data/set/load.cpp", load, " &&\n                          crc32[1][0] == mnist_files[2].crc32 &&"
+     " crc32[1][1] == mnist_files[3].crc32;", ";"),
+    ("data/set/locate.cpp", locate, " && !fs::is_directory(file, error)) return file", ") return file"),
+    ("data/set/locate.cpp", locate, "if (base.is_absolute())", "if (!base.empty())"),
+    ("data/set/locate.cpp", locate, "if (home.empty() && !environment", "if (!environment"),
+    ("data/set/locate.cpp", locate, "if (n_given < files.size())", "if (n_given <= files.size())"),
+    ("data/set/locate.cpp", locate, 'name[name.find("-idx")]', 'name[name.find("-idx") + 1]'),
+    ("data/set/cache.cpp", cache, "crc_of(described) != header.crc || ", ""),
+    ("data/set/cache.cpp", cache, "size != rounded_up(head)", "size < rounded_up(head)"),
+    ("data/set/cache.cpp", cache, "(i = next++) < pieces", "(i = next++) + 1 < pieces"),
+    ("data/set/cache.cpp", cache, "filled == piece_bytes", "filled >= piece_bytes - 1"),
+    ("data/set/training.cpp", cache, "add(status.st_ctim.tv_sec);\n    add(status.st_ctim.tv_nsec);", ""),
+    ("data/set/training.cpp", cache, "stream.get() == 0x1f && stream.get() == 0x8b",
+     "stream.get() == 0x8b && stream.get() == 0x1f"),
+    # Synthetic digits.
+    ("data/synthetic/synthetic.cpp", synthetic, "draw_set(options.seed, 1,", "draw_set(options.seed, 0,"),
+    ("data/synthetic/synthetic.cpp", synthetic, "(left -= way.weight) < 0", "(left -= way.weight) <= 0"),
+    ("data/synthetic/synthetic.cpp", synthetic, "count * (w + 1) / workers", "(count * (w + 1) - 1) / workers"),
+    ("data/synthetic/pen.cpp", synthetic, "ink * 255 + 0.5f", "ink * 255"),
+    # Pictures and other files.
+    ("data/core/bytes_view.h", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
+    ("data/picture/picture_header.cpp", picture, "value <= 8 ? value : 1", "value <= 7 ? value : 1"),
+    ("data/picture/picture_header.cpp", picture, "header.rows = file.u16(at + 5, true)",
+     "header.rows = file.u16(at + 7, true)"),
+    ("data/picture/picture_header.cpp", picture, "count * size <= 4", "count * size < 4"),
+    ("data/picture/picture_header.cpp", picture, "(samples + 7) / 8", "samples / 8"),
+    ("data/picture/picture_header.cpp", picture, "at = data + length + length % 2", "at = data + length"),
+    ("data/picture/digit_image.cpp", digit, "- 13.75) <= 1;", "- 13.75) <= 2;"),
+    ("data/picture/digit_image.cpp", digit, "std::min(most, int(std::ceil(value / scale)))",
+     "std::min(most, int(std::floor(value / scale)))"),
+    ("data/picture/digit_image_place.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
+    ("data/picture/digit_image_group.cpp", digit, "return a.box.x < b.box.x", "return a.box.x > b.box.x"),
+    ("data/picture/digit_image_group.cpp", digit, "over > 0.4 * std::min(first.height",
+     "over > 1.1 * std::min(first.height"),
+    ("data/file/atomic_file.cpp", atomic, "renamed_ = ::rename(path_.c_str(), place.c_str()) == 0",
+     "renamed_ = ::rename(path_.c_str(), place.c_str()) <= 0"),
+    # The search on the CPU.
+    ("cpu/best.cpp", lists, "std::nth_element(keys, keys + (k_ - 1),", "std::nth_element(keys, keys + k_,"),
+    ("cpu/best.cpp", lists, "if (distance >= limits_[query])", "if (distance + 1 >= limits_[query])"),
+    ("cpu/best.cpp", lists, "if (image + lane < n_train)", "if (image + lane <= n_train)"),
+    ("cpu/best.cpp", lists, "std::sort(keys, keys + k_)", "std::sort(keys, keys + k_ - 1)"),
+    ("cpu/pack.cpp", search, "if (g == whole)", "if (g > whole)"),
+    ("cpu/pack.cpp", search, "{pixels[0], pixels[2], pixels[1], pixels[3]}",
+     "{pixels[0], pixels[1], pixels[2], pixels[3]}"),
+    ("cpu/work.cpp", work, "units_ * (slice_ + 1) / slices_", "units_ * slice_ / slices_ + units_ / slices_"),
+    ("cpu/work.cpp", work, "std::min(block, n_query_ - query_)", "block"),
+    ("cpu/work.cpp", work, "rounded_up((n_query_ - query_) / (2 * threads_), strip_)",
+     "rounded_up((n_query_ - query_) / threads_, strip_)"),
+    ("cpu/scorer.cpp", search, "measure.p <= 1 ?", "measure.p <= 2 ?"),
+    ("cpu/scorer_powers.cpp", search, "slack = 1 + 1e-9", "slack = 0.98"),
+    ("cpu/scorer_powers.cpp", search, "done && sums[n] >= pairs.limits[n]", "done && sums[n] >= pairs.limits[n] / 2"),
+    ("cpu/scorer_powers.cpp", search, "most = std::max(most, ink_of", "most = std::min(most, ink_of"),
+    ("cpu/scorer_products.cpp", search, "(1 - std::bit_cast<float>(limit) - slack)",
+     "(1 - std::bit_cast<float>(limit) + 1e-5)"),
+    ("cpu/scorer_products.cpp", search, "dim * product - std::int64_t{a.plain} * b.plain",
+     "dim * product - a.plain * b.plain"),
+    ("cpu/kernels/kernel_scan.h", search, "if (first + groups < pass.groups)", "if (first + groups <= pass.groups)"),
+    ("cpu/kernels/kernel_plain.cpp", search, "((even >> 16) + (odd >> 16))", "(even >> 16)"),
+    ("cpu/kernels/kernel_avx2.cpp", search, "_mm256_srli_epi16(bytes, 8)", "_mm256_srli_epi16(bytes, 7)"),
+    # From neighbors to answers.
+    ("classifier/vote.cpp", vote, "sums[label] > sums[winner]", "sums[label] >= sums[winner]"),
+    ("classifier/vote.cpp", vote, "zeros_alone = neighbors.front()", "zeros_alone = neighbors.back()"),
+    ("classifier/vote.cpp", vote, "label <= largest_label", "label < largest_label"),
+    ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == most", "sums[labels[neighbor.index]] > 0"),
+    ("classifier/evaluation.cpp", score, "score.correct == 0 ? 0 : (center", "false ? 0 : (center"),
+    ("classifier/evaluation.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
+    ("classifier/evaluation.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
+    ("classifier/rejection.cpp", rejection, "not_strange = 0.991", "not_strange = 0.98"),
+    ("classifier/rejection.cpp", rejection, "too_divided = 0.002", "too_divided = 0.004"),
+    ("classifier/rejection.cpp", rejection, "if (mean > strange_)", "if (mean >= strange_)"),
+    ("classifier/rejection.cpp", rejection, "if (vote.confidence < divided_)", "if (vote.confidence <= divided_)"),
+    ("classifier/rejection.cpp", rejection, "static_cast<double>(values.size() - 1)",
+     "static_cast<double>(values.size())"),
+    ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
+]
