@@ -2,7 +2,8 @@
 //
 // matrix  n_query × n_train 32-bit scores, pitched rows, device memory; of each row one is overwritten
 // launch  a thread a query
-// exact   no score of data/core/metric.h reaches 2³² − 1, so of two or more images it is never selected
+// exact   no score of data/core/metric.h reaches 2³² − 1, and a search asks for no more neighbors than there
+//         are others, so it is never selected
 
 #include "gpu/engines/exclude.h"
 
@@ -22,7 +23,7 @@ __global__ void __launch_bounds__(threads) exclude_kernel(DistanceRows matrix, E
     if (q >= matrix.n) return;
     const std::uint32_t itself = excluded.of(q);
     assert(itself < matrix.cols);
-    matrix.row(q)[itself] = 0xffffffffu;
+    matrix.row(q)[itself] = excluded_distance;
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ TEST_CASE("gpu: leave-one-out refuses more neighbors than there are others, and 
         Timeline timeline;
         const auto searcher = test::opened(engine, problem, timeline);
         const knn::Rows rows = problem.query_rows();
-        CHECK_THROWS_AS(searcher->search(rows, 20, {.first = 0}, timeline, {}), DeviceError);
+        CHECK_THROWS_AS(searcher->search(rows, 20, {.first = 0}, timeline, {}), std::invalid_argument);
         CHECK_THROWS_AS(searcher->search(rows, 5, {.first = 1}, timeline, {}), DeviceError);
         CHECK(test::wrong_queries(searcher->search(rows, 5, {}, timeline, {}), problem) == 0);
     }
