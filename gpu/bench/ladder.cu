@@ -113,7 +113,8 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
     const std::size_t shared_bytes =
         shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
     for (std::int64_t q = 0; q < problem.n_query; ++q)
-        kernel<<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q), out.row(q));
+        kernel<<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q),
+                                                          out.row(q));
     check_launch("launching a rung of the ladder");
 }
 

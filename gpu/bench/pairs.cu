@@ -108,11 +108,9 @@ void enqueue_tiles(const Problem& problem, const DistanceInput& in, const Distan
 
 }  // namespace
 
-#define TILES(tiles, side, layers, text)     \
-    extern const DistanceKernel tiles {          \
-        .name = #tiles, .summary = text,         \
-        .supports = supports<side>,              \
-        .enqueue = enqueue_tiles<side, layers>   \
+#define TILES(tiles, side, layers, text)                                                                    \
+    extern const DistanceKernel tiles {                                                                     \
+        .name = #tiles, .summary = text, .supports = supports<side>, .enqueue = enqueue_tiles<side, layers> \
     }
 
 extern const DistanceKernel pair_plain{.name = "pair_plain",

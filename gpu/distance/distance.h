@@ -59,7 +59,8 @@ struct DistanceKernel {
     MetricSet metrics = metric_set(Metric::l2);
     int operations = 3;  ///< for each pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
-    void (*load)(const Problem& problem) = load_nothing;  ///< load.h; for kernels that `classic` takes unasked
+    void (*load)(const Problem& problem) =
+        load_nothing;  ///< load.h; for kernels that `classic` takes unasked
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.

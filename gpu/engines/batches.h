@@ -25,7 +25,7 @@ namespace knn::gpu {
 
 /// One batch on the device.
 struct Batch {
-    ByteRows query;       ///< as uploaded
+    ByteRows query;  ///< as uploaded
     NeighborRows out;
     Excluded excluded;
 };

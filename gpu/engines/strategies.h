@@ -37,8 +37,7 @@ const Strategy* choose(std::span<const Strategy* const> table, const std::string
         }
         if (!refusal) refusal = why;
     }
-    if (!refusal)
-        refusal = "there is no " + std::string(kind) + " '" + name + "'; expected one of: " + names;
+    if (!refusal) refusal = "there is no " + std::string(kind) + " '" + name + "'; expected one of: " + names;
     return nullptr;
 }
 

@@ -32,9 +32,8 @@ int compute_capability(int device) {
 const TensorKernel* choose_kernel(const Problem& problem, const std::string& name, int device,
                                   Refusal& refusal) {
     const int capability = compute_capability(device);
-    return choose(tensor_table(), name, "tensor kernel", refusal, [&](const TensorKernel& kernel) {
-        return kernel.supports(problem, capability);
-    });
+    return choose(tensor_table(), name, "tensor kernel", refusal,
+                  [&](const TensorKernel& kernel) { return kernel.supports(problem, capability); });
 }
 
 class Tensor final : public BatchEngine {
@@ -112,7 +111,8 @@ std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& m
     });
     kernel.load(engine->dim());
     upload.finish(timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), rows, measure, plan);
+    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), rows, measure,
+                                             plan);
 }
 
 }  // namespace knn::gpu

@@ -89,8 +89,8 @@ __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) 
 /// The gap between label and confidence as well, which somebody may copy.
 __device__ void store(const Vote& vote, Vote* d_vote) {
     static_assert(sizeof(Vote) == sizeof(ulonglong2) && offsetof(Vote, confidence) == 8);
-    *reinterpret_cast<ulonglong2*>(d_vote) = make_ulonglong2(
-        vote.label, static_cast<unsigned long long>(__double_as_longlong(vote.confidence)));
+    *reinterpret_cast<ulonglong2*>(d_vote) =
+        make_ulonglong2(vote.label, static_cast<unsigned long long>(__double_as_longlong(vote.confidence)));
 }
 
 __global__ void __launch_bounds__(warp* warps)

@@ -390,6 +390,7 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 extern const TensorKernel tensor_sm90{
     "tensor_sm90", "wgmma on tiles of 128 x 256 by the bulk tensor copy engine; compute capability 9.0",
-    supports, launch<true>, launch<false>, load};
+    supports,      launch<true>,
+    launch<false>, load};
 
 }  // namespace knn::gpu

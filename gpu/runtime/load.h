@@ -9,7 +9,8 @@ namespace knn::gpu {
 template <class... Kernels>
 void load_kernels(Kernels... kernels) {
     cudaFuncAttributes attributes{};
-    (check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels)), "loading kernels"), ...);
+    (check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels)), "loading kernels"),
+     ...);
 }
 
 /// What a strategy needs that has nothing to load.

@@ -53,7 +53,8 @@ inline Refusal refuse(const GpuEngine& engine, const GpuProblem& problem) {
 }
 
 /// What the engine does not refuse.
-inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProblem& problem, Timeline& timeline) {
+inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProblem& problem,
+                                        Timeline& timeline) {
     Plan plan = problem.plan();
     if (const Refusal why = engine.settle(problem.problem(), plan)) throw UsageError(*why);
     return engine.open({problem.train_rows(), problem.labels}, problem.measure, plan, timeline);
@@ -66,8 +67,8 @@ inline Searched searched(const GpuEngine& engine, const GpuProblem& problem, con
         result.answers = searcher->search_and_vote(problem.query_rows(), problem.rule, problem.exclude,
                                                    result.timeline, watch);
     else
-        result.answers.neighbors = searcher->search(problem.query_rows(), problem.rule.k, problem.exclude,
-                                                    result.timeline, watch);
+        result.answers.neighbors =
+            searcher->search(problem.query_rows(), problem.rule.k, problem.exclude, result.timeline, watch);
     result.plan = searcher->plan();
     return result;
 }

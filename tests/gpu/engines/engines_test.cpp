@@ -46,7 +46,8 @@ int run_battery(const test::GpuEngine& engine, const std::string& distance, cons
         if (test::refuse(engine, problem)) continue;
         ++ran;
         for (const std::int64_t batch :
-             {std::int64_t{0}, 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(one.query.n))}) {
+             {std::int64_t{0},
+              1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(one.query.n))}) {
             problem.batch = batch;
             CAPTURE(one.name);
             CAPTURE(batch);
@@ -141,7 +142,8 @@ TEST_CASE("gpu: many batches in flight give what one batch gives") {
     }
 }
 
-TEST_CASE("gpu: one searcher answers searches of any k and size, with and without a vote, one after another") {
+TEST_CASE(
+    "gpu: one searcher answers searches of any k and size, with and without a vote, one after another") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(5'000, 60, 1, 5), query = test::random_rows(700, 60, 2, 5);
     for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
@@ -153,9 +155,17 @@ TEST_CASE("gpu: one searcher answers searches of any k and size, with and withou
             int k;
             bool exclude;
         };
-        for (const Search& next : {Search{700, 5, false}, {1, 5, false}, {1, 9, false}, {700, 9, false},
-                                   {700, 9, true}, {2, 9, true}, {130, 1024, true}, {257, 40, false},
-                                   {700, 1, true}, {0, 3, false}, {700, 5, false}}) {
+        for (const Search& next : {Search{700, 5, false},
+                                   {1, 5, false},
+                                   {1, 9, false},
+                                   {700, 9, false},
+                                   {700, 9, true},
+                                   {2, 9, true},
+                                   {130, 1024, true},
+                                   {257, 40, false},
+                                   {700, 1, true},
+                                   {0, 3, false},
+                                   {700, 5, false}}) {
             CAPTURE(next.n);
             CAPTURE(next.k);
             CAPTURE(next.exclude);
@@ -192,7 +202,8 @@ TEST_CASE("gpu: who votes: the device where it has labels and computes the rule"
     for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
         const auto unlabeled = test::opened(engine, problem, timeline);
         CHECK(!unlabeled->votes({}));
-        CHECK(test::wrong_queries(unlabeled->search(problem.query_rows(), 5, {}, timeline, {}), problem) == 0);
+        CHECK(test::wrong_queries(unlabeled->search(problem.query_rows(), 5, {}, timeline, {}), problem) ==
+              0);
         CHECK_THROWS_AS(unlabeled->search_and_vote(problem.query_rows(), {}, {}, timeline, {}), DeviceError);
     }
 }
@@ -309,7 +320,8 @@ TEST_CASE("gpu: the timeline names the stages of each engine in order, and their
     check_stages(test::searched(test::classic, problem),
                  {"upload", "expand", "distance", "sort", "vote", "download"});
     const test::Searched fused = test::searched(test::tensor, problem);
-    check_stages(fused, {"upload", "arrange", "prepare", "sample", "search", "fold", "scan", "vote", "download"});
+    check_stages(fused,
+                 {"upload", "arrange", "prepare", "sample", "search", "fold", "scan", "vote", "download"});
     CHECK(fused.plan.select == "fused");
 }
 
@@ -331,7 +343,8 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
         CHECK_THROWS_AS(searcher->search(problem.query_rows(), 5, {}, timeline, watch), Interrupted);
         CHECK(seen >= 200);
         CHECK(seen < 300);
-        CHECK(test::wrong_queries(searcher->search(problem.query_rows(), 5, {}, timeline, {}), problem, 50) == 0);
+        CHECK(test::wrong_queries(searcher->search(problem.query_rows(), 5, {}, timeline, {}), problem, 50) ==
+              0);
     }
 }
 
@@ -361,7 +374,8 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
           std::string::npos);
     problem.distance.clear();
     problem.select = "sort";
-    CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") != std::string::npos);
+    CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") !=
+          std::string::npos);
     CHECK(test::refuse(test::tensor, problem).value().find("takes no --select") != std::string::npos);
     problem.select.clear();
     problem.rule.k = 11;

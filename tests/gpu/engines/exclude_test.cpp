@@ -128,12 +128,14 @@ TEST_CASE("gpu: leave-one-out on a sample of a larger training set") {
         for (const test::GpuEngine& engine : {test::classic, test::tensor})
             for (const std::int64_t batch : {0, 300}) {
                 problem.batch = batch;
-                CHECK(test::wrong_queries(test::searched(engine, problem).answers.neighbors, problem, 29) == 0);
+                CHECK(test::wrong_queries(test::searched(engine, problem).answers.neighbors, problem, 29) ==
+                      0);
             }
     }
 }
 
-TEST_CASE("gpu: leave-one-out refuses more neighbors than there are others, and queries beyond the training set") {
+TEST_CASE(
+    "gpu: leave-one-out refuses more neighbors than there are others, and queries beyond the training set") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(20, 8, 8);
     for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
