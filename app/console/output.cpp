@@ -14,22 +14,13 @@
 #include "app/report/format.h"
 #include "data/core/errors.h"
 #include "data/file/atomic_file.h"
+#include "data/file/transfer.h"
 
 namespace fs = std::filesystem;
 
 namespace knn {
 
 namespace {
-
-/// Writes all of it; 0 or the errno that stopped it.
-int write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno != EINTR) return errno;
-        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
 
 /// Standard output as a stream without a buffer: writers hand over large pieces.
 class StandardOutput : public std::streambuf {
@@ -48,6 +39,7 @@ class StandardOutput : public std::streambuf {
 };
 
 void judge(int error) {
+    if (error == ECANCELED) throw Interrupted();
     if (error != 0 && error != EPIPE)
         throw DataError(std::string("standard output: cannot be written: ") + std::strerror(error) +
                         "; expected a terminal, pipe or file with free space");

@@ -149,7 +149,7 @@ bool Source::take_predictions(const SavedReport& report) {
     if (report.file == "standard input") return false;
     const fs::path file = predictions_of(report);
     std::error_code none;
-    if (!fs::exists(file, none)) return false;
+    if (!fs::is_regular_file(file, none)) return false;
     const auto refuse = [&](const std::string& why) {
         note(why + ": searching again", options_.output);
         return false;
