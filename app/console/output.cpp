@@ -76,26 +76,26 @@ void print_line_to_stderr(std::string_view text) {
     print_to_stderr("mnist-knn: " + harmless(text) + '\n');
 }
 
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
+                  const std::function<void()>& before_in_place) {
     stop_if_asked();
-    if (!is_standard_output(file))
-        return write_file_atomically(file, [&](std::ostream& out) {
-            write(out);
-            stop_if_asked();
-        });
+    const auto write_it = [&](std::ostream& out) {
+        write(out);
+        if (!out.flush()) return;
+        stop_if_asked();
+        if (before_in_place) before_in_place();
+    };
+    if (!is_standard_output(file)) return write_file_atomically(file, write_it);
     StandardOutput buffer;
     std::ostream stream(&buffer);
-    write(stream);
+    write_it(stream);
     judge(buffer.error);
 }
 
 void write_outputs_together(std::span<const OutputFile> files) {
-    stop_if_asked();
     if (files.empty()) return;
-    write_file_atomically(files.front().file, [&](std::ostream& out) {
-        files.front().write(out);
-        if (out.flush()) write_outputs_together(files.subspan(1));
-    });
+    const auto& [file, write] = files.front();
+    write_output(file, write, [&] { write_outputs_together(files.subspan(1)); });
 }
 
 bool is_standard_output(const std::string& file) {

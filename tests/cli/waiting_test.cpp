@@ -91,6 +91,14 @@ TEST_CASE("a signal ends the wait for a reader of standard output that stalls") 
         }
 }
 
+TEST_CASE("an interrupted run leaves none of its files") {
+    const Waiting waiting;
+    const std::string& fifo = waiting.fifo;
+    const auto& results = waiting.results;
+    waiting.check_stops(waiting.evaluate({"--json", results / "j", "--predictions", results / "p", "--report",
+                                          results / "r", "--neighbors-csv", fifo}));
+}
+
 TEST_CASE("a second signal of another kind ends the program at once") {
     const Waiting waiting;
     RunOptions options;
