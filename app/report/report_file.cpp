@@ -7,10 +7,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/report/report_path.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
 #include "data/file/file_descriptor.h"
 #include "data/file/transfer.h"
+#include "data/set/mnist_checksums.h"
 
 namespace fs = std::filesystem;
 
@@ -152,6 +154,14 @@ void read_result(const Part& part, Evaluation& evaluation) {
         confusion.wrong("at odds with the number of test images or of correct ones");
 }
 
+std::vector<fs::path> read_files(const Part& part) {
+    std::vector<fs::path> files;
+    for (const Part& file : part.items())
+        files.emplace_back(path_in_report(file.text()));
+    if (!files.empty() && files.size() != mnist_files.size()) part.wrong("not four files");
+    return files;
+}
+
 SavedReport read_all(const std::string& file, const json& root) {
     const Part part(file, root);
     if (const std::string found = part.at("schema").text(); found != schema)
@@ -161,6 +171,7 @@ SavedReport read_all(const std::string& file, const json& root) {
     report.file = file;
     report.source = dataset.at("source").text();
     report.synthetic = dataset.at("synthetic").yes();
+    if (dataset.has("files")) report.files = read_files(dataset.at("files"));
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
     Evaluation& evaluation = report.evaluation;

@@ -23,31 +23,27 @@ bool any_given(const Options& options, std::span<const char* const> names) {
                        [&](const char* name) { return options.given.contains(name); });
 }
 
-/// The data set that a report names, by what stands there for people: a folder, or four files.
+/// The data set that a report names: its four files, or the folder where the report does not name them.
 DataLocation location_of(const SavedReport& report) {
-    if (report.synthetic) {
-        DataLocation location;
-        location.source = report.source;
-        location.synthetic = true;
-        return location;
-    }
     std::error_code none;
-    DataOptions options;
-    options.folder = report.source;
-    if (fs::is_directory(report.source, none)) return locate(options);
-    options = {};
-    std::array<std::string*, 4> files = {&options.train_images, &options.train_labels, &options.test_images,
-                                         &options.test_labels};
-    std::string rest = report.source;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        const std::size_t end = i + 1 < files.size() ? rest.find(", ") : rest.size();
-        *files[i] = rest.substr(0, end);
-        rest = end < rest.size() ? rest.substr(end + 2) : "";
-    }
-    if (std::all_of(files.begin(), files.end(), [&](auto* file) { return fs::exists(*file, none); }))
+    if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
+        DataOptions options;
+        options.folder = report.source;
         return locate(options);
-    throw DataError(report.file + ": its data set, " + report.source +
-                    ", is not there; expected it there, or --data with the folder where it is now");
+    }
+    DataLocation location;
+    location.source = report.source;
+    location.synthetic = report.synthetic;
+    if (report.synthetic) return location;
+    const auto is_there = [&](const fs::path& file) { return fs::exists(file, none); };
+    if (report.files.empty() || !std::all_of(report.files.begin(), report.files.end(), is_there))
+        throw DataError(report.file + ": its data set, " + report.source +
+                        ", is not there; expected it there, or --data with the folder where it is now");
+    location.train_images = report.files[0];
+    location.train_labels = report.files[1];
+    location.test_images = report.files[2];
+    location.test_labels = report.files[3];
+    return location;
 }
 
 /// The options that search as the report's evaluation did.

@@ -152,6 +152,7 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
                           crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
     data.name = is_mnist ? "MNIST" : folder_name(location.train_images);
     data.source = location.source;
+    data.files = location.files();
     data.labels = occurring_labels(data);
     return data;
 }
