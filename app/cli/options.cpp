@@ -124,7 +124,7 @@ OptionGroup search_group(Options& options) {
                 [&search](const std::string& given) { search.p = parse_number("--p", given, min_p, max_p); }),
             "the exponent of --metric lp, 0.1 to 15")(
             "weights", choice("--weights", "NAME", search.weights, weights_names),
-            "uniform (default), or distance: a vote counts 1/d\u00b2")(
+            "uniform (default), or distance: a vote counts 1/d^2")(
             "tie", choice("--tie", "NAME", search.tie, tie_names),
             "equal votes go to the smallest label (default) or to the class of the nearest neighbor")(
             "device", value("NAME", [&search](const std::string& given) { read_device(given, search); }),

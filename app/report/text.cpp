@@ -2,6 +2,7 @@
 
 #include "app/cli/options.h"
 #include "app/report/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -37,9 +38,11 @@ std::string settings_text(const Settings& settings) {
 
 std::string data_text(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
+    const std::int64_t n_classes = std::ssize(data.labels);
     return harmless(data.name) + ": " + std::to_string(evaluation.n_train) + " training and " +
-           std::to_string(evaluation.n_test) + " test images of " + std::to_string(data.train.rows) + " x " +
-           std::to_string(data.train.cols) + ", " + std::to_string(data.labels.size()) + " classes";
+           std::to_string(evaluation.n_test) + " test " + noun(evaluation.n_test, "image") + " of " +
+           std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) + ", " +
+           std::to_string(n_classes) + ' ' + noun(n_classes, "class");
 }
 
 std::string head_text(const Evaluation& evaluation) {

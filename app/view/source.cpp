@@ -7,6 +7,7 @@
 
 #include "app/report/predictions_file.h"
 #include "data/core/errors.h"
+#include "data/core/words.h"
 
 namespace fs = std::filesystem;
 
@@ -89,11 +90,11 @@ void check_source(const Options& options) {
         }
 }
 
-Source::Source(const Options& options, const Destinations& outputs,
+Source::Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
                std::chrono::steady_clock::time_point start)
     : options_(options) {
-    if (!options.view.from.empty()) {
-        from_report(outputs);
+    if (report) {
+        from_report(*report, outputs);
         return;
     }
     Chooser chooser(options_.search);
@@ -106,8 +107,7 @@ Source::Source(const Options& options, const Destinations& outputs,
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-void Source::from_report(const Destinations& outputs) {
-    SavedReport report = read_report(options_.view.from);
+void Source::from_report(const SavedReport& report, const Destinations& outputs) {
     adopt(options_, report);
     Chooser chooser(options_.search);
     const DataLocation location =
@@ -130,7 +130,8 @@ void Source::check_data(const SavedReport& report) const {
                         " is not; expected the data set that it was made from (--data DIR)");
     };
     const auto images = [](std::int64_t train, std::int64_t test) {
-        return std::to_string(train) + " training and " + std::to_string(test) + " test images";
+        return std::to_string(train) + " training and " + std::to_string(test) + " test " +
+               noun(test, "image");
     };
     const Evaluation& saved = report.evaluation;
     if (saved.n_train > data.train.count || saved.n_test > data.test.count)

@@ -84,6 +84,14 @@ TEST_CASE("view refuses damaged reports") {
     CHECK(is_one_error_line(evaluated.view({"--text"}).err));
 }
 
+TEST_CASE("view misses the report before it misses a display") {
+    RunOptions options;
+    options.environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}};
+    const RunResult result = program({"view", "--from", "/nonexistent"}, options);
+    CHECK(result.exit_code == 1);
+    CHECK(result.err.starts_with("mnist-knn: error: /nonexistent: no such file; "));
+}
+
 TEST_CASE("view refuses a report that is not about the data set") {
     const Evaluated evaluated, other(60, "3");
     SmallSet set;
