@@ -18,8 +18,10 @@ void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 
 /// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
-/// Interrupted, and leaves no file, where the user asked to stop meanwhile.
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
+/// Interrupted, and leaves no file, where the user asked to stop meanwhile. `before_in_place` runs once all
+/// is written and before the file is put in its place, where it is not put if that throws.
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
+                  const std::function<void()>& before_in_place = {});
 
 /// One of several files.
 struct OutputFile {

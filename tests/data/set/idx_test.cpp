@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <fstream>
 #include <new>
 #include <random>
@@ -353,10 +354,6 @@ TEST_CASE("idx: a web page saved as .gz") {
 }
 
 TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") {
-    const TempFolder folder;
-    const fs::path pipe = folder / "pipe";
-    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK(images_error(pipe) == "is empty" + want_images);  // nobody writes: no waiting for ever
     // As a shell's <(command) does: the path is a descriptor's.
     const auto through_pipe = [&](const std::string& bytes) {
         int ends[2] = {};
@@ -382,6 +379,19 @@ TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") 
     const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
     CHECK(through_pipe(liar).find("is cut short: it promises 2147483647 images of 1000x1000") !=
           std::string::npos);
+}
+
+TEST_CASE("idx: a named pipe is waited for until somebody writes") {
+    const TempFolder folder;
+    const fs::path pipe = folder / "pipe";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    const std::string content = idx_images(2, 3, 4);
+    std::thread writer([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        std::ofstream(pipe, std::ios::binary) << content;
+    });
+    CHECK(text_of(knn::read_idx_images(pipe).pixels) == content.substr(16));
+    writer.join();
 }
 
 TEST_CASE("idx: cut after every byte, a file is whole or an error") {
