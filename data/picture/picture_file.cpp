@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* expected = "expected a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
 
-/// 100 megapixels with four 16-bit samples fit into it.
+/// Enough for 100 megapixels with four 16-bit samples.
 constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& name, const std::string& what,
@@ -31,7 +31,7 @@ constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
     throw DataError(name + ": " + what + "; " + instead);
 }
 
-/// Until a pipe or a terminal has something to read, or ends; a file always has.
+/// Waits until a pipe or a terminal is readable or ends; a file always is.
 void wait_for(int descriptor, const std::atomic<bool>* stop) {
     constexpr int pause_ms = 100;
     pollfd waiting{descriptor, POLLIN, 0};
@@ -111,7 +111,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     check(*header, name);
     const std::span<const std::uint8_t> still = header->still.empty() ? bytes : std::span(header->still);
 
-    // The codecs have a limit of their own, 2^30 pixels; a value that the user has set stays.
+    // The codecs' default limit is 2^30 pixels; a value set by the user is kept.
     ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
     Picture picture;
     bool damaged = false;
@@ -124,7 +124,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
 }
 
 Picture read_picture(const std::string& file, const std::atomic<bool>* stop) {
-    // A pipe that nobody writes to would keep open() itself from returning.
+    // On a FIFO without a writer a blocking open() would not return.
     const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
     return decode_picture(content_of(descriptor.number(), file, stop), file);

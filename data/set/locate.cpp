@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Paths in the order of mnist_files; empty: not found, not given.
+/// Paths in the order of mnist_files; empty: not found or not given.
 using FourFiles = std::array<fs::path, mnist_files.size()>;
 
 constexpr std::array<const char*, mnist_files.size()> option_names = {"--train-images", "--train-labels",
@@ -31,7 +31,7 @@ std::string dotted(std::string name) {
     return name;
 }
 
-/// All names that a file may have, the preferred one first.
+/// All accepted names of a file, the preferred one first.
 std::array<fs::path, 4> spellings(const fs::path& folder, const std::string& name) {
     return {folder / name, folder / (name + ".gz"), folder / dotted(name), folder / (dotted(name) + ".gz")};
 }
@@ -43,7 +43,7 @@ fs::path find_file(const fs::path& folder, const std::string& name) {
     return {};
 }
 
-/// Fills the gaps of `files` from the folder; returns the names that it lacks, joined for a message.
+/// Fills empty entries of `files` from the folder; returns the missing names, joined for a message.
 std::string fill_from(const fs::path& folder, FourFiles& files) {
     std::string missing;
     for (std::size_t i = 0; i < files.size(); ++i) {
@@ -54,7 +54,7 @@ std::string fill_from(const fs::path& folder, FourFiles& files) {
     return missing;
 }
 
-/// A folder that the user named must have what is asked of it.
+/// A folder named by the user must have all missing files.
 void fill_from_named(const fs::path& folder, FourFiles& files) {
     std::error_code error;
     const char* expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
@@ -65,7 +65,7 @@ void fill_from_named(const fs::path& folder, FourFiles& files) {
     if (!missing.empty()) throw DataError(folder.string() + ": lacks " + missing + expected);
 }
 
-/// The places below the XDG base folders; relative ones are to be ignored, says the specification.
+/// The folders below the XDG base folders; the specification says to ignore relative ones.
 std::vector<fs::path> usual_places() {
     std::vector<fs::path> places = {"data/mnist"};
     const auto add = [&](const fs::path& base) {
@@ -82,7 +82,7 @@ std::vector<fs::path> usual_places() {
     return places;
 }
 
-/// Fills the gaps from the first usual place that has all of them; false where there is none.
+/// Fills empty entries from the first default folder that has all of them; false if there is none.
 bool fill_from_usual(DataLocation& location, FourFiles& files) {
     for (const fs::path& place : usual_places()) {
         location.looked_in.push_back(place.string());
