@@ -7,7 +7,7 @@ namespace knn {
 
 namespace {
 
-constexpr std::size_t most_columns = 26;  // the letters; more do not fit a line
+constexpr std::size_t most_columns = 26;  // the letters; more do not fit in a line
 constexpr std::size_t most_pairs = 20;
 
 constexpr const char *reset = "\x1b[0m", *dim = "\x1b[2m", *green = "\x1b[32m", *red = "\x1b[31m",
@@ -21,7 +21,7 @@ std::string right(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// One count in its column. Without color a zero is a dot, so that the errors stand out all the same.
+/// One count in its column. Without color a zero is a dot, to make the errors visible.
 std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t width, bool color) {
     const std::string text = right(count > 0 ? std::to_string(count) : ".", width);
     if (!color) return text;

@@ -10,7 +10,7 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-/// A heading and rows of which the first cells are aligned.
+/// A heading and rows with aligned first cells.
 std::string section(const std::string& title, const Rows& rows) {
     std::size_t cells = 0;
     for (const auto& row : rows)

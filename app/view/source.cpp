@@ -14,7 +14,7 @@ namespace knn {
 
 namespace {
 
-/// What a report has decided already.
+/// Options that a report determines.
 constexpr std::array decided = {"-k", "metric", "p", "weights", "tie", "limit-train", "limit-test"};
 constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
@@ -23,7 +23,7 @@ bool any_given(const Options& options, std::span<const char* const> names) {
                        [&](const char* name) { return options.given.contains(name); });
 }
 
-/// The data set that a report names, by what stands there for people: a folder, or four files.
+/// The data set that a report names in readable form: a folder, or four files.
 DataLocation location_of(const SavedReport& report) {
     if (report.synthetic) {
         DataLocation location;
@@ -50,7 +50,7 @@ DataLocation location_of(const SavedReport& report) {
                     ", is not there; expected it there, or --data with the folder where it is now");
 }
 
-/// The options that search as the report's evaluation did.
+/// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
     const Settings& settings = report.evaluation.settings;
     SearchOptions& search = options.search;
