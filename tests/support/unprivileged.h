@@ -1,11 +1,11 @@
 #pragma once
-/// Permissions mean nothing to root, so tests of them step down for a while.
+/// Root ignores permissions, so tests of them temporarily drop privileges.
 
 #include <unistd.h>
 
 namespace knn::test {
 
-/// While it lives the process acts as an ordinary user, where it may choose.
+/// Acts as an ordinary user during its lifetime, if the process may.
 class Unprivileged {
   public:
     Unprivileged() : was_root_(::geteuid() == 0), is_ordinary_(!was_root_ || ::seteuid(65534) == 0) {}

@@ -24,7 +24,7 @@ TEST_CASE("a point is not its own neighbor") {
 }
 
 TEST_CASE("a point that equal points have pushed out of its own neighbors loses the last of them") {
-    Neighbors found(4, 3);  // four equal points, of each the three with the lowest indices
+    Neighbors found(4, 3);  // four equal points; for each the three with the lowest indices
     for (std::int64_t q = 0; q < 4; ++q)
         for (std::uint32_t i = 0; i < 3; ++i)
             found.row(q)[i] = {0, i};
@@ -36,7 +36,7 @@ TEST_CASE("a point that equal points have pushed out of its own neighbors loses 
 
 TEST_CASE("the graph of points with many duplicates is that of a search among the others") {
     constexpr std::int64_t n = 60;
-    for (const int levels : {1, 2, 3, 256})  // of 1 all points are equal
+    for (const int levels : {1, 2, 3, 256})  // 1: all points are equal
         for (const int k : {1, 4, 20, 59}) {
             CAPTURE(levels);
             CAPTURE(k);

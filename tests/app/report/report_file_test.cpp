@@ -26,7 +26,7 @@ TEST_CASE("a report is read back as it was written") {
         const SavedReport report = read_report(name);
         CHECK(report.source == sample.data->source);
         CHECK(report.evaluation.score.confusion == evaluation.score.confusion);
-        // What is written again from it is the same file, where the images are the same.
+        // Written again with the same images, it gives the same file.
         Evaluation again = report.evaluation;
         again.data = sample.data.get();
         again.score = evaluation.score;

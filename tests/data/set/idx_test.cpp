@@ -63,7 +63,7 @@ fs::path pipe_end(int descriptor) {
     return "/dev/fd/" + std::to_string(descriptor);
 }
 
-/// Fails whoever asks it for memory.
+/// Fails every allocation.
 struct NoMemory : std::pmr::memory_resource {
     void* do_allocate(std::size_t, std::size_t) override { throw std::bad_alloc(); }
     void do_deallocate(void*, std::size_t, std::size_t) override {}
@@ -337,7 +337,7 @@ TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") 
     const TempFolder folder;
     const fs::path pipe = folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    CHECK(images_error(pipe) == "is empty" + want_images);  // nobody writes: no waiting for ever
+    CHECK(images_error(pipe) == "is empty" + want_images);  // no writer: must not wait forever
     // As a shell's <(command) does: the path is a descriptor's.
     const auto through_pipe = [&](const std::string& bytes) {
         int ends[2] = {};
@@ -396,7 +396,7 @@ TEST_CASE("idx: random damage never gets through gzip's checksum, and never cras
         }
     }
     CHECK(errors > 1000);
-    CHECK(errors < 3000);  // damaged pixels of a plain file cannot be told
+    CHECK(errors < 3000);  // damaged pixels of a plain file cannot be detected
 }
 
 TEST_CASE("idx: what is written can be read again") {

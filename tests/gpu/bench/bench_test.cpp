@@ -35,7 +35,7 @@ SearchRequest request_of(const test::Rows& train, const test::Rows& query, int k
     return request;
 }
 
-/// How many distances of the first queries are not what they should be.
+/// Number of wrong distances of the first queries.
 std::int64_t wrong_distances(Stand& stand, const test::Rows& train, const test::Rows& query, std::int64_t n) {
     std::int64_t wrong = 0;
     for (std::int64_t q = 0; q < n; ++q) {
@@ -101,7 +101,7 @@ TEST_CASE("gpu: a stand has the metric of its request, and refuses kernels that 
             }
         }
         CHECK(able > 0);
-        CHECK(stand->time_distance("pair_plain", {}).refusal);  // it knows l2 alone
+        CHECK(stand->time_distance("pair_plain", {}).refusal);  // it supports only l2
     }
 }
 

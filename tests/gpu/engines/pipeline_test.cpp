@@ -95,7 +95,7 @@ TEST_CASE("gpu: small problems on every path") {
 
 namespace {
 
-/// One small problem by these strategies; where they refuse it, a message says why.
+/// One small problem with these strategies; if they refuse it, a message says why.
 void check_small_problem(const std::string& distance, const std::string& select) {
     static const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
     static const std::vector<std::uint8_t> labels(700, 3);

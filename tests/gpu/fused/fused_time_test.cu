@@ -1,4 +1,4 @@
-/// The times of docs/performance.md: whole fused searches of MNIST, data on the device. It is run on request:
+/// The times of docs/performance.md: whole fused searches of MNIST, data on the device. Runs on request:
 ///     MNIST_KNN_DATA=... unit_tests -tc='gpu: time of the fused search' --no-skip
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ namespace knn {
 
 namespace {
 
-/// A CUDA graph of what `enqueue` queues, which has run once before.
+/// A CUDA graph of the launches of `enqueue`, which has run once before.
 class Graph {
   public:
     template <class Enqueue>
