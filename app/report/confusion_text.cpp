@@ -75,9 +75,9 @@ std::string pairs_text(const Score& score) {
     // The page of --report has no matrix of so many classes.
     const std::string where = "--json, and in confusion.png of --report";
     if (pairs.empty())
-        return "  nothing was mistaken; the matrix of " + classes + " classes is in " + where + '\n';
+        return "  no misclassifications; the matrix of " + classes + " classes is in " + where + '\n';
     std::string text =
-        "  mistaken most often; the whole matrix of " + classes + " classes is in " + where + '\n';
+        "  most frequent confusions; the full matrix of " + classes + " classes is in " + where + '\n';
     Table table({Align::right, Align::right, Align::right});
     table.add({"true", "predicted", "count"});
     for (std::size_t i = 0; i < std::min(pairs.size(), most_pairs); ++i)

@@ -90,7 +90,7 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         refused = "there are no pen strokes in the picture";
     else if (size_of(group.box) < 0.02 * std::max(size.width, size.height) || rest > 20 * group.mass ||
              (others >= 12 && rest > 4 * group.mass))
-        refused = "there are many marks in the picture and none stands out";
+        refused = "there are many marks in the picture and none is dominant";
     return group;
 }
 

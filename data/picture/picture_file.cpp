@@ -104,8 +104,8 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     const std::optional<PictureHeader> header = picture_header(bytes);
     if (!header) {
         const std::string foreign = foreign_format(bytes);
-        if (foreign.empty()) fail(name, "is no picture that this program reads");
-        fail(name, "is " + foreign + ", which this program does not read",
+        if (foreign.empty()) fail(name, "is not a picture in a supported format");
+        fail(name, "is " + foreign + ", which is not supported",
              "expected a picture: convert it to PNG first");
     }
     check(*header, name);

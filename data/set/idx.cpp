@@ -98,7 +98,7 @@ std::string describe_stranger(std::string_view head) {
 void check_magic(ByteSource& source, const std::filesystem::path& file, const Kind& kind) {
     std::array<std::uint8_t, 4> magic = {};
     const std::size_t got = source.read(magic);
-    if (got == 0) source.fail("is empty inside its gzip wrapping");
+    if (got == 0) source.fail("is empty after decompression");
     if (got < magic.size()) source.fail("is cut short within its header");
     const char* other_type = element_type(magic[2]);
     if (magic[0] != 0 || magic[1] != 0 || (magic[2] != unsigned_byte && other_type == nullptr))
@@ -137,21 +137,21 @@ void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
     const auto [count, rows, cols] = header.sizes;
     constexpr std::uint64_t most = std::numeric_limits<int>::max();
     if (count == 0) source.fail(std::string("holds zero ") + kind.name);
-    if (rows == 0 || cols == 0) source.fail("promises " + describe(header, kind) + ", without a pixel");
+    if (rows == 0 || cols == 0) source.fail("declares " + describe(header, kind) + ", without pixels");
     if (rows > most || cols > most || __builtin_mul_overflow(count, rows * cols, &header.data_bytes) ||
         header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
-        source.fail("promises " + describe(header, kind) + ", more than 64-bit sizes can count");
+        source.fail("declares " + describe(header, kind) + ", more than fits in 64-bit sizes");
     if (!source.most_bytes()) return;
     const std::uint64_t room = *source.most_bytes() - std::min(*source.most_bytes(), header.bytes);
-    const std::string promise =
-        "promises " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
+    const std::string declared =
+        "declares " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
     if (header.data_bytes > room)
-        source.fail("is cut short: it " + promise +
+        source.fail("is cut short: it " + declared +
                     (source.is_gzip()
                          ? std::to_string(*source.file_bytes()) + " bytes of gzip cannot hold them"
                          : "has " + std::to_string(room)));
     if (!source.is_gzip() && header.data_bytes < room)
-        source.fail("has trailing bytes: it " + promise + "has " + std::to_string(room));
+        source.fail("has trailing bytes: it " + declared + "has " + std::to_string(room));
 }
 
 /// Reads `size` bytes into memory from `memory`; fewer if the content ends early (`got`).
@@ -182,7 +182,7 @@ Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind
         std::size_t got = 0;
         Bytes bytes = read_data(source, static_cast<std::size_t>(header.data_bytes), memory, got);
         if (got < header.data_bytes)
-            source.fail("is cut short: it promises " + describe(header, kind) + " = " +
+            source.fail("is cut short: it declares " + describe(header, kind) + " = " +
                         std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
         std::uint8_t beyond = 0;
         if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));

@@ -60,7 +60,7 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 }  // namespace
 
 extern const DistanceKernel naive_distance{.name = "naive",
-                                           .summary = "a thread a pair, scalar loads from global memory",
+                                           .summary = "one thread per pair, scalar loads from global memory",
                                            .supports = supports,
                                            .enqueue = enqueue,
                                            .metrics = direct_metrics};

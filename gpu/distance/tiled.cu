@@ -74,19 +74,19 @@ void enqueue(const Problem& problem, const FloatRows& train, const FloatRows& qu
 
 extern const DistanceKernel tiled8_distance{
     .name = "tiled8",
-    .summary = "8 x 8 tiles of both sets in shared memory, a thread a pair",
+    .summary = "8 x 8 tiles of both sets in shared memory, one thread per pair",
     .supports = supports<8>,
     .enqueue = enqueue<8>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled_distance{
     .name = "tiled",
-    .summary = "16 x 16 tiles of both sets in shared memory, a thread a pair",
+    .summary = "16 x 16 tiles of both sets in shared memory, one thread per pair",
     .supports = supports<16>,
     .enqueue = enqueue<16>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled32_distance{
     .name = "tiled32",
-    .summary = "32 x 32 tiles of both sets in shared memory, a thread a pair",
+    .summary = "32 x 32 tiles of both sets in shared memory, one thread per pair",
     .supports = supports<32>,
     .enqueue = enqueue<32>,
     .metrics = direct_metrics};

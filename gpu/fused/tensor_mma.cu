@@ -178,12 +178,11 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
 }
 
 Refusal supports(const Problem& problem, int compute_capability) {
-    if (compute_capability < 80)
-        return "tensor_mma needs compute capability 8.0; this card multiplies 8-bit numbers in another shape";
+    if (compute_capability < 80) return "tensor_mma needs compute capability 8.0 or newer";
     if (problem.dim > most_dim)
-        return "the tensor kernels take images of at most 4,096 pixels, whose sums fit 32 bits";
+        return "the tensor kernels take images of at most 4,096 pixels, whose sums fit in 32 bits";
     if (problem.n_train >= most_train)
-        return "tensor_mma takes fewer than 2,147,483,648 training images, whose places fit 31 bits";
+        return "tensor_mma takes fewer than 2,147,483,648 training images, whose positions fit in 31 bits";
     return std::nullopt;
 }
 

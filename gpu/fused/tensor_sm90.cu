@@ -329,7 +329,7 @@ PFN_cuTensorMapEncodeTiled_v12000 map_encoder() {
     cudaDriverEntryPointQueryResult found{};
     check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
                                            &found),
-          "asking the driver for tensor maps");
+          "looking up cuTensorMapEncodeTiled");
     if (found != cudaDriverEntryPointSuccess)
         throw DeviceError("GPU: the driver has no tensor maps; expected one for CUDA 12 or later");
     return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
@@ -346,7 +346,7 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
                       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                       CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (status != CUDA_SUCCESS)
-        throw DeviceError("GPU: making a tensor map failed with code " + std::to_string(status));
+        throw DeviceError("GPU: encoding a tensor map failed with code " + std::to_string(status));
     return map;
 }
 
@@ -380,8 +380,8 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 }  // namespace
 
-extern const TensorKernel tensor_sm90{
-    "tensor_sm90", "wgmma on tiles of 128 x 256 by the bulk tensor copy engine; compute capability 9.0",
-    supports, launch<true>, launch<false>};
+extern const TensorKernel tensor_sm90{"tensor_sm90",
+                                      "wgmma on tiles of 128 x 256, loaded by TMA; compute capability 9.0",
+                                      supports, launch<true>, launch<false>};
 
 }  // namespace knn::gpu

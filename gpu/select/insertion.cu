@@ -55,7 +55,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector insertion_selector{.name = "insertion",
-                                         .summary = "one thread a query, insertion into its k best",
+                                         .summary = "one thread per query, insertion into its k best",
                                          .supports = supports,
                                          .enqueue = enqueue};
 

@@ -103,7 +103,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector multiselect_selector{
-    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block a row", supports,
+    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row", supports,
     workspace_bytes, enqueue};
 
 }  // namespace knn::gpu
