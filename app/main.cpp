@@ -37,11 +37,11 @@ int main(int argc, char** argv) {
     } catch (const knn::Interrupted&) {
         return interrupted;
     } catch (const std::bad_alloc&) {
-        return report("not enough memory; expected room for the images and the neighbors", failed);
+        return report("out of memory; expected enough for the images and the neighbors", failed);
     } catch (const std::system_error& error) {
         if (error.code() != std::errc::resource_unavailable_try_again) return report(error.what(), failed);
         return report(
-            "no more threads to be had; expected room for them in memory and process limits (ulimit)",
+            "cannot start a thread; expected enough memory and a sufficient process limit (ulimit -u)",
             failed);
     } catch (const std::exception& error) {
         return report(error.what(), failed);

@@ -10,7 +10,7 @@ namespace knn {
 namespace {
 
 constexpr int usual_k = 10;
-constexpr std::int64_t checked_points = 1000;  // the CPU engine need not answer all of them twice
+constexpr std::int64_t checked_points = 1000;  // so that the CPU engine does not search all of them twice
 
 int k_of(const Options& options) {
     return options.given.contains("-k") ? options.method.vote.k : usual_k;

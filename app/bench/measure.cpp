@@ -30,7 +30,7 @@ void take(Measurement& measured, const Trial& trial) {
     if (trial.refusal) measured.left_out = *trial.refusal;
 }
 
-/// Powers are looked up, not computed.
+/// Not for lp, whose powers are looked up.
 bool countable(const Problem& problem) {
     return problem.measure.metric != Metric::lp;
 }
@@ -42,7 +42,7 @@ void count_distances(Measurement& measured, const Trial& trial) {
     if (countable(measured.problem)) measured.operations = trial.operations * n * n_train * dim;
 }
 
-/// What is asked for, whatever the engine does: a product and a sum for each pair and pixel.
+/// Nominal operations, for every engine: a multiplication and an addition per pair and pixel.
 void count_search(Measurement& measured) {
     const Problem& problem = measured.problem;
     if (!countable(problem)) return;
@@ -170,7 +170,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
     if (both.select.ms.empty()) return {keep(both.distance), keep(both.select)};
     both.select.wrong = work.mismatch(trial.neighbors);
     count_distances(both.distance, trial.distance);
-    // One query after another reads all training bytes each time.
+    // Each query reads all training bytes.
     const double pairs = static_cast<double>(both.distance.n_query) * static_cast<double>(work.train().count);
     both.distance.bytes = pairs * static_cast<double>(work.train().dim + 4);
     count_selection(both.select);
@@ -207,7 +207,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
 
     Classifier classifier(work.training(), {work.measure, {.k = k}}, resolved);
     measured.open_ms = classifier.open_ms();
-    constexpr std::int64_t few = 256, growth = 4;  // of the runs that tell how long all would take
+    constexpr std::int64_t few = 256, growth = 4;  // queries of the runs that estimate the total
     const std::int64_t all = work.query().count;
     Rows queries;
     Classified found;

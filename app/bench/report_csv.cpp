@@ -9,7 +9,7 @@ namespace knn {
 
 namespace {
 
-/// In quotes where it has to be: a comma, a quote or a line feed in it.
+/// Quoted if necessary: if it has a comma, a quote or a line feed.
 std::string cell(const std::string& text) {
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string quoted = "\"";
@@ -18,7 +18,7 @@ std::string cell(const std::string& text) {
     return quoted + '"';
 }
 
-/// Six significant digits, the same in every locale; empty for 0, which stands for "not known".
+/// Six significant digits, the same in every locale; empty for 0, which means "not known".
 std::string number(double value) {
     if (value <= 0) return "";
     char text[32];

@@ -67,8 +67,8 @@ std::string Workload::mismatch(std::int64_t query, std::span<const std::uint32_t
     return "";
 }
 
-/// By plain loops; what these do not know, by the CPU engine, which finds each piece of the training set
-/// whole.
+/// By plain loops; metrics that these do not support, by the CPU engine with k = the size of each piece of
+/// the training set.
 std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
     std::vector<std::uint32_t> row(static_cast<std::size_t>(train_.count));
     if (measure.metric == Metric::l2) {

@@ -8,7 +8,7 @@ namespace knn {
 
 namespace {
 
-constexpr std::size_t most_shown = 8;  // neighbors: what a terminal has room for
+constexpr std::size_t most_shown = 8;  // neighbors that fit on a terminal line
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
@@ -27,13 +27,13 @@ int median(std::vector<int> values) {
     return *middle;
 }
 
-/// The paper between a digit and the one before it in the same row.
+/// The gap between a digit and the previous one in the same row.
 int gap_between(const Box& before, const Box& box) {
     return box.x - (before.x + before.w);
 }
 
-/// The least gap of a page that separates numbers, not digits: wider than a digit is high, and clearly wider
-/// than most.
+/// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider
+/// than most gaps.
 int number_gap(const std::vector<Answer>& digits) {
     std::vector<int> heights, gaps;
     for (std::size_t i = 0; i < digits.size(); ++i) {

@@ -29,7 +29,7 @@ Color color_at(const Ramp& ramp, double t) {
     return rgb(ramp[from]) * (1 - share) + rgb(ramp[from + 1]) * share;
 }
 
-/// The square root shows a single error beside the hundreds of the diagonal.
+/// The square root makes single errors visible next to the hundreds on the diagonal.
 double strength(std::int64_t count, std::int64_t most) {
     return most > 0 ? std::sqrt(double(count) / double(most)) : 0;
 }
@@ -38,20 +38,20 @@ Color text_color_on(const Color& ground) {
     return 0.114 * ground[0] + 0.587 * ground[1] + 0.299 * ground[2] < 150 ? paper : ink;
 }
 
-/// Where everything goes, in pixels.
+/// The layout, in pixels.
 struct Layout {
     static constexpr double margin = 36, top = 152, left = 106, bar = 16, beside = 120, below = 92;
     int classes;
     double cell, gap;
     double width, height;
-    double count_height = 0;  ///< of the numbers in the cells; 0: no room for them
-    int label_step = 1;       ///< every how many classes get a label
+    double count_height = 0;  ///< of the numbers in the cells; 0: cells too small
+    int label_step = 1;       ///< classes per label
 
     explicit Layout(const Score& score, std::int64_t most) : classes(int(score.labels.size())) {
         cell = std::clamp(std::floor(680.0 / std::max(classes, 1)), 3.0, 170.0);
         gap = cell >= 30 ? 2 : cell >= 8 ? 1 : 0;
-        width = left + std::max(cell * classes, 340.0) + beside;  // room for the title
-        height = top + std::max(cell * classes, 170.0) + below;   // room for the scales
+        width = left + std::max(cell * classes, 340.0) + beside;  // space for the title
+        height = top + std::max(cell * classes, 170.0) + below;   // space for the scales
 
         const double fits = 0.8 * cell / Canvas::width_of(std::to_string(most), 1);
         count_height = std::min({0.3 * cell, fits, 18.0});
@@ -68,7 +68,7 @@ struct Layout {
     double label_height() const { return std::clamp(0.26 * cell, 8.0, 16.0); }
 };
 
-/// One line from the left margin; where it is too long it gets smaller, and only then shorter.
+/// One line from the left margin; if too long, it is reduced in size first, then shortened.
 void draw_line(Canvas& canvas, const Layout& at, const std::string& words, double y, double height,
                const Color& color, double stroke) {
     const double room = at.width - 2 * Layout::margin;
@@ -120,7 +120,7 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
     canvas.text("predicted", Layout::left + end / 2, Layout::top + end + 60, 12, faint_ink, Side::center);
 }
 
-/// The scale of one hue: a bar with its most at the top, and the counts that a reader looks for beside it.
+/// The scale of one hue: a bar with the maximum at the top, and counts next to it.
 void draw_scale(Canvas& canvas, const Layout& at, double top, double height, const Ramp& ramp,
                 const std::string& name, std::int64_t most) {
     const double x = at.width - Layout::beside + 30;

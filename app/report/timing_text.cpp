@@ -7,9 +7,8 @@ namespace knn {
 
 namespace {
 
-/// The share of the limit that the stage comes nearest to: "85 % of arithmetic". Empty where no limit is
-/// known, or where the stage is faster than it: tensor cores than float32 arithmetic, a cache than the
-/// memory.
+/// The share of the limit that the stage is closest to: "85 % of arithmetic". Empty if no limit is known, or
+/// if the stage is faster than it (tensor cores than float32 arithmetic, a cache than memory).
 std::string share_of_peak(const Stage& stage, const Device& device) {
     const auto share = [](double rate, double peak) { return peak > 0 && rate <= peak ? rate / peak : 0; };
     const double memory =

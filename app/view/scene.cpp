@@ -19,7 +19,7 @@ constexpr std::size_t most_neighbors = 10, most_votes = 6;
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d), line_color = rgb(0xe3e8ed);
 const Color right_bar = rgb(0x8ab6dc), wrong_bar = rgb(0xf2a05f), other_bar = rgb(0xc3ccd6);
 
-/// Labels of the digit that is shown, which give every other label its color.
+/// Labels of the digit shown, which determine the color of all other labels.
 struct Labels {
     int truth, predicted;
 

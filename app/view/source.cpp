@@ -15,7 +15,7 @@ namespace knn {
 
 namespace {
 
-/// What a report has decided already.
+/// Options that a report determines.
 constexpr std::array decided = {"-k", "metric", "p", "weights", "tie", "limit-train", "limit-test"};
 constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
@@ -24,7 +24,7 @@ bool any_given(const Options& options, std::span<const char* const> names) {
                        [&](const char* name) { return options.given.contains(name); });
 }
 
-/// The data set that a report names, by what stands there for people: a folder, or four files.
+/// The data set that a report names in readable form: a folder, or four files.
 DataLocation location_of(const SavedReport& report) {
     if (report.synthetic) {
         DataLocation location;
@@ -51,7 +51,7 @@ DataLocation location_of(const SavedReport& report) {
                     ", is not there; expected it there, or --data with the folder where it is now");
 }
 
-/// The options that search as the report's evaluation did.
+/// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
     options.method = report.evaluation.method;
     options.first = {report.evaluation.n_train, report.evaluation.n_test};

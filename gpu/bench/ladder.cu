@@ -1,17 +1,17 @@
-// Squared Euclidean distances in the steps of seed 003, §3: every rung changes one thing of the rung before.
+// Squared Euclidean distances in the steps of seed 003, §3: each rung changes one thing of the previous one.
 //
 // train   n_train × dim floats holding integers 0..255, rows of any pitch that is a multiple of 16 bytes,
 //         zeros up to a multiple of 4, device memory
 // query   n_query × dim floats, the same
 // out     n_query × n_train unsigned 32-bit integers, pitched rows
-// launch  as in the seed: a launch a test image, a thread a training image, 256 a block
+// launch  as in the seed: one launch per test image, one thread per training image, 256 per block
 // rungs   ladder_scalar    §3.2 "original": floats one by one from global memory
 //         ladder_float4    §3.2 "optimized": four at a time
-//         ladder_shared    §3.4: the test image comes from shared memory, which all threads of a block read
-//         ladder_unrolled  §3.5: the loop over the pixels is unrolled whole; compiled for 784 pixels
-//         (§3.1 and §3.3, pinned memory and pitched rows, change the arrays and not the kernel.)
-// exact   a float sum takes at most 256 squares of up to 255² before it is carried into an integer:
-//         256 · 65,025 < 2²⁴; of float4, each lane has a sum of its own
+//         ladder_shared    §3.4: all threads of a block read the test image from shared memory
+//         ladder_unrolled  §3.5: the loop over the pixels is fully unrolled; compiled for 784 pixels
+//         (§3.1 and §3.3, pinned memory and pitched rows, change the arrays, not the kernel.)
+// exact   a float sum takes at most 256 squares of up to 255² before it is added to an integer:
+//         256 · 65,025 < 2²⁴; each float4 lane has its own sum
 // limits  dim <= 66,051 (the distance fits 32 bits); with shared memory dim <= 12,288 (48 KiB)
 // work    n_query · n_train · dim subtractions and multiply-adds; every launch reads the training set once
 
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(threads)
     d_out[t] = total;
 }
 
-/// all_steps: float4 steps where they are known when this is compiled, and the loop then unrolled; else 0.
+/// all_steps: number of float4 steps if known at compile time, which unrolls the loop; else 0.
 template <bool shared, int all_steps>
 __global__ void __launch_bounds__(threads)
     vector_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {

@@ -1,4 +1,4 @@
-// Squared Euclidean distances in the steps of seed 004: a thread a pair, and the first two of its three
+// Squared Euclidean distances in the steps of seed 004: one thread per pair, and the first two of its three
 // tricks.
 //
 // train   n_train × dim floats holding integers 0..255, pitched rows, device memory
@@ -7,11 +7,11 @@
 // launch  pair_plain       §4.1: blocks of 16 × 16 threads, each reads its two images from global memory
 //         pair_tileN       §5.1: blocks of N × N threads, tiles of N × N of both sets in shared memory
 //         pair_tile16_z    §5.2: the same, with the grid's z dimension for the four quarters of the matrix
-//         As in the seed, x counts in memory order, so neighboring threads write neighboring distances.
-// exact   (a − b)² is summed in a float that is carried into an integer every 256 pixels: 256 · 65,025 < 2²⁴
+//         As in the seed, x is the fastest dimension in memory, so adjacent threads write adjacent distances.
+// exact   (a − b)² is summed in a float that is added to an integer every 256 pixels: 256 · 65,025 < 2²⁴
 // limits  dim <= 66,051 (the distance fits 32 bits); 65,535 blocks of queries
 // work    n_query · n_train · dim subtractions and multiply-adds. The seed, whose queries are its training
-//         points, computes one of each two equal distances; here all are computed, as for any other queries.
+//         points, computes only one of each symmetric pair; here all are computed, as for any queries.
 
 #include "gpu/bench/rungs.h"
 #include "gpu/runtime/check.h"
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(plain_side* plain_side)
     out.row(q)[t] = total;
 }
 
-/// blockIdx.z: which quarter of the matrix; a grid of one layer has the whole of it.
+/// blockIdx.z: quarter of the matrix; a grid with one layer covers all of it.
 template <int side>
 __global__ void __launch_bounds__(side* side)
     tile_kernel(FloatRows train, FloatRows query, DistanceRows out) {
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(side* side)
             total += static_cast<unsigned>(sum);
             sum = 0;
         }
-        __syncthreads();  // nobody overwrites what others still read
+        __syncthreads();  // all have read the tiles
     }
     if (q < out.n && t < out.cols) out.row(q)[t] = total + static_cast<unsigned>(sum);
 }
@@ -96,7 +96,7 @@ void enqueue_plain(const Problem& problem, const DistanceInput& in, const Distan
     check_launch("launching a thread a pair");
 }
 
-/// layers: 1, or 4 of half the width and height each.
+/// layers: 1, or 4 with half the width and height each.
 template <int side, int layers>
 void enqueue_tiles(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
                    cudaStream_t stream) {

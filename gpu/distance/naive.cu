@@ -1,11 +1,10 @@
-// Distances pixel by pixel, the plain way (seed 003, §3.2 "original").
+// Distances pixel by pixel, without optimization (seed 003, §3.2 "original").
 //
 // train    n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query    n_query × dim floats, the same
 // out      n_query × n_train 32-bit scores, pitched rows
-// launch   a thread a pair: a block takes 256 training images and one query. Scalar loads from global
-//          memory, where neighboring threads read addresses a whole row apart: what the other kernels
-//          avoid.
+// launch   one thread per pair, 256 training images and one query per block. Scalar loads from global memory;
+//          adjacent threads read addresses a whole row apart, which the other kernels avoid.
 // metrics  l2, l1, lp (terms.cuh)
 // limits   dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work     n_query · n_train · dim subtractions and multiply-adds; as many loads of each operand
@@ -62,7 +61,7 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 }  // namespace
 
 extern const DistanceKernel naive_distance{.name = "naive",
-                                           .summary = "a thread a pair, scalar loads from global memory",
+                                           .summary = "one thread per pair, scalar loads from global memory",
                                            .supports = supports,
                                            .enqueue = enqueue,
                                            .metrics = direct_metrics};

@@ -1,12 +1,12 @@
-// Every element counts its own rank (seed 000, §4.4.2, there called cuBubbleSort).
+// Every element computes its own rank (seed 000, §4.4.2, there called cuBubbleSort).
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors: an element of rank r < k writes itself to place r
-// launch  a thread an element, 256 elements of one query a block. All threads read the same distance at
-//         the same time, from global memory as in the seed, so a warp needs one read.
-// order   equals of lower index count as smaller: (distance, index)
-// limits  n_train <= 2¹⁸: with n_train² · n_query comparisons more would take minutes
-// work    n_train² comparisons a query: 3.6·10¹³ for MNIST
+// out     n_query × k neighbors: an element of rank r < k writes itself to out[r]
+// launch  one thread per element, 256 elements of one query per block. All threads read the same distance at
+//         the same time, from global memory as in the seed: one broadcast read per warp.
+// order   equal distances of lower index count as smaller: (distance, index)
+// limits  n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes
+// work    n_train² comparisons per query: 3.6·10¹³ for MNIST
 
 #include <cassert>
 

@@ -57,8 +57,8 @@ TEST_CASE("cpu::Work: the last blocks are small") {
     CHECK(last <= 64);
 }
 
-/// The work of the busiest thread over that of the average one, where every thread takes the next task as
-/// soon as it is done with its last one. A strip costs the same however many queries are in it.
+/// Work of the busiest thread / mean work, if every thread takes the next task as soon as it finishes one. A
+/// strip costs the same for any number of queries in it.
 double imbalance(std::int64_t n_query, int threads, std::int64_t strip, std::int64_t most_slices) {
     constexpr std::int64_t units = 1'875;
     cpu::Work work(n_query, units, threads, strip, 1'024, most_slices);

@@ -1,5 +1,4 @@
-/// What the launchers refuse before anything runs, so none of this needs a GPU: the limits that kernels
-/// assert.
+/// Host checks before a launch, for the limits that kernels assert. Needs no GPU.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +20,7 @@ using gpu::DistanceRows, gpu::FloatRows, gpu::NeighborRows;
 
 constexpr Problem small{.n_train = 100, .n_query = 7, .dim = 10, .k = 5};
 
-/// Addresses that nobody reads.
+/// Addresses that are never read.
 template <class T>
 T* somewhere(std::size_t address = 4096) {
     return reinterpret_cast<T*>(address);

@@ -171,7 +171,7 @@ TEST_CASE("one wrong answer makes the report wrong") {
     const std::string text = bench_text(report);
     CHECK(text.find("WRONG ANSWERS") != std::string::npos);
     CHECK(bench_json(report).find("\"correct\": false") != std::string::npos);
-    CHECK(bench_json(report).find("median_ms") == std::string::npos);  // a wrong answer has no time
+    CHECK(bench_json(report).find("median_ms") == std::string::npos);  // wrong answers have no time
 }
 
 }  // namespace knn

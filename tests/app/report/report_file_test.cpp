@@ -31,7 +31,7 @@ TEST_CASE("a report is read back as it was written") {
         CHECK(score.confusion == written.confusion);
         CHECK(score.total == written.total);
         CHECK(score.correct == written.correct);
-        // What is written again from it is the same, but for what follows from the counts and is not read.
+        // Written again, it gives the same file, except for ratios, which are computed and not read.
         Evaluation again = report.evaluation;
         again.data = sample.data.get();
         const auto without_ratios = [](const Evaluation& one) {
