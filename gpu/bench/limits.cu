@@ -17,7 +17,7 @@ namespace {
 constexpr int runs = 7;
 constexpr int chains = 8;        // independent sums per thread, to hide latency
 constexpr int rounds = 1 << 14;  // multiply-adds per sum
-constexpr int threads = 256, blocks_a_processor = 8;
+constexpr int threads = 256, blocks_per_multiprocessor = 8;
 
 __global__ void __launch_bounds__(threads) multiply_add_kernel(float a, float b, float* d_out) {
     float sum[chains];
@@ -73,7 +73,7 @@ Limits measure_limits(int device) {
              }));
 
     limits.cache_bytes = device_attribute(cudaDevAttrL2CacheSize);
-    const int blocks = blocks_a_processor * device_attribute(cudaDevAttrMultiProcessorCount);
+    const int blocks = blocks_per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount);
     DeviceBuffer<float> out(1);
     limits.multiply_add_gflop_per_s =
         rate(2.0 * chains * rounds * threads * blocks, median_ms(stream, [&] {

@@ -29,17 +29,17 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256, stage_dim = 64, ring = 3;
-[[maybe_unused]] constexpr int step_dim = 32, pieces_a_row = stage_dim / 16;
+[[maybe_unused]] constexpr int step_dim = 32, pieces_per_row = stage_dim / 16;
 constexpr int stage_rows = tile_queries + tile_train;  // the queries first
 constexpr int stage_bytes = stage_rows * stage_dim;
-constexpr std::int64_t most_dim = 4096, most_train = std::int64_t{1} << 31;
+constexpr std::int64_t max_tensor_dim = 4096, max_train = std::int64_t{1} << 31;
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Offset of 16 bytes of a row within a stage.
 __device__ inline unsigned position(int row, int piece) {
-    assert(row >= 0 && row < stage_rows && piece >= 0 && piece < pieces_a_row);
-    return static_cast<unsigned>(row * stage_dim + (piece ^ (row / 2 % pieces_a_row)) * 16);
+    assert(row >= 0 && row < stage_rows && piece >= 0 && piece < pieces_per_row);
+    return static_cast<unsigned>(row * stage_dim + (piece ^ (row / 2 % pieces_per_row)) * 16);
 }
 
 /// Starts an asynchronous copy of 16 bytes to shared memory, or of zeros if not `inside` the data.
@@ -77,8 +77,8 @@ class Feeder {
     __device__ void start_next() {
         if (tile_ < piece_.n_tiles) {
             const unsigned stage = shared_ + slot_ * stage_bytes;
-            for (int i = static_cast<int>(threadIdx.x); i < stage_rows * pieces_a_row; i += threads) {
-                const int row = i / pieces_a_row, piece = i % pieces_a_row;
+            for (int i = static_cast<int>(threadIdx.x); i < stage_rows * pieces_per_row; i += threads) {
+                const int row = i / pieces_per_row, piece = i % pieces_per_row;
                 const std::int64_t column = std::int64_t{stage_} * stage_dim + piece * 16;
                 const bool is_query = row < tile_queries;
                 const ByteRows& rows = is_query ? query_ : train_;
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(threads, 1)
     const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes));
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     assert(blockDim.x == threads && shared % 128 == 0 && train.aligned(32) && query.aligned(32));
-    assert(pass.dim <= stages * stage_dim && pass.dim <= most_dim);
+    assert(pass.dim <= stages * stage_dim && pass.dim <= max_tensor_dim);
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
         assert(std::int64_t{piece.first_tile + piece.n_tiles} * tile_train <= train.n);
@@ -167,9 +167,9 @@ void load() {
 
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
-    require(pass.dim >= 1 && pass.dim <= most_dim, "1 to 4,096 pixels");
+    require(pass.dim >= 1 && pass.dim <= max_tensor_dim, "1 to 4,096 pixels");
     require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
-    require(train.n % tile_train == 0 && train.n <= most_train &&
+    require(train.n % tile_train == 0 && train.n <= max_train &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of at most 2,147,483,648 training images");
     require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
@@ -184,9 +184,9 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
 
 Refusal supports(const Problem& problem, int compute_capability) {
     if (compute_capability < 80) return "tensor_mma needs compute capability 8.0 or newer";
-    if (problem.dim > most_dim)
+    if (problem.dim > max_tensor_dim)
         return "the tensor kernels take images of at most 4,096 pixels, whose sums fit in 32 bits";
-    if (problem.n_train >= most_train)
+    if (problem.n_train >= max_train)
         return "tensor_mma takes fewer than 2,147,483,648 training images, whose positions fit in 31 bits";
     return std::nullopt;
 }

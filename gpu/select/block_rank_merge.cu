@@ -25,8 +25,8 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int section = 64, sections_a_block = 4;  // blocks of one section are too short-lived
-constexpr int threads = 256;                       // of a merge
+constexpr int section = 64, sections_per_block = 4;  // blocks of one section are too short-lived
+constexpr int threads = 256;                         // of a merge
 constexpr std::int64_t max_grid_y = 65'535;
 constexpr std::size_t workspace_goal = std::size_t{256} << 20;
 
@@ -54,19 +54,19 @@ __device__ int rank_of(int own, const std::uint32_t* distances) {
 
 /// Grid: sections of all rows / 4. d_runs: rows × sections × run keys; the last run of a row is filled with
 /// no_key.
-__global__ void __launch_bounds__(section* sections_a_block)
+__global__ void __launch_bounds__(section* sections_per_block)
     rank_section_kernel(DistanceRows in, std::int64_t first_row, unsigned rows, unsigned sections, int run,
                         NeighborKey* d_runs) {
-    __shared__ __align__(16) std::uint32_t distances[sections_a_block][section];
+    __shared__ __align__(16) std::uint32_t distances[sections_per_block][section];
     const int part = static_cast<int>(threadIdx.x) / section, own = static_cast<int>(threadIdx.x) % section;
-    const unsigned number = blockIdx.x * sections_a_block + part, row = number / sections;
+    const unsigned number = blockIdx.x * sections_per_block + part, row = number / sections;
     const std::int64_t t = std::int64_t{number % sections} * section + own;
     const bool inside = row < rows && t < in.cols;
     // Padding of the last section has higher indices than any equal distance.
     distances[part][own] = inside ? in.row(first_row + row)[t] : 0xffffffffu;
     __syncthreads();
     const int rank = rank_of(own, distances[part]);
-    assert(blockDim.x == section * sections_a_block && rank >= 0 && rank < section && run <= section);
+    assert(blockDim.x == section * sections_per_block && rank >= 0 && rank < section && run <= section);
     if (row < rows && rank < run)
         d_runs[std::int64_t{number} * run + rank] = inside ? key_of(distances[part][own], t) : no_key;
 }
@@ -165,8 +165,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        const std::int64_t blocks = (rows * plan.sections + sections_a_block - 1) / sections_a_block;
-        rank_section_kernel<<<grid_size(blocks), section * sections_a_block, 0, stream>>>(
+        const std::int64_t blocks = (rows * plan.sections + sections_per_block - 1) / sections_per_block;
+        rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
             in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
         check_launch("launching the ranks of block_rank_merge");
         enqueue_merges(plan, rows, d_keys, d_spare, out.k, out.d_data + row * out.k, stream);

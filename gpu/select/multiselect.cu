@@ -31,9 +31,9 @@ namespace {
 using multiselect::Group;
 
 constexpr std::int64_t workspace_goal = std::int64_t{4} << 30;
-constexpr int block_warps = 8;   // with one block per row
-constexpr int rows_a_block = 4;  // with one warp per row
-constexpr std::int64_t longest_of_a_warp = 2048;
+constexpr int block_warps = 8;     // with one block per row
+constexpr int rows_per_block = 4;  // with one warp per row
+constexpr std::int64_t max_warp_row = 2048;
 
 /// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
 /// row.
@@ -88,12 +88,12 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     check_arrays(supports(problem), problem, in, out);
     auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
     const std::int64_t group = rows_at_once(problem);
-    const bool warp_a_row = problem.n_train <= longest_of_a_warp &&
-                            problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
+    const bool warp_per_row = problem.n_train <= max_warp_row &&
+                              problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const std::int64_t rows = std::min(group, out.n_query - row);
-        if (warp_a_row) {
-            enqueue_rows<1, rows_a_block>(in, out, row, rows, d_arrays, stream);
+        if (warp_per_row) {
+            enqueue_rows<1, rows_per_block>(in, out, row, rows, d_arrays, stream);
         } else {
             enqueue_rows<block_warps, 1>(in, out, row, rows, d_arrays, stream);
         }

@@ -20,9 +20,9 @@ namespace {
 constexpr int threads = 256;
 
 __global__ void __launch_bounds__(threads)
-    rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_a_row) {
-    const std::int64_t q = blockIdx.x / blocks_a_row;
-    const std::int64_t t = blockIdx.x % blocks_a_row * threads + threadIdx.x;
+    rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_per_row) {
+    const std::int64_t q = blockIdx.x / blocks_per_row;
+    const std::int64_t t = blockIdx.x % blocks_per_row * threads + threadIdx.x;
     if (t >= in.cols) return;
     assert(q < out.n_query && in.cols <= std::int64_t{1} << 31);
     const std::uint32_t* row = in.row(q);
@@ -46,8 +46,8 @@ Refusal supports(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    const std::int64_t blocks_a_row = (problem.n_train + threads - 1) / threads;
-    rank_kernel<<<grid_size(blocks_a_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_a_row);
+    const std::int64_t blocks_per_row = (problem.n_train + threads - 1) / threads;
+    rank_kernel<<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
     check_launch("launching rank");
 }
 
