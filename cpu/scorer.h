@@ -67,10 +67,8 @@ class Scoring {
 };
 
 /// `panels`: whether panels will be scanned, which needs memory for their terms. Throws std::bad_alloc.
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train,
-                                      bool panels);
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train,
-                                              bool panels);
+std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels);
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels);
 std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
 
 /// Maximum bytes that scoring with panels allocates for a training set.

@@ -72,8 +72,7 @@ class ProductScoring : public Scoring {
 
 class ProductScorer : public Scorer {
   public:
-    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train,
-                  std::int64_t largest_block)
+    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t largest_block)
         : Scorer(kernel, train),
           shared_(shared),
           correlation_(shared.correlation()),
@@ -144,8 +143,7 @@ std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t largest_block) const
 
 }  // namespace
 
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train,
-                                              bool panels) {
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels) {
     return std::make_unique<ProductScoring>(metric == Metric::pearson, kernel, train, panels);
 }
 

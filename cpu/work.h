@@ -21,10 +21,10 @@ struct Task {
 /// afterwards.
 class Work {
   public:
-    /// Blocks hold a multiple of `strip` queries, at most `largest`, itself a multiple. If `most_slices` is
+    /// Blocks hold a multiple of `strip` queries, at most `largest`, itself a multiple. If `max_slices` is
     /// too small to occupy all threads, blocks are smaller than optimal.
     Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest,
-         std::int64_t most_slices);
+         std::int64_t max_slices);
 
     std::int64_t slices() const { return slices_; }
     std::int64_t largest() const { return largest_; }  ///< maximum queries per task

@@ -6,8 +6,8 @@
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/section.h"
-#include "data/core/format.h"
 #include "cpu/serial/serial.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -24,7 +24,7 @@ std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>
 }
 
 std::string both(const Measurement& a, const Measurement& b) {
-    return a.good() && b.good() ? short_number(a.us_a_query() + b.us_a_query()) : "";
+    return a.good() && b.good() ? short_number(a.us_per_query() + b.us_per_query()) : "";
 }
 
 /// Lists by name what a machine without a GPU leaves out.

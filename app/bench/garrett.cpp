@@ -66,7 +66,8 @@ void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measuremen
              one.good() ? with_commas(one.n_query) + (one.partial() ? partial_mark : "") : "",
              time_cell(one, spread.median / n),
              one.good() ? short_number(spread.low / n) + " to " + short_number(spread.high / n) : "",
-             first || !one.good() || !above.good() ? "" : percent(one.us_a_query() / above.us_a_query(), 0),
+             first || !one.good() || !above.good() ? ""
+                                                   : percent(one.us_per_query() / above.us_per_query(), 0),
              first ? "all: " + stated(previous, "whole", "execution time") + " s" : "not stated"});
         if (one.good())
             panel.bars.push_back({rung.change + std::string(one.partial() ? partial_mark : ""),

@@ -77,7 +77,7 @@ class Komarov {
         const Measurement one = serial
                                     ? run_.serial_random(problem, experiment, run_.trial(0.1))
                                     : run_.select_random(*arrays, problem, experiment, name, run_.trial(0.1));
-        diagram.value(way(name, problem.k), one, a_query ? one.us_a_query() : one.ms_median());
+        diagram.value(way(name, problem.k), one, a_query ? one.us_per_query() : one.ms_median());
     }
 
     static constexpr const char* ours_ = "multiselect";

@@ -4,8 +4,8 @@
 
 #include "app/bench/run.h"
 #include "classifier/classifier.h"
-#include "data/core/format.h"
 #include "cpu/search.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -128,7 +128,8 @@ Measurement BenchRun::select(const Workload& work, BenchArrays& arrays, const st
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const std::string& experiment, bool pinned) {
+Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const std::string& experiment,
+                             bool pinned) {
     Measurement measured = started(experiment, "upload", pinned ? "pinned" : "pageable", report_.gpu,
                                    work.problem(work.max_k()));
     take(measured, arrays.time_upload(pinned, trial()));
@@ -137,8 +138,9 @@ Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const st
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
-                                    const std::string& name, const TrialOptions& options) {
+Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem,
+                                    const std::string& experiment, const std::string& name,
+                                    const TrialOptions& options) {
     Measurement measured = started(experiment, "select", name, report_.gpu, problem);
     take(measured, arrays.time_select(name, problem.k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
@@ -220,12 +222,12 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
             if (stage.name == "pack") measured.open_ms += stage.total_ms;
         const double next_ms =
             found.search_ms * static_cast<double>(std::min(growth * n, all)) / static_cast<double>(n);
-        const bool affordable = next_ms * TrialOptions::least_runs < options.budget_ms;
+        const bool affordable = next_ms * TrialOptions::min_runs < options.budget_ms;
         if (n == all || (!affordable && !all_queries)) break;
     }
     measured.wrong = work.mismatch(found.neighbors);
     const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(found.search_ms, 1e-3)),
-                                std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
     for (int run = 0; run < runs; ++run) {
         found = classifier.classify(queries, watch_, work.exclude);
         measured.ms.push_back(found.search_ms);

@@ -82,7 +82,7 @@ class Nolan {
     /// Adds both parts of a search to the diagram, if both were measured.
     static void add(Diagram& diagram, const std::string& name, Measurement select,
                     const Measurement& distance) {
-        const double us_a_query = select.us_a_query() + distance.us_a_query();
+        const double us_per_query = select.us_per_query() + distance.us_per_query();
         if (!distance.good() && select.good()) {
             select.ms.clear();
             select.wrong = distance.wrong;
@@ -94,7 +94,7 @@ class Nolan {
         select.n_query = std::min(select.n_query, distance.n_query);
         for (double& ms : select.ms)
             ms *= share;
-        diagram.value(name, select, us_a_query * 1e-3 * static_cast<double>(select.n_query));
+        diagram.value(name, select, us_per_query * 1e-3 * static_cast<double>(select.n_query));
     }
 
     void measure(Diagram& diagram, const std::string& number, const Workload& work, BenchArrays* arrays,

@@ -25,11 +25,11 @@ std::string rounded(double value) {
 
 }  // namespace
 
-double Measurement::us_a_query() const {
+double Measurement::us_per_query() const {
     return n_query > 0 ? ms_median() * 1e3 / static_cast<double>(n_query) : 0;
 }
 double Measurement::ms_of_all() const {
-    return good() ? us_a_query() * 1e-3 * static_cast<double>(problem.n_query) : 0;
+    return good() ? us_per_query() * 1e-3 * static_cast<double>(problem.n_query) : 0;
 }
 double Measurement::gb_per_s() const {
     return rate(bytes, ms_median());
@@ -109,7 +109,7 @@ std::vector<std::string> measured_cells(const BenchReport& report, const Measure
     return {with_commas(measured.n_query) + (measured.partial() ? partial_mark : ""),
             short_number(spread.median),
             short_number(spread.low) + " to " + short_number(spread.high),
-            short_number(measured.us_a_query()),
+            short_number(measured.us_per_query()),
             rounded(measured.gb_per_s()),
             rounded(measured.gflop_per_s()),
             share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};

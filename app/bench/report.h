@@ -35,7 +35,7 @@ struct Measurement {
     bool partial() const { return good() && n_query < problem.n_query; }
     Spread spread() const { return spread_of(ms); }
     double ms_median() const { return spread().median; }
-    double us_a_query() const;
+    double us_per_query() const;
     /// For all queries, extrapolated if fewer were timed; 0 if it is not good.
     double ms_of_all() const;
     double gb_per_s() const;

@@ -56,7 +56,7 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
             number(spread.median),
             number(spread.low),
             number(spread.high),
-            good ? number(one.us_a_query()) : "",
+            good ? number(one.us_per_query()) : "",
             good ? number(one.gb_per_s()) : "",
             good ? number(one.gflop_per_s()) : "",
             share.share > 0 ? share.limit : "",

@@ -21,8 +21,7 @@ inline constexpr const char* open_note =
 /// Kernel time of a whole search: the heading of that column, its cell, and its definition.
 inline constexpr const char* kernels_heading = "kernels ms";
 std::string kernels_cell(const Measurement& one);
-inline constexpr const char* kernels_note =
-    "kernels: the work on the GPU of one search, without the copies.";
+inline constexpr const char* kernels_note = "kernels: the work on the GPU of one search, without the copies.";
 
 class Section {
   public:

@@ -36,7 +36,7 @@ class Diagram {
         double value = 0;  ///< 0: none
         double low = 0, high = 0;
         bool multiplied = false;
-        double us_a_query = 0;  ///< 0: not comparable
+        double us_per_query = 0;  ///< 0: not comparable
     };
     struct Row {
         double x;

@@ -26,8 +26,8 @@ struct Times {
     /// Ratio of the times per query, one CPU thread to GPU.
     double speed_up() const {
         if (!cpu.select.good() || !gpu_distance.good() || !gpu_sort.good()) return 0;
-        return (cpu.distance.us_a_query() + cpu.select.us_a_query()) /
-               (gpu_distance.us_a_query() + gpu_sort.us_a_query());
+        return (cpu.distance.us_per_query() + cpu.select.us_per_query()) /
+               (gpu_distance.us_per_query() + gpu_sort.us_per_query());
     }
     bool partial() const { return cpu.select.partial() || gpu_distance.partial() || gpu_sort.partial(); }
 };

@@ -19,8 +19,7 @@ std::string place(std::int64_t query, std::int64_t rank, const Neighbor& found, 
 
 }  // namespace
 
-Workload::Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels,
-                   int max_k)
+Workload::Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k)
     : train_(train), query_(query), labels_(labels), max_k_(max_k) {}
 
 Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k,

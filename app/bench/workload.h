@@ -25,9 +25,7 @@ class Workload {
 
     const Rows& train() const { return train_; }
     const Rows& query() const { return query_; }
-    Problem problem(int k) const {
-        return {train_.count, query_.count, train_.dim, k, measure};
-    }
+    Problem problem(int k) const { return {train_.count, query_.count, train_.dim, k, measure}; }
     /// The largest k that will be asked for.
     int max_k() const { return max_k_; }
     Training training() const { return {train_, labels_}; }

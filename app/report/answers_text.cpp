@@ -1,14 +1,14 @@
 #include <algorithm>
 
+#include "app/report/answers.h"
 #include "app/report/distance.h"
 #include "data/core/format.h"
-#include "app/report/answers.h"
 
 namespace knn {
 
 namespace {
 
-constexpr std::size_t most_shown = 8;  // neighbors that fit on a terminal line
+constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
@@ -51,7 +51,7 @@ std::string emphasized(const std::string& text, bool rejected, bool color) {
 
 std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) {
     if (answer.neighbors.empty()) return "";
-    const std::size_t shown = std::min(answer.neighbors.size(), most_shown);
+    const std::size_t shown = std::min(answer.neighbors.size(), max_shown);
     Table table(std::vector<Align>(shown + 1, Align::left));
     std::vector<std::string> label = {"label"}, index = {"index"}, distance = {"distance"};
     for (const Neighbor& neighbor : std::span(answer.neighbors).first(shown)) {

@@ -82,7 +82,7 @@ std::string right(const std::string& text, std::size_t width) {
 
 /// The text next to the image: the votes, then the neighbors, nearest first.
 std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image, Blocks blocks,
-                               std::size_t most_neighbors) {
+                               std::size_t max_neighbors) {
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const int truth = evaluation.data->test.labels.data()[image];
     const int predicted = evaluation.found.votes[static_cast<std::size_t>(image)].label;
@@ -97,7 +97,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
     const std::size_t width = measure.metric == Metric::lp ? 20 : 18;
     lines.push_back(styled("neighbor   label" + right(distance_name(measure.metric), width), dim, blocks));
     const auto nearest = evaluation.found.neighbors.row(image);
-    for (std::size_t i = 0; i < std::min(nearest.size(), most_neighbors); ++i) {
+    for (std::size_t i = 0; i < std::min(nearest.size(), max_neighbors); ++i) {
         const int label = labels[nearest[i].index];
         const std::string number = '#' + std::to_string(nearest[i].index);
         const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
@@ -105,8 +105,8 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
                         std::string(gap, ' ') + label_text(label, truth, predicted, blocks) +
                         right(distance_text(measure, nearest[i].distance, true), width));
     }
-    if (nearest.size() > most_neighbors)
-        lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(most_neighbors)) + " more");
+    if (nearest.size() > max_neighbors)
+        lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(max_neighbors)) + " more");
     return lines;
 }
 

@@ -1,14 +1,14 @@
 #include <algorithm>
 
-#include "data/core/format.h"
 #include "app/report/text.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-constexpr std::size_t most_columns = 26;  // the letters; more do not fit in a line
-constexpr std::size_t most_pairs = 20;
+constexpr std::size_t max_columns = 26;  // the letters; more do not fit in a line
+constexpr std::size_t max_pairs = 20;
 
 constexpr const char *reset = "\x1b[0m", *dim = "\x1b[2m", *green = "\x1b[32m", *red = "\x1b[31m",
                      *bold_red = "\x1b[1;31m";
@@ -80,7 +80,7 @@ std::string pairs_text(const Score& score) {
         "  most frequent confusions; the full matrix of " + classes + " classes is in " + where + '\n';
     Table table({Align::right, Align::right, Align::right});
     table.add({"true", "predicted", "count"});
-    for (std::size_t i = 0; i < std::min(pairs.size(), most_pairs); ++i)
+    for (std::size_t i = 0; i < std::min(pairs.size(), max_pairs); ++i)
         table.add({std::to_string(score.labels[pairs[i].truth]),
                    std::to_string(score.labels[pairs[i].predicted]), std::to_string(pairs[i].count)});
     return text + table.text();
@@ -89,7 +89,7 @@ std::string pairs_text(const Score& score) {
 }  // namespace
 
 std::string confusion_text(const Score& score, bool color) {
-    return score.labels.size() <= most_columns ? matrix_text(score, color) : pairs_text(score);
+    return score.labels.size() <= max_columns ? matrix_text(score, color) : pairs_text(score);
 }
 
 }  // namespace knn

@@ -6,8 +6,8 @@
 
 #include "app/report/canvas.h"
 #include "app/report/distance.h"
-#include "data/core/format.h"
 #include "app/report/png.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -93,8 +93,8 @@ std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
 }
 
 /// One neighbor: its label above, its index in the training set and its distance below.
-void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor, const PictureAnswers& answers,
-                   double x, double y) {
+void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor,
+                   const PictureAnswers& answers, double x, double y) {
     const int label = answers.labels[neighbor.index];
     const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
     const double middle = x + neighbor_side / 2;
@@ -108,7 +108,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
 cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answers) {
     const Answer& answer = picture.digits.at(0);
-    const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors_drawn);
+    const std::size_t neighbors = std::min(answer.neighbors.size(), max_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
     const int columns = per_row(step_side, width - 2 * margin);
     const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
@@ -186,8 +186,8 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 
 std::string neighbors_heading(std::size_t neighbors, Metric metric) {
     const std::string what = std::string("nearest training images: label, index, ") + distance_name(metric);
-    if (neighbors <= most_neighbors_drawn) return what;
-    const auto more = static_cast<std::int64_t>(neighbors - most_neighbors_drawn);
+    if (neighbors <= max_neighbors_drawn) return what;
+    const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
     return what + "; and " + with_commas(more) + " more";
 }
 
@@ -209,7 +209,7 @@ std::vector<std::uint8_t> explanation_png(const PictureAnswers& answers) {
     std::vector<cv::Mat> parts;
     int rows = 0, cols = 0;
     for (const PictureAnswer& picture : answers.pictures) {
-        if (parts.size() == most_explained) break;
+        if (parts.size() == max_explained) break;
         parts.push_back(!picture.error.empty() ? explain_failure(picture)
                         : answers.pages        ? explain_page(picture)
                                                : explain_single(picture, answers));

@@ -10,15 +10,15 @@
 namespace knn {
 
 /// Maximum number of pictures that are explained, one below the other.
-inline constexpr std::size_t most_explained = 50;
+inline constexpr std::size_t max_explained = 50;
 
 /// Reduces a step to the size in which it will be shown; the input of a page stays larger.
 void reduce_step(Step& step, bool page);
 
 /// Maximum number of neighbors drawn per picture.
-inline constexpr std::size_t most_neighbors_drawn = 20;
+inline constexpr std::size_t max_neighbors_drawn = 20;
 
-/// The heading of a picture's neighbors, of which the first most_neighbors_drawn are drawn.
+/// The heading of a picture's neighbors, of which the first max_neighbors_drawn are drawn.
 std::string neighbors_heading(std::size_t neighbors, Metric metric);
 
 /// A PNG: for each picture with steps its input, each step, the 28×28 result, and the nearest training images

@@ -91,15 +91,15 @@ void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) 
               115, 11, faint_ink, 0.13);
 }
 
-void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t most_right,
-                std::int64_t most_wrong) {
+void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t max_right,
+                std::int64_t max_wrong) {
     for (std::size_t row = 0; row < counts.size(); ++row)
         for (std::size_t column = 0; column < counts.size(); ++column) {
             const std::int64_t count = counts[row][column];
             const bool right = row == column;
             const Color color = count == 0 ? empty
-                                : right    ? color_at(right_ramp, strength(count, most_right))
-                                           : color_at(wrong_ramp, strength(count, most_wrong));
+                                : right    ? color_at(right_ramp, strength(count, max_right))
+                                           : color_at(wrong_ramp, strength(count, max_wrong));
             canvas.box(at.x(column), at.y(row), at.cell - at.gap, at.cell - at.gap, color);
             if (count > 0 && at.count_height > 0)
                 canvas.text(std::to_string(count), at.x(column) + (at.cell - at.gap) / 2,
@@ -147,21 +147,21 @@ bool pictures_available() {
 
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     const Counts& counts = evaluation.score.confusion;
-    std::int64_t most_right = 0, most_wrong = 0;
+    std::int64_t max_right = 0, max_wrong = 0;
     for (std::size_t row = 0; row < counts.size(); ++row)
         for (std::size_t column = 0; column < counts.size(); ++column) {
-            std::int64_t& most = row == column ? most_right : most_wrong;
+            std::int64_t& most = row == column ? max_right : max_wrong;
             most = std::max(most, counts[row][column]);
         }
 
-    const Layout at(evaluation.score, std::max(most_right, most_wrong));
+    const Layout at(evaluation.score, std::max(max_right, max_wrong));
     Canvas canvas(at.width, at.height);
     draw_title(canvas, at, evaluation);
-    draw_cells(canvas, at, counts, most_right, most_wrong);
+    draw_cells(canvas, at, counts, max_right, max_wrong);
     draw_axes(canvas, at, evaluation.score);
     const double half = (at.height - Layout::top - Layout::below - 56) / 2;
-    draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", most_wrong);
-    draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", most_right);
+    draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", max_wrong);
+    draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", max_right);
     return canvas.png();
 }
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/core/format.h"
 #include "app/report/plot.h"
+#include "data/core/format.h"
 
 namespace knn {
 

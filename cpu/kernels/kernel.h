@@ -38,7 +38,7 @@ enum class Arithmetic {
 
 inline constexpr std::int64_t group_pixels = 4;  ///< contiguous pixels in packed rows
 inline constexpr std::int64_t row_groups = 16;   ///< of a row of QueryForm::rows
-inline constexpr std::uint32_t most_lanes = 16;
+inline constexpr std::uint32_t max_lanes = 16;
 
 /// A product is a hit if (scale · product - sum of the image · sum of the query) · weight of the image is at
 /// least the query's floor. The difference is exact: all three are integers below 2⁵³.
@@ -52,10 +52,10 @@ struct Floors {
 
 /// Training images among first .. first + 15 of a panel that are nearer to a query than its limit.
 struct Hit {
-    std::uint32_t query;                 ///< in the block
-    std::uint32_t first;                 ///< in the panel
-    std::uint32_t lanes;                 ///< bit i: image first + i is near
-    std::uint32_t distance[most_lanes];  ///< of image first + i, or the product; one per lane of the kernel
+    std::uint32_t query;                ///< in the block
+    std::uint32_t first;                ///< in the panel
+    std::uint32_t lanes;                ///< bit i: image first + i is near
+    std::uint32_t distance[max_lanes];  ///< of image first + i, or the product; one per lane of the kernel
 };
 
 /// One panel of training images against a block of queries. All arrays are aligned to 64 bytes.

@@ -13,9 +13,9 @@
 namespace knn {
 
 /// How often something is run. Where `repeat` runs would take longer than `budget_ms`, it gets fewer of them,
-/// but at least `least_runs`, and where even these take longer, fewer queries.
+/// but at least `min_runs`, and where even these take longer, fewer queries.
 struct TrialOptions {
-    static constexpr int least_runs = 3;
+    static constexpr int min_runs = 3;
 
     int repeat = 10;
     double budget_ms = 5000;

@@ -175,9 +175,9 @@ std::optional<int> named_descriptor(const fs::path& file) {
 }
 
 fs::path follow_links(fs::path file) {
-    constexpr int most_links = 40;  // as the kernel allows
+    constexpr int max_links = 40;  // as the kernel allows
     std::error_code none;
-    for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
+    for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
         if (descriptor_called(file) || descriptor_called(in_true_folder(file))) break;
         file = file.parent_path() / fs::read_symlink(file, none);
     }

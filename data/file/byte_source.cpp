@@ -62,7 +62,7 @@ void ByteSource::open() {
     ::fcntl(descriptor_.number(), F_SETFL, flags & ~O_NONBLOCK);
 }
 
-std::optional<std::uint64_t> ByteSource::most_bytes() const {
+std::optional<std::uint64_t> ByteSource::max_bytes() const {
     if (!file_bytes_ || !gzip_) return file_bytes_;
     return *file_bytes_ < std::numeric_limits<std::uint64_t>::max() / best_ratio ? *file_bytes_ * best_ratio
                                                                                  : *file_bytes_;

@@ -33,7 +33,7 @@ class ByteSource {
     /// How many bytes the file itself has; none where that cannot be known before it is read (a pipe).
     std::optional<std::uint64_t> file_bytes() const { return file_bytes_; }
     /// How many bytes the content can have at most: exact for a plain file, by deflate's best ratio for gzip.
-    std::optional<std::uint64_t> most_bytes() const;
+    std::optional<std::uint64_t> max_bytes() const;
     /// CRC-32 of the content read so far.
     std::uint32_t crc32() const;
 

@@ -9,8 +9,8 @@ namespace knn::digit {
 
 namespace {
 
-constexpr double least_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
-constexpr double share_of_peak = 0.4;    // edge of a part: close to the edge of the stroke, blurred or not
+constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
+constexpr double share_of_peak = 0.4;  // edge of a part: close to the edge of the stroke, blurred or not
 
 /// Value at a share of the histogram of `amount` where `labels` is `label`.
 double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label,
@@ -126,7 +126,7 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
 }  // namespace
 
 Parts find_parts(const Ink& ink) {
-    const double least = std::max(least_contrast, 4.5 * ink.noise);
+    const double least = std::max(min_contrast, 4.5 * ink.noise);
     cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
     // A shadow edge across the lines connects everything, and the peak is then not the pen's.
     if (const double lines = erase_ruled_lines(ink.amount, mask); lines > 0)

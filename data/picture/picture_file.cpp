@@ -43,8 +43,7 @@ PictureHeader header_of(std::span<const std::uint8_t> bytes, const std::string& 
     if (std::optional<PictureHeader> header = picture_header(bytes)) return std::move(*header);
     const std::string foreign = foreign_format(bytes);
     if (foreign.empty()) fail(name, "is not a picture in a supported format");
-    fail(name, "is " + foreign + ", which is not supported",
-         "expected a picture: convert it to PNG first");
+    fail(name, "is " + foreign + ", which is not supported", "expected a picture: convert it to PNG first");
 }
 
 /// The whole file, if its beginning is that of a picture: a device may have no end.

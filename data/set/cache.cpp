@@ -40,7 +40,7 @@ struct Header {
 
 constexpr std::uint64_t magic_number = 0x3165686361636b6d;  // "mkcache1"
 constexpr std::uint64_t alignment = 64, piece_bytes = 1 << 20;
-constexpr std::uint64_t most_key_bytes = 1 << 16;
+constexpr std::uint64_t max_key_bytes = 1 << 16;
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -203,7 +203,7 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
     if (cached.content_ == nullptr || size < sizeof(Header)) return std::nullopt;
     Header header = {};
     std::memcpy(&header, cached.content_.get(), sizeof header);
-    if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > most_key_bytes ||
+    if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
         header.payload_bytes > size)
         return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
@@ -220,7 +220,7 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
 void write_cached(const std::string& name, const std::string& key, std::span<const View> pieces) noexcept
     try {
     const fs::path folder = cache_folder();
-    if (folder.empty() || key.size() > most_key_bytes) return;
+    if (folder.empty() || key.size() > max_key_bytes) return;
     make_cache_folder(folder);
     if (!is_own_folder(folder)) return;
     const std::vector<std::uint32_t> checksums = checksums_of(pieces);

@@ -141,8 +141,8 @@ void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
     if (rows > most || cols > most || __builtin_mul_overflow(count, rows * cols, &header.data_bytes) ||
         header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
         source.fail("declares " + describe(header, kind) + ", more than fits in 64-bit sizes");
-    if (!source.most_bytes()) return;
-    const std::uint64_t room = *source.most_bytes() - std::min(*source.most_bytes(), header.bytes);
+    if (!source.max_bytes()) return;
+    const std::uint64_t room = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
     const std::string declared =
         "declares " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
     if (header.data_bytes > room)
@@ -156,7 +156,7 @@ void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
 
 /// Reads `size` bytes into memory from `memory`; fewer if the content ends early (`got`).
 Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource* memory, std::size_t& got) {
-    if (source.most_bytes()) {
+    if (source.max_bytes()) {
         Bytes bytes(size, memory);
         got = source.read({bytes.data(), size});
         return bytes;

@@ -78,7 +78,8 @@ Trial time_kernels(int device, const Training& training, const Rows& query, int 
     enqueue_upload(train, train_bytes.rows(train.count, train.dim), stream);
     enqueue_upload(query, query_bytes.rows(query.count, query.dim), stream);
     const DeviceBuffer<std::uint8_t> labels(training.labels.size());
-    check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), labels.size(), cudaMemcpyHostToDevice, stream),
+    check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), labels.size(), cudaMemcpyHostToDevice,
+                          stream),
           "uploading labels");
     const FusedTraining arranged(train_bytes.rows(train.count, train.dim), stream);
     FusedSearch search(*kernel, arranged);
@@ -100,7 +101,7 @@ Trial time_kernels(int device, const Training& training, const Rows& query, int 
     });
     double spent_ms = 0;
     for (int run = -warm_up_runs; run < options.repeat; ++run) {
-        if (run >= TrialOptions::least_runs && spent_ms > options.budget_ms) break;
+        if (run >= TrialOptions::min_runs && spent_ms > options.budget_ms) break;
         if (watch.stopped()) throw Interrupted();
         const double ms = graph.launch_ms(stream);
         if (run < 0) continue;

@@ -23,9 +23,9 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr int steps_a_carry = 256;
+constexpr int steps_per_carry = 256;
 constexpr int unrolled_dim = 784;
-constexpr std::int64_t most_shared_dim = 48 * 1024 / sizeof(float);
+constexpr std::int64_t max_shared_dim = 48 * 1024 / sizeof(float);
 
 __device__ void add_squares(float4& sum, const float4& a, const float4& b) {
     const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(threads)
     const float* image = train.row(t);
     const int dim = static_cast<int>(train.cols);
     unsigned total = 0;
-    for (int begin = 0; begin < dim; begin += steps_a_carry) {
-        const int end = min(begin + steps_a_carry, dim);
+    for (int begin = 0; begin < dim; begin += steps_per_carry) {
+        const int end = min(begin + steps_per_carry, dim);
         float sum = 0;
 #pragma unroll 1
         for (int i = begin; i < end; ++i) {
@@ -79,13 +79,13 @@ __global__ void __launch_bounds__(threads)
     float4 sum = make_float4(0, 0, 0, 0);
     unsigned total = 0;
     if constexpr (all_steps > 0) {
-        static_assert(all_steps <= steps_a_carry);
+        static_assert(all_steps <= steps_per_carry);
 #pragma unroll
         for (int i = 0; i < all_steps; ++i)
             add_squares(sum, image[i], query[i]);
     } else {
-        for (int begin = 0; begin < steps; begin += steps_a_carry) {
-            const int end = min(begin + steps_a_carry, steps);
+        for (int begin = 0; begin < steps; begin += steps_per_carry) {
+            const int end = min(begin + steps_per_carry, steps);
 #pragma unroll 1
             for (int i = begin; i < end; ++i)
                 add_squares(sum, image[i], query[i]);
@@ -101,7 +101,7 @@ Refusal supports(const Problem& problem) {
     if (Refusal refusal = refuse_all_but_l2("the ladder", problem)) return refusal;
     if (dim > 0 && problem.dim != dim)
         return "the unrolled rung is compiled for images of " + std::to_string(dim) + " pixels";
-    if (shared && problem.dim > most_shared_dim)
+    if (shared && problem.dim > max_shared_dim)
         return "the rung keeps the test image in 48 KiB of shared memory: expected at most 12,288 pixels";
     return refuse_problem(problem);
 }
@@ -113,7 +113,8 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
     const std::size_t shared_bytes =
         shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
     for (std::int64_t q = 0; q < problem.n_query; ++q)
-        kernel<<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q), out.row(q));
+        kernel<<<blocks, threads, shared_bytes, stream>>>(in.train.floats, in.query.floats.row(q),
+                                                          out.row(q));
     check_launch("launching a rung of the ladder");
 }
 

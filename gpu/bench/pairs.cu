@@ -20,9 +20,9 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int pixels_a_carry = 256;
+constexpr int pixels_per_carry = 256;
 constexpr int plain_side = 16;
-constexpr std::int64_t most_blocks_y = 65'535;
+constexpr std::int64_t max_blocks_y = 65'535;
 
 __global__ void __launch_bounds__(plain_side* plain_side)
     plain_kernel(FloatRows train, FloatRows query, DistanceRows out) {
@@ -32,9 +32,9 @@ __global__ void __launch_bounds__(plain_side* plain_side)
     const float *a = query.row(q), *b = train.row(t);
     const int dim = static_cast<int>(train.cols);
     unsigned total = 0;
-    for (int begin = 0; begin < dim; begin += pixels_a_carry) {
+    for (int begin = 0; begin < dim; begin += pixels_per_carry) {
         float sum = 0;
-        for (int i = begin; i < min(begin + pixels_a_carry, dim); ++i) {
+        for (int i = begin; i < min(begin + pixels_per_carry, dim); ++i) {
             const float d = a[i] - b[i];
             sum = fmaf(d, d, sum);
         }
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(side* side)
             const float d = query_tile[y][i] - train_tile[x][i];
             sum = fmaf(d, d, sum);
         }
-        if ((begin + side) % pixels_a_carry == 0) {
+        if ((begin + side) % pixels_per_carry == 0) {
             total += static_cast<unsigned>(sum);
             sum = 0;
         }
@@ -79,9 +79,9 @@ __global__ void __launch_bounds__(side* side)
 template <int side>
 Refusal supports(const Problem& problem) {
     if (Refusal refusal = refuse_all_but_l2("the tiles of seed 004", problem)) return refusal;
-    if (problem.n_query > most_blocks_y * side)
-        return "the grid has 65,535 rows of blocks: expected at most " +
-               std::to_string(most_blocks_y * side) + " queries";
+    if (problem.n_query > max_blocks_y * side)
+        return "the grid has 65,535 rows of blocks: expected at most " + std::to_string(max_blocks_y * side) +
+               " queries";
     return refuse_problem(problem);
 }
 
@@ -108,11 +108,9 @@ void enqueue_tiles(const Problem& problem, const DistanceInput& in, const Distan
 
 }  // namespace
 
-#define TILES(tiles, side, layers, text)     \
-    extern const DistanceKernel tiles {          \
-        .name = #tiles, .summary = text,         \
-        .supports = supports<side>,              \
-        .enqueue = enqueue_tiles<side, layers>   \
+#define TILES(tiles, side, layers, text)                                                                    \
+    extern const DistanceKernel tiles {                                                                     \
+        .name = #tiles, .summary = text, .supports = supports<side>, .enqueue = enqueue_tiles<side, layers> \
     }
 
 extern const DistanceKernel pair_plain{.name = "pair_plain",

@@ -23,7 +23,7 @@ class Runs {
     /// What is timed is queued on this stream.
     const Stream& stream() const { return stream_; }
 
-    /// Finds out how many queries n, up to `most`, can be run `least_runs` times within the time, by trying
+    /// Finds out how many queries n, up to `most`, can be run `min_runs` times within the time, by trying
     /// `work(n)` for four times as many each time; then times it for so many. A try may take the time of all
     /// runs: kernels with a thread a query are no slower for more of them.
     template <class Work>
@@ -36,7 +36,7 @@ class Runs {
             const std::int64_t next = std::min(growth * n, most);
             if (ms * static_cast<double>(next) / static_cast<double>(n) > options.budget_ms) break;
             ms = once([&] { work(next); });
-            if (ms * TrialOptions::least_runs > options.budget_ms) break;
+            if (ms * TrialOptions::min_runs > options.budget_ms) break;
             n = next;
         }
         return repeated(n, options, [&] { work(n); });
@@ -49,7 +49,7 @@ class Runs {
         trial.n_query = n;
         const double ms = std::max(once(work), 1e-3);
         const int runs = std::clamp(static_cast<int>(options.budget_ms / ms),
-                                    std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+                                    std::min(TrialOptions::min_runs, options.repeat), options.repeat);
         for (int run = 0; run < runs; ++run)
             trial.ms.push_back(once(work));
         return trial;

@@ -59,7 +59,8 @@ struct DistanceKernel {
     MetricSet metrics = metric_set(Metric::l2);
     int operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
-    void (*load)(const Problem& problem) = load_nothing;  ///< load.h; for kernels that `classic` uses by default
+    void (*load)(const Problem& problem) =
+        load_nothing;  ///< load.h; for kernels that `classic` uses by default
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.

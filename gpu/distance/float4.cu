@@ -37,7 +37,7 @@ constexpr int tile_steps = tile_dim / 4;     // float4 steps in a tile
 constexpr int group_steps = 4;               // unrolled steps
 constexpr int shared_stride = tile_dim + 4;  // floats
 constexpr int stages = 2;
-constexpr int tiles_a_carry = 1024 / tile_dim;
+constexpr int tiles_per_carry = 1024 / tile_dim;
 
 struct SharedTile {
     float query[tile_query][shared_stride];
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(threads, 1)
     const int tx = static_cast<int>(threadIdx.x) % threads_x, ty = static_cast<int>(threadIdx.x) / threads_x;
     const int all_steps = static_cast<int>((train.cols + 3) / 4);
     const int n_tiles = (all_steps + tile_steps - 1) / tile_steps;
-    assert(carry || n_tiles <= tiles_a_carry);
+    assert(carry || n_tiles <= tiles_per_carry);
 
     float4 sum[per_query][per_train] = {};
     unsigned total[carry ? per_query : 1][carry ? per_train : 1] = {};
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(threads, 1)
             add_group<metric>(reinterpret_cast<const float4*>(&tile.query[ty][4 * group]),
                               reinterpret_cast<const float4*>(&tile.train[tx][4 * group]), sum);
         if constexpr (carry) {
-            if ((t + 1) % tiles_a_carry == 0) {
+            if ((t + 1) % tiles_per_carry == 0) {
 #pragma unroll
                 for (int i = 0; i < per_query; ++i)
 #pragma unroll

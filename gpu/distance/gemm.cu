@@ -55,7 +55,8 @@ struct Shifted {
         : n(rows),
           stride(round_up(dim, 32)),
           sums_begin(static_cast<std::size_t>(round_up(n * stride, 256))),
-          bytes(sums_begin + static_cast<std::size_t>(round_up(n * static_cast<std::int64_t>(sizeof(Sums)), 256))),
+          bytes(sums_begin +
+                static_cast<std::size_t>(round_up(n * static_cast<std::int64_t>(sizeof(Sums)), 256))),
           d_memory(static_cast<char*>(const_cast<void*>(d_memory_))) {}
 
     __host__ __device__ std::int8_t* d_data() const { return reinterpret_cast<std::int8_t*>(d_memory); }

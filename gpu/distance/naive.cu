@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(threads)
     assert(q < out.n && out.cols <= train.n && train.cols == query.cols);
     const float *a = query.row(q), *b = train.row(t);
     typename Terms::Sum sum;
-    for (std::int64_t begin = 0; begin < train.cols; begin += pixels_a_carry) {
-        const std::int64_t end = min(begin + pixels_a_carry, train.cols);
+    for (std::int64_t begin = 0; begin < train.cols; begin += pixels_per_carry) {
+        const std::int64_t end = min(begin + pixels_per_carry, train.cols);
         for (std::int64_t i = begin; i < end; ++i)
             sum.add(a[i], b[i], shared);
         sum.carry();

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int threads = 256;
 constexpr int piece = 1024;  // pixels of the query in shared memory
-static_assert(piece % pixels_a_carry == 0, "sums are carried within a piece");
+static_assert(piece % pixels_per_carry == 0, "sums are carried within a piece");
 
 /// Copies a piece of a row from `begin` on; returns its number of pixels.
 __device__ int load_piece(float* pixels, const float* row, std::int64_t begin, std::int64_t dim) {
@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(threads)
         typename Terms::Sum sum;
         for (std::int64_t pixel = 0; pixel < dim; pixel += piece) {
             if (dim > piece) size = load_piece(pixels, query_row, pixel, dim);
-            for (int first = 0; first < size; first += pixels_a_carry) {
-                const int last = min(first + pixels_a_carry, size);
+            for (int first = 0; first < size; first += pixels_per_carry) {
+                const int last = min(first + pixels_per_carry, size);
 #pragma unroll 16  // 16 loads in flight
                 for (int i = first; i < last; ++i)
                     sum.add(pixels[i], column[(pixel + i) * stride], shared);

@@ -52,9 +52,9 @@ void check_images(const Images& images, std::int64_t n, std::int64_t dim, Pixels
 void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceInput& in,
                   const DistanceRows& out, Pixels takes) {
     require_supported(refusal);
-    require(fits(out, problem.n_query, problem.n_train, problem.n_train) &&
-                out.aligned(sizeof(std::uint32_t)),
-            "arrays of the problem's shape");
+    require(
+        fits(out, problem.n_query, problem.n_train, problem.n_train) && out.aligned(sizeof(std::uint32_t)),
+        "arrays of the problem's shape");
     check_images(in.query, problem.n_query, problem.dim, takes);
     if (in.d_prepared == nullptr) check_images(in.train, problem.n_train, problem.dim, takes);
 }

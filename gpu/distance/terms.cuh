@@ -17,7 +17,7 @@
 
 namespace knn::gpu {
 
-inline constexpr int pixels_a_carry = 256;
+inline constexpr int pixels_per_carry = 256;
 
 struct L2 {
     struct Shared {};  // a block's shared memory

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(threads)
             sum[j].add(pixels.z, texel[2], shared);
             sum[j].add(pixels.w, texel[3], shared);
         }
-        if ((step + 1) % (pixels_a_carry / 4) == 0) {
+        if ((step + 1) % (pixels_per_carry / 4) == 0) {
 #pragma unroll
             for (int j = 0; j < per_thread; ++j)
                 sum[j].carry();

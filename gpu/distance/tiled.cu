@@ -26,7 +26,7 @@ template <int side, class Terms>
 __global__ void __launch_bounds__(side* side)
     tiled_kernel(FloatRows train, FloatRows query, DistanceRows out, std::int64_t query_tiles,
                  const __grid_constant__ Terms terms) {
-    static_assert(pixels_a_carry % side == 0, "sums are carried between two steps");
+    static_assert(pixels_per_carry % side == 0, "sums are carried between two steps");
     assert(blockDim.x == side && blockDim.y == side && train.cols == query.cols);
     __shared__ float query_tile[side][side], train_tile[side][side + 1];
     __shared__ typename Terms::Shared shared;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(side* side)
 #pragma unroll
         for (int i = 0; i < side; ++i)
             sum.add(query_tile[y][i], train_tile[x][i], shared);
-        if ((begin + side) % pixels_a_carry == 0) sum.carry();
+        if ((begin + side) % pixels_per_carry == 0) sum.carry();
         __syncthreads();  // all have read the tiles
     }
     if (q < out.n && t < out.cols) out.row(q)[t] = sum.score();

@@ -25,7 +25,7 @@ namespace {
 // More queries at once gain no speed, and would make Ctrl-C and the progress bar wait.
 constexpr std::int64_t usual_batch = 4096;
 // Whoever asks for more gets so many: the grid of every kernel holds them.
-constexpr std::int64_t most_queries = std::int64_t{1} << 18;
+constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
 /// The rows of a float buffer that hold n images; its padding columns are not counted.
 FloatRows float_view(const PitchedBuffer<float>& buffer, std::int64_t n, std::int64_t dim) {
@@ -39,7 +39,11 @@ class Classic final : public BatchEngine {
     /// Takes the training set from `upload`, on its stream.
     Classic(const DistanceKernel& distance, const Selector& selector, const Rows& train,
             const Measure& measure, Upload& upload, Timeline& timeline)
-        : distance_(distance), selector_(selector), n_train_(train.count), dim_(train.dim), measure_(measure) {
+        : distance_(distance),
+          selector_(selector),
+          n_train_(train.count),
+          dim_(train.dim),
+          measure_(measure) {
         const Problem problem = problem_of(1, 1);
         const ByteRows bytes = upload.images.rows(n_train_, dim_);
         const bool floats = distance.takes == Pixels::floats;
@@ -62,7 +66,7 @@ class Classic final : public BatchEngine {
     }
 
     std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
-        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, most_queries});
+        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
         std::int64_t batch = most;
         if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {
             batch = fitting(most, k);
@@ -104,10 +108,10 @@ class Classic final : public BatchEngine {
                              distance_.enqueue(problem, in, matrix, d_workspace, stream);
                              if (excluded.any()) enqueue_exclude(matrix, excluded, stream);
                          }});
-        steps.push_back({{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
-                         [=, this](cudaStream_t stream) {
-                             selector_.enqueue(problem, matrix, out, d_workspace, stream);
-                         }});
+        steps.push_back(
+            {{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k}, [=, this](cudaStream_t stream) {
+                 selector_.enqueue(problem, matrix, out, d_workspace, stream);
+             }});
         return steps;
     }
 
@@ -131,13 +135,13 @@ class Classic final : public BatchEngine {
         check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
         constexpr std::int64_t pitch = 512;  // at most what cudaMallocPitch rounds rows up to
         const std::int64_t images = round_up(4 * n_train_, pitch) + round_up(4 * dim_, pitch);
-        const std::int64_t in_flight = 2 * (ImageBuffer::pitch_of(dim_) + static_cast<std::int64_t>(sizeof(Vote)) +
-                                            k * static_cast<std::int64_t>(sizeof(Neighbor)));
+        const std::int64_t in_flight =
+            2 * (ImageBuffer::pitch_of(dim_) + static_cast<std::int64_t>(sizeof(Vote)) +
+                 k * static_cast<std::int64_t>(sizeof(Neighbor)));
         const std::int64_t held = matrix_.rows().n * images + static_cast<std::int64_t>(workspace_.size());
         const std::int64_t budget = (static_cast<std::int64_t>(free_bytes) + held) / 10 * 9;
-        while (batch > 1 && batch * (images + in_flight) +
-                                    static_cast<std::int64_t>(workspace_bytes(batch, k)) >
-                                budget)
+        while (batch > 1 &&
+               batch * (images + in_flight) + static_cast<std::int64_t>(workspace_bytes(batch, k)) > budget)
             batch = (batch + 1) / 2;
         return batch;
     }
@@ -158,17 +162,14 @@ Refusal settle_classic(const Problem& problem, Plan& plan) {
     const OnDevice on_device(plan.device.number);
     Refusal refusal;
     const MetricSet metric = metric_set(problem.measure.metric);
-    const auto* distance =
-        choose(distance_table(), plan.distance, "distance kernel", refusal, [&](const DistanceKernel& kernel) {
-            return kernel.supports(problem);
-        });
+    const auto* distance = choose(distance_table(), plan.distance, "distance kernel", refusal,
+                                  [&](const DistanceKernel& kernel) { return kernel.supports(problem); });
     if (distance == nullptr && plan.distance.empty())  // the reason of a kernel that has the metric
         for (const DistanceKernel* kernel : distance_table())
             if ((kernel->metrics & metric) != 0) return kernel->supports(problem);
     if (distance == nullptr) return refusal;
-    const auto* selector =
-        choose(selector_table(), plan.select, "selector", refusal,
-               [&](const Selector& one) { return one.supports(problem); });
+    const auto* selector = choose(selector_table(), plan.select, "selector", refusal,
+                                  [&](const Selector& one) { return one.supports(problem); });
     if (selector == nullptr) return refusal;
     plan.distance = distance->name;
     plan.select = selector->name;

@@ -187,13 +187,13 @@ struct IsLess {
     __device__ bool operator()(NeighborKey a, NeighborKey b) const { return a < b; }
 };
 
-/// Sorts keys[0 .. n − 1] ascending and pads them with no_key up to most_keys. By the whole block.
-template <int most_keys, int items = 2>
+/// Sorts keys[0 .. n − 1] ascending and pads them with no_key up to max_keys. By the whole block.
+template <int max_keys, int items = 2>
 __device__ void sort_keys(NeighborKey* keys, int n) {
-    if constexpr (items * threads < most_keys)
-        if (n > items * threads) return sort_keys<most_keys, 2 * items>(keys, n);
+    if constexpr (items * threads < max_keys)
+        if (n > items * threads) return sort_keys<max_keys, 2 * items>(keys, n);
     using Sort = cub::BlockMergeSort<NeighborKey, threads, items>;
-    static_assert(sizeof(typename Sort::TempStorage) <= sort_bytes(most_keys));
+    static_assert(sizeof(typename Sort::TempStorage) <= sort_bytes(max_keys));
     const int thread = static_cast<int>(threadIdx.x);
     NeighborKey mine[items];
 #pragma unroll
@@ -205,22 +205,22 @@ __device__ void sort_keys(NeighborKey* keys, int n) {
 #pragma unroll
     for (int i = 0; i < items; ++i)
         keys[thread * items + i] = mine[i];
-    for (int i = items * threads + thread; i < most_keys; i += threads)
+    for (int i = items * threads + thread; i < max_keys; i += threads)
         keys[i] = no_key;
     __syncthreads();
 }
 
-template <int most_keys>
+template <int max_keys>
 __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_constant__ Fold fold) {
-    constexpr int most_groups = most_keys / 2;
+    constexpr int max_groups = max_keys / 2;
     extern __shared__ __align__(16) NeighborKey keys[];
     __shared__ int count, n_keys;
     const int thread = static_cast<int>(threadIdx.x), k = fold.out.k;
     const std::int64_t q = blockIdx.x;
-    assert(blockDim.x == threads && k <= most_keys);
+    assert(blockDim.x == threads && k <= max_keys);
     const GroupNumbers<threads> found{
-        reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(most_keys)), &count,
-        most_groups};
+        reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(max_keys)), &count,
+        max_groups};
     if (thread == 0) n_keys = 0;
     const int n_groups = found.collect(fold.pass, q, thread);
     const std::uint32_t query_norm = fold.d_query_norms[q];
@@ -232,34 +232,34 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
             passing += key != no_key;
         int at = passing > 0 ? atomicAdd(&n_keys, passing) : 0;
         for (const NeighborKey key : some_keys)
-            if (key != no_key && at < most_keys) keys[at++] = key;
+            if (key != no_key && at < max_keys) keys[at++] = key;
     };
     for (int i = thread; i < k; i += threads) {
         const NeighborKey before[] = {fold.key_before(q, i)};
         keep(before);
     }
-    if (n_groups <= most_groups)
+    if (n_groups <= max_groups)
         for (int i = thread; i < n_groups; i += threads) {
             NeighborKey mine[4];
             fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
             keep(mine);
         }
     __syncthreads();
-    if (n_groups > most_groups || n_keys > most_keys) {
+    if (n_groups > max_groups || n_keys > max_keys) {
         if (thread == 0) fold.leave_undecided(q);
         return;
     }
-    sort_keys<most_keys>(keys, n_keys);
+    sort_keys<max_keys>(keys, n_keys);
     for (int i = thread; i < k; i += threads)
         fold.out.d_data[q * k + i] = neighbor_of(keys[i]);
     if (thread == 0) fold.conclude(q, keys[fold.deciding()], query_norm, threshold);
 }
 
-template <int most_keys>
+template <int max_keys>
 void launch_block_fold(const Fold& fold, cudaStream_t stream) {
     constexpr int shared_bytes =
-        sort_bytes(most_keys) + most_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
-    const auto kernel = block_fold_kernel<most_keys>;
+        sort_bytes(max_keys) + max_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
+    const auto kernel = block_fold_kernel<max_keys>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "asking for shared memory");
     kernel<<<grid_size(fold.out.n_query), threads, shared_bytes, stream>>>(fold);

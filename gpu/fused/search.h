@@ -104,7 +104,7 @@ class FusedSearch {
 
     const TensorKernel& kernel_;
     const FusedTraining& training_;
-    int multiprocessors_, most_capacity_ = 0;
+    int multiprocessors_, max_capacity_ = 0;
     struct Asked {
         std::int64_t n_query = 0, limit = 0;
         int k = 0;

@@ -37,7 +37,7 @@ struct SurvivorLists {
     std::int32_t* d_counts = nullptr;   ///< per list; above capacity: overflow. 0 between searches
     int capacity = 0;
 
-    static constexpr std::size_t bytes_a_group = sizeof(int4) + sizeof(std::uint32_t);
+    static constexpr std::size_t bytes_per_group = sizeof(int4) + sizeof(std::uint32_t);
 };
 
 /// Queries whose survivors do not decide the answer; enqueue_scan searches them again.

@@ -193,8 +193,9 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 }  // namespace
 
-extern const TensorKernel tensor_mma{"tensor_mma",
-                                     "mma.sync on tiles of 128 x 256; compute capability 8.0 and newer",
-                                     supports, launch<true>, launch<false>, load};
+extern const TensorKernel tensor_mma{
+    "tensor_mma",  "mma.sync on tiles of 128 x 256; compute capability 8.0 and newer",
+    supports,      launch<true>,
+    launch<false>, load};
 
 }  // namespace knn::gpu

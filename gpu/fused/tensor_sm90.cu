@@ -388,8 +388,9 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 }  // namespace
 
-extern const TensorKernel tensor_sm90{"tensor_sm90",
-                                      "wgmma on tiles of 128 x 256, loaded by TMA; compute capability 9.0",
-                                      supports, launch<true>, launch<false>, load};
+extern const TensorKernel tensor_sm90{
+    "tensor_sm90", "wgmma on tiles of 128 x 256, loaded by TMA; compute capability 9.0",
+    supports,      launch<true>,
+    launch<false>, load};
 
 }  // namespace knn::gpu

@@ -33,7 +33,7 @@ constexpr std::int64_t max_row = std::int64_t{1} << 30;
 constexpr std::int64_t max_elements = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t usual_pitch = 128;  // elements
 constexpr std::int64_t max_grid_y = 65'535;
-constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_a_pair = 20;
+constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_per_pair = 20;
 
 /// Begin, or end, of segment i: offset + i · stride, in elements.
 struct Offset {
@@ -86,7 +86,7 @@ struct Plan {
 
     explicit Plan(const Problem& problem) {
         const std::int64_t stride = (problem.n_train + usual_pitch - 1) / usual_pitch * usual_pitch;
-        elements = std::clamp(workspace_goal / bytes_a_pair, problem.n_train,
+        elements = std::clamp(workspace_goal / bytes_per_pair, problem.n_train,
                               std::max(problem.n_train, std::min(problem.n_query * stride, max_elements)));
         array_bytes = static_cast<std::size_t>((4 * elements + 255) / 256 * 256);
         check(sort_rows(problem, elements, 1, 0, nullptr, {}, cub_bytes, nullptr),

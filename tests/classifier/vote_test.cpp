@@ -97,7 +97,8 @@ TEST_CASE("vote: random votes are the oracle's") {
         for (const Weights weights : {Weights::uniform, Weights::distance})
             for (const Tie tie : {Tie::smallest, Tie::nearest}) {
                 const auto [label, confidence] = test::vote(pairs, labels, weights, tie, measure);
-                const Vote got = vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
+                const Vote got =
+                    vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
                 REQUIRE(got.label == label);
                 REQUIRE(got.confidence == confidence);
             }

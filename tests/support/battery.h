@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/search.h"
 #include "tests/support/oracle.h"
+#include "tests/support/search.h"
 
 namespace knn::test {
 

@@ -38,7 +38,7 @@ Measurement measured(const std::string& part, const std::string& on) {
 
 TEST_CASE("rates come from the median") {
     const Measurement one = measured("distance", "gpu:0");
-    CHECK(one.us_a_query() == doctest::Approx(20));
+    CHECK(one.us_per_query() == doctest::Approx(20));
     CHECK(one.gb_per_s() == doctest::Approx(1000));
     CHECK(one.gflop_per_s() == doctest::Approx(1500));
 }

@@ -6,9 +6,9 @@
 
 #include "app/console/progress.h"
 #include "app/report/csv.h"
-#include "data/core/format.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
+#include "data/core/format.h"
 
 using namespace knn;
 

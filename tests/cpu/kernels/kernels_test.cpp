@@ -64,7 +64,7 @@ TEST_CASE("cpu::kernels: each needs whole vectors and tiles, and all have names 
         CHECK_FALSE(holds(names, kernel->name));
         names.emplace_back(kernel->name);
         CHECK(kernel->images % kernel->lanes == 0);
-        CHECK(kernel->lanes <= static_cast<int>(cpu::most_lanes));
+        CHECK(kernel->lanes <= static_cast<int>(cpu::max_lanes));
         CHECK(kernel->block_bytes > 0);
     }
     CHECK(names.back() == "plain");

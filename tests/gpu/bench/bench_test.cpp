@@ -30,7 +30,8 @@ std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows
 }
 
 /// Number of wrong distances of the first queries.
-std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const test::Rows& query, std::int64_t n) {
+std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const test::Rows& query,
+                             std::int64_t n) {
     std::int64_t wrong = 0;
     for (std::int64_t q = 0; q < n; ++q) {
         const std::vector<std::uint32_t> row = arrays.matrix_row(q);

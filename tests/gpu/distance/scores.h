@@ -37,7 +37,8 @@ inline std::uint32_t score(const Problem& problem, const std::uint8_t* a, const 
         bb += y * y;
         sum_a += x;
         sum_b += y;
-        if (problem.measure.metric == Metric::lp) powers += std::pow(static_cast<double>(d) / 255.0, problem.measure.p);
+        if (problem.measure.metric == Metric::lp)
+            powers += std::pow(static_cast<double>(d) / 255.0, problem.measure.p);
     }
     switch (problem.measure.metric) {
         case Metric::l2:
