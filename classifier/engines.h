@@ -18,11 +18,11 @@ struct Engine {
     const char* name;
     const char* summary;
     bool on_gpu;
-    /// Why it cannot answer the problem on the plan's device, by the kernels that the plan names; else sets what
-    /// the plan leaves open.
+    /// Why it cannot answer the problem on the plan's device with the kernels that the plan names; if it can,
+    /// fills in the rest of the plan.
     Refusal (*settle)(const Problem& problem, Plan& plan);
-    /// For a plan that was settled; stages of moving and arranging the training set go to `timeline`. Null where
-    /// this build lacks the engine.
+    /// Needs a settled plan; adds the stages that move and arrange the training set to `timeline`. Null if this
+    /// build does not have the engine.
     std::unique_ptr<Searcher> (*open)(const Training& training, const Measure& measure, const Plan& plan,
                                       Timeline& timeline);
 };

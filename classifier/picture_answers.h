@@ -1,5 +1,5 @@
 #pragma once
-/// What `classify` found out about each picture.
+/// The result of `classify` for each picture.
 
 #include <cstdint>
 #include <optional>
@@ -36,7 +36,7 @@ struct PictureAnswer {
 
 struct PictureAnswers {
     bool pages = false;  ///< pictures with any number of digits (--many)
-    Rows train;     ///< 28×28
+    Rows train;          ///< 28×28
     std::span<const std::uint8_t> labels;
     Measure measure;
     std::vector<PictureAnswer> pictures;  ///< in the order given

@@ -21,7 +21,7 @@ namespace knn {
 /// The limits for one voting rule and one metric.
 class Rejection {
   public:
-    /// Rejects nothing where there is no sample.
+    /// Rejects nothing if the sample is empty.
     Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const VotingRule& rule,
               const Measure& measure = {});
 

@@ -10,7 +10,7 @@ namespace knn {
 
 namespace {
 
-constexpr std::int64_t min_queries = 4096;  // of a thread: starting one takes as long as some thousand votes
+constexpr std::int64_t min_queries = 4096;  // per thread: starting one takes as long as some thousand votes
 
 double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;

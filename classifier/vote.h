@@ -14,8 +14,8 @@ namespace knn {
 
 /// The vote of one query. `neighbors`: k >= 1, in order; `labels`: of the training set.
 ///
-/// The order of operations, all in IEEE double precision, rounded to nearest, nothing fused; whoever follows
-/// it gets the same bits:
+/// The order of operations, all in IEEE double precision, rounded to nearest, without fused multiply-add; an
+/// implementation that follows it gives the same bits:
 /// 1. sum[c] = 0 for every label c = 0..255.
 /// 2. For rank r = 0 .. k-1, in this order, with c = labels[neighbors[r].index] and
 ///    D = neighbors[r].distance (a score, see data/core/metric.h): sum[c] = sum[c] + w, where w is

@@ -44,19 +44,19 @@ std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t 
     return round_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
 }
 
-/// Training images in the order in which the kernel reads them, and what is known of them.
+/// Training images in the order in which the kernel reads them, with precomputed terms.
 struct Packed {
     Panels panels;
     std::unique_ptr<Scoring> scoring;
 };
 
-/// The training set and everything that all searches of it share.
+/// The training set and what all its searches share.
 struct Resident {
     Rows train;
     Measure measure;
     const Kernel& kernel;
     Plan plan;
-    std::optional<Packed> packed;  ///< by the first search of more than few_queries queries
+    std::optional<Packed> packed;  ///< made by the first search of more than few_queries queries
 };
 
 /// One search in progress: what its steps share.
@@ -87,7 +87,7 @@ class Search {
     Timeline& timeline_;
     Work work_;
     Team team_;
-    Neighbors slices_;  ///< slices × n_query rows where there is more than one slice
+    Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
     Neighbors found_;
 };
 
@@ -116,7 +116,7 @@ Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, 
             max_slices(queries.count, k)),
       team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
 
-/// Throws DataError before anything is allocated that cannot be had.
+/// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
     const Kernel& kernel = resident_.kernel;
     const Rows& train = resident_.train;

@@ -1,4 +1,4 @@
-// The k-nearest-neighbor graph: each training image looks for its k nearest among all the others.
+// The k-nearest-neighbor graph: the k nearest of each training image among all the others.
 
 #include "app/bench/cases.h"
 #include "app/bench/data.h"

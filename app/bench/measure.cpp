@@ -66,7 +66,7 @@ void BenchRun::prepare(Workload& work, std::int64_t most) {
         work.checked = sample(work.query().count, most);
         for (const std::int64_t q : work.checked)
             pixels.insert(pixels.end(), queries.row(q), queries.row(q) + queries.dim);
-        exclude = {exclude.first, queries.count - 1, most - 1};  // as `sample` spreads them
+        exclude = {exclude.first, queries.count - 1, most - 1};  // spaced as in `sample`
         queries = {pixels.data(), most, queries.dim};
     }
     work.expected = search_on_cpu(work.train(), queries, k, work.measure, exclude, watch_);
@@ -217,7 +217,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
         measured.n_query = n;
         queries = work.query().first(n);
         found = classifier.classify(queries, watch_, work.exclude);
-        // What the first search arranges for all others is part of opening.
+        // Counts what the first search packs for all others as part of opening.
         for (const Stage& stage : found.timeline.stages())
             if (stage.name == "pack") measured.open_ms += stage.total_ms;
         const double next_ms =

@@ -60,8 +60,8 @@ class BenchRun {
     Measurement serial_random(const Problem& problem, const std::string& experiment,
                               const TrialOptions& options);
 
-    /// A whole search, of a training set that was opened before; `result` (may be null) gets what it found. Of fewer queries where there is no time for
-    /// all, unless all are needed.
+    /// A whole search of an opened training set; `result` (may be null) gets the answers. Uses fewer queries if
+    /// there is no time for all, unless `all_queries`.
     Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                        const TrialOptions& options, Classified* result = nullptr, bool all_queries = false);
 

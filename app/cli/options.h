@@ -21,7 +21,7 @@ struct Names<When> {
     static constexpr std::array list{"auto", "always", "never"};
 };
 
-/// How many images of each set are used, the first ones; 0: all.
+/// Number of images of each set to use, from the first; 0: all.
 struct FirstImages {
     std::int64_t train = 0, test = 0;
 };

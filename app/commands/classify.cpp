@@ -99,7 +99,7 @@ void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const 
     const Method& method = options.method;
     const std::int64_t dim = training.used.rows.dim;
     const Rows queries{rows.data(), std::ssize(rows) / dim, dim};
-    // Without a digit too: what the options cannot be is said all the same.
+    // Also without a digit, so that unsupported options are always reported.
     const Resolved resolved =
         resolve(method.problem(training.used.rows, std::max<std::int64_t>(queries.count, 1)), options.wish);
     note(resolved.notice);

@@ -48,7 +48,7 @@ void by_sort(Row row, std::span<Neighbor> out, Scratch& keys) {
     take_first(keys, out);
 }
 
-/// Seed 004, §4.2: the minimum, k times; what was found is infinitely far for the next search.
+/// Seed 004, §4.2: finds the minimum k times, each time setting it to infinity.
 void by_k_pass(Row row, std::span<Neighbor> out, Scratch& keys) {
     make_keys(row, keys);
     for (Neighbor& found : out) {

@@ -45,7 +45,7 @@ struct Names<Metric> {
 /// beyond a double; above, (1/255)^p is no normal 32-bit float.
 inline constexpr double min_p = 0.1, max_p = 15;
 
-/// A metric with its exponent: what scores mean.
+/// A metric with its exponent; defines what scores mean.
 struct Measure {
     Metric metric = Metric::l2;
     double p = 2;  ///< the exponent of `lp`; no other metric reads it
@@ -53,20 +53,20 @@ struct Measure {
     friend bool operator==(const Measure&, const Measure&) = default;
 };
 
-/// Whether scores of the metric are integers that mean themselves.
+/// Whether scores of the metric are plain integers.
 constexpr bool is_integral(Metric metric) {
     return metric == Metric::l2 || metric == Metric::l1;
 }
 
-/// The distance that users read: l2 squared, l1, lp as 255 · S^(1/p), cosine and pearson as they are.
+/// The distance that users see: l2 squared, l1, lp as 255 · S^(1/p), cosine and pearson as they are.
 inline double distance_of(const Measure& measure, std::uint32_t score) {
     if (is_integral(measure.metric)) return score;
     const double value = std::bit_cast<float>(score);
     return measure.metric == Metric::lp ? 255.0 * std::pow(value, 1.0 / measure.p) : value;
 }
 
-/// 1/d² of a score that is not 0, what a vote counts with Weights::distance. A score of l2 is d² already;
-/// others are squared first, one rounding at each operation in double precision.
+/// 1/d² of a nonzero score, the weight of a vote with Weights::distance. A score of l2 is already d²; others are
+/// squared first, with one rounding per operation in double precision.
 double inverse_square(const Measure& measure, std::uint32_t score);
 
 /// (v / 255)^p for v = 0..255, the nearest doubles: worked out in extended precision where there is one, so

@@ -1,5 +1,5 @@
 #pragma once
-/// Where the time of a search went, stage by stage.
+/// The time of each stage of a search.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace knn {
 
-/// What a stage occupies: the link between host and device, the device that searches, or the host beside it.
+/// What a stage uses: the link between host and device, the device that searches, or the host.
 enum class StageKind { kernel, copy, host };
 template <>
 struct Names<StageKind> {

@@ -132,14 +132,14 @@ fs::path in_true_folder(const fs::path& file) {
     return folder.empty() ? file : folder / file.filename();
 }
 
-/// Until the disk itself has it, so that it outlasts a power cut. False (and errno) where the disk failed;
-/// what cannot be synchronized at all is left to the system.
+/// Waits until the content is on the disk, so that it survives a power failure. False (with errno) if the disk
+/// failed; files that cannot be synchronized are left to the system.
 bool synchronize(const FileDescriptor& file) {
     return ::fsync(file.number()) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
 }
 
-/// Owner, group and permissions of the file that is replaced; not its setuid and setgid bits, which were not
-/// given to what is written now.
+/// Copies owner, group and permissions of the replaced file, but not its setuid and setgid bits, which were not
+/// granted to the new content.
 void keep_owner_and_mode(const fs::path& file, const FileDescriptor& to, const struct stat& old) {
     struct stat now = {};
     if (::fstat(to.number(), &now) != 0) fail(file, errno);

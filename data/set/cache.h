@@ -17,9 +17,9 @@ std::filesystem::path cache_folder();
 /// How many bytes the files in it have; 0 where there is none.
 std::uint64_t cache_bytes();
 
-/// Bytes of a cache file, checked. They stay as they are: a new file is renamed over the old one, and whoever
-/// writes into that or cuts it waits until these bytes are given up, or the system lets him go on (Linux's
-/// lease-break-time, 45 s).
+/// Verified bytes of a cache file. They do not change: a new file is renamed over the old one, and a process
+/// that writes to or truncates the old one waits until these bytes are released, or until Linux's
+/// lease-break-time (45 s) is over.
 class CachedBytes {
   public:
     std::span<const std::uint8_t> span() const { return payload_; }

@@ -53,7 +53,7 @@ __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
 class GpuBenchArrays : public BenchArrays {
   public:
     GpuBenchArrays(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
-    ~GpuBenchArrays() override { cudaDeviceSynchronize(); }  // before anything that queued work uses goes away
+    ~GpuBenchArrays() override { cudaDeviceSynchronize(); }  // before memory that queued work uses is freed
 
     void take_images(const Rows& train, const Rows& query) {
         train_images_ = train;
@@ -181,7 +181,7 @@ class GpuBenchArrays : public BenchArrays {
         stream_.synchronize();
     }
 
-    /// What the kernel makes of the training set; the last kernel's is kept.
+    /// The output of the kernel's `prepare`; that of the last kernel is kept.
     void prepare(const DistanceKernel& kernel) {
         const std::size_t bytes = kernel.prepared_bytes(sized(n_query()));
         if (bytes == 0 || prepared_by_ == &kernel) return;
@@ -255,10 +255,10 @@ class GpuBenchArrays : public BenchArrays {
         const bool prepared = kernel.prepared_bytes(sized(n_query())) > 0;
         DistanceRows out = matrix_.rows();
         out = {out.row(begin), n, out.cols, out.pitch_bytes};
-        kernel.enqueue(sized(n),
-                       {training(kernel, linear), queries(kernel, begin, n),
-                        prepared ? prepared_.d_data() : nullptr},
-                       out, workspace_.d_data(), stream_);
+        kernel.enqueue(
+            sized(n),
+            {training(kernel, linear), queries(kernel, begin, n), prepared ? prepared_.d_data() : nullptr},
+            out, workspace_.d_data(), stream_);
     }
 
     Problem problem_;

@@ -1,8 +1,8 @@
-// Leave-one-out on a matrix of scores: the score of each query and itself becomes the largest of all.
+// Leave-one-out on a matrix of scores: sets the score of each query and itself above all others.
 //
-// matrix  n_query × n_train 32-bit scores, pitched rows, device memory; of each row one is overwritten
-// launch  a thread a query
-// exact   no score of data/core/metric.h reaches 2³² − 1, so of two or more images it is never selected
+// matrix  n_query × n_train 32-bit scores, pitched rows, device memory; one score per row is overwritten
+// launch  one thread per query
+// exact   no score of data/core/metric.h reaches 2³² − 1, so it is selected after all others
 
 #include "gpu/engines/exclude.h"
 

@@ -2,7 +2,8 @@
 
 namespace knn::gpu {
 
-/// Loads what the engine `tensor` will launch on this device (gpu/runtime/load.h); nothing where it cannot run.
+/// Loads the kernels of the engine `tensor` onto this device (gpu/runtime/load.h); does nothing if it cannot run
+/// there.
 void load_tensor_kernels(int device);
 
 }  // namespace knn::gpu

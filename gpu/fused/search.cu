@@ -12,17 +12,16 @@ namespace knn::gpu {
 namespace {
 
 constexpr std::int64_t row_alignment = 32;               // a sector of the L2 cache
-constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // of training images that stay in the L2 cache
+constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
 constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
-constexpr std::int64_t few_queries = 2;  // up to here comparing them with all is faster
+constexpr std::int64_t few_queries = 2;  // up to here comparing each with all images is faster
 
 int tiles_of(std::int64_t n_train) {
     return static_cast<int>(divide_up(n_train, tile_train));
 }
 
-/// Entries for each list of a pass: three standard deviations more than expected, and the scatter of the list
-/// itself.
+/// Entries per list of a pass: the expected number plus three standard deviations and the spread within a list.
 int capacity_for(double survivors, double spread, const Schedule& schedule) {
     if (schedule.train_tiles == 0) return 0;
     const double share = static_cast<double>(schedule.longest_piece()) / schedule.train_tiles / quad;
@@ -53,10 +52,10 @@ void clear(const DeviceBuffer<std::int32_t>& counters) {
 
 }  // namespace
 
-/// The work of the passes for so many query tiles, and the lists that they need.
+/// The work of the passes for this number of query tiles, and the lists that they need.
 struct FusedSearch::Layout {
     Schedule sample, first, rest;
-    int slots = 0, capacity = 0;  // of the larger pass: a fold empties the lists in between
+    int slots = 0, capacity = 0;  // of the larger pass: a fold between the passes empties the lists
 
     Layout(const Sampling& sampling, int train_tiles, std::int64_t dim, std::int64_t query_tiles,
            int multiprocessors) {
@@ -113,7 +112,7 @@ std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std
         sampling_.first_rank = std::min(sampling_.first_rank, k);
         sampling_for_ = wanted;
     }
-    asked_ = {};  // until there is room
+    asked_ = {};  // until the allocations succeed
     batch_ = choose_batch(n_query, limit);
     reserve_batch(batch_, k);
     if (n_query % batch_ != 0) reserve_batch(n_query % batch_, k);

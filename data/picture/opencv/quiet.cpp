@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t max_heard = 16384;  // a codec may warn for each of a million pixels
 
-/// Of the Quiet that lives in this thread. It has `max_heard` bytes, so that nothing throws below a codec.
+/// The text of the Quiet in this thread. It has `max_heard` bytes, so that nothing throws inside a codec.
 thread_local std::string* heard = nullptr;
 
 ssize_t hear_or_show(void*, const char* text, std::size_t size) {
@@ -24,9 +24,9 @@ ssize_t hear_or_show(void*, const char* text, std::size_t size) {
     return static_cast<ssize_t>(size);
 }
 
-/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both become a stream that
-/// asks which thread is writing, for the rest of the process. C's is a variable that may be set (The GNU C
-/// Library, 12.2 Standard Streams). Null where there is no memory.
+/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both are replaced, for the rest
+/// of the process, by a stream that depends on the writing thread. C's is a variable that may be assigned (The
+/// GNU C Library, 12.2 Standard Streams). Null if there is no memory.
 std::FILE* divert_streams() {
     std::FILE* stream = ::fopencookie(nullptr, "w", {nullptr, hear_or_show, nullptr, nullptr});
     if (stream == nullptr) return nullptr;
