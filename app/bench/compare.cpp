@@ -136,6 +136,15 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
+/// What remains of `tensor` without copies and launches one by one.
+void compare_kernels(BenchRun& run, const Workload& work, int k) {
+    if (!run.has_gpu() || !run.wants("tensor")) return;
+    Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
+    section.add(run.kernels(work, experiment, k, run.trial()));
+    section.note("launched as one CUDA graph, from the queries to the votes; the training set is prepared before.");
+    section.finish();
+}
+
 }  // namespace
 
 void run_compare(BenchRun& run) {
@@ -147,12 +156,13 @@ void run_compare(BenchRun& run) {
                    metric_words(data.work->measure);
     const auto n_distances = static_cast<std::int64_t>(wanted(run, distance_kernels()).size());
     const auto n_selectors = static_cast<std::int64_t>(wanted(run, selectors()).size());
-    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + 3 +
+    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
                static_cast<std::int64_t>(search_ways().size()));
     run.prepare(*data.work);
     compare_on_gpu(run, *data.work, k);
     compare_on_cpu(run, *data.work, k);
     compare_engines(run, *data.work, k);
+    compare_kernels(run, *data.work, k);
 }
 
 }  // namespace knn

@@ -239,4 +239,22 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
     return keep(std::move(measured));
 }
 
+Measurement BenchRun::kernels(const Workload& work, const std::string& experiment, int k,
+                              const TrialOptions& options) {
+    const Engine& tensor = *find_engine("tensor");
+    Measurement measured = started(experiment, "kernels", tensor.name, report_.gpu, work.problem(k));
+    Plan plan{.engine = tensor.name, .device = gpu_};
+    if (const Refusal refusal = tensor.settle(work.problem(k), plan)) {
+        measured.left_out = *refusal;
+        return keep(std::move(measured));
+    }
+    Neighbors found;
+    take(measured, gpu_bench()->time_kernels(gpu_.number, work.training(), work.query(), k, options, watch_,
+                                             &found, nullptr));
+    if (measured.ms.empty()) return keep(std::move(measured));
+    measured.wrong = work.mismatch(found);
+    count_search(measured);
+    return keep(std::move(measured));
+}
+
 }  // namespace knn

@@ -65,6 +65,11 @@ class BenchRun {
     Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                        const TrialOptions& options, Classified* result = nullptr, bool all_queries = false);
 
+    /// The kernels of a whole search by the engine `tensor`, with training set and queries on the device, as a
+    /// CUDA graph. Needs a GPU.
+    Measurement kernels(const Workload& work, const std::string& experiment, int k,
+                        const TrialOptions& options);
+
     /// Adds a row that is not run, with the reason.
     void not_run(const std::string& experiment, const std::string& part, const std::string& name,
                  const Problem& problem, const std::string& reason);

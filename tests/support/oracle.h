@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/core/metric.h"
+#include "data/core/voting.h"
 
 namespace knn::test {
 
