@@ -40,7 +40,7 @@ std::vector<Strategy> selectors();
 /// The kernels among which the engine `tensor` chooses, or which --distance names with it.
 std::vector<Strategy> tensor_kernels();
 
-/// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
+/// The GPUs of this machine; if there are none, `why_none` (may be null) says why: no CUDA in this build,
 /// no driver, no device.
 std::vector<Device> gpus(std::string* why_none = nullptr);
 Device cpu_device();
@@ -58,7 +58,7 @@ struct GpuBench {
 };
 const GpuBench* gpu_bench();
 
-/// Host memory for the data set: pinned where a GPU will read it, plain otherwise.
+/// Host memory for the data set: pinned if a GPU will read it, plain otherwise.
 /// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.
 class HostMemory {
   public:

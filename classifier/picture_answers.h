@@ -20,9 +20,9 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
-    double confidence = 0;                   ///< the winner's share of the votes, also where it is rejected
+    double confidence = 0;                   ///< the winner's share of the votes, also if rejected
     std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
-    std::vector<Neighbor> neighbors;         ///< in order; empty where there was nothing to search for
+    std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
 };
 
 /// One picture, whose answer is an `error` or `digits`.
@@ -31,7 +31,7 @@ struct PictureAnswer {
     std::string error;           ///< "what is wrong; what was expected"
     int rows = 0, cols = 0;      ///< of the picture
     std::vector<Answer> digits;  ///< exactly one unless pages were asked for
-    std::vector<Step> steps;     ///< where they shall be explained; reduced in size
+    std::vector<Step> steps;     ///< if they are to be explained; reduced in size
 };
 
 struct PictureAnswers {

@@ -21,7 +21,7 @@ int available_threads();
 std::vector<std::string> instruction_sets();
 
 /// The one that a search uses: the best, or the one named by the environment variable MNIST_KNN_ISA.
-/// Throws UsageError where that is unknown or cannot run here.
+/// Throws UsageError if that is unknown or cannot run here.
 std::string instruction_set();
 
 /// Why this engine does not support the problem; if it does, sets the plan's kernel, selector and threads.

@@ -136,12 +136,13 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
-/// What remains of `tensor` without copies and launches one by one.
+/// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
     if (!run.has_gpu() || !run.wants("tensor")) return;
     Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
     section.add(run.kernels(work, experiment, k, run.trial()));
-    section.note("launched as one CUDA graph, from the queries to the votes; the training set is prepared before.");
+    section.note(
+        "launched as one CUDA graph, from the queries to the votes; the training set is prepared before.");
     section.finish();
 }
 

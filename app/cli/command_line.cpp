@@ -13,7 +13,7 @@ namespace knn {
 
 namespace {
 
-/// What `known` says of "--name", "--name=value", "-n" or "-nVALUE"; null where it is unknown.
+/// The option of `known` for "--name", "--name=value", "-n" or "-nVALUE"; null if there is none.
 const po::option_description* lookup(const std::string& word, const po::options_description& known) {
     const bool is_long = word.starts_with("--");
     if (word.starts_with("--=")) return nullptr;  // to Boost, no name is the beginning of every name
@@ -53,7 +53,7 @@ struct Words {
     std::vector<std::string> options;  ///< with their values
     bool help = false, version = false;
     std::string unknown;        ///< the first option that no command has
-    std::string without_value;  ///< the first option that has no value where one is needed
+    std::string without_value;  ///< the first option that lacks its value
 };
 
 Words sort_words(const std::vector<std::string>& words) {

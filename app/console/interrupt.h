@@ -14,7 +14,7 @@ void watch_for_interrupts();
 /// Set once the user asked to stop.
 const std::atomic<bool>& stop_flag();
 
-/// Throws Interrupted where the user asked to stop.
+/// Throws Interrupted if the user asked to stop.
 void stop_if_asked();
 
 }  // namespace knn

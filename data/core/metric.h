@@ -69,7 +69,7 @@ inline double distance_of(const Measure& measure, std::uint32_t score) {
 /// squared first, with one rounding per operation in double precision.
 double inverse_square(const Measure& measure, std::uint32_t score);
 
-/// (v / 255)^p for v = 0..255, the nearest doubles: worked out in extended precision where there is one, so
+/// (v / 255)^p for v = 0..255, the nearest doubles: computed in extended precision if available, so
 /// that the libraries of two machines hardly ever differ.
 std::array<double, 256> power_table(double p);
 

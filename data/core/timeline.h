@@ -27,7 +27,7 @@ struct Stage {
         0;  ///< arithmetic operations, an addition and a multiplication counted apart; 0: not counted
     StageKind kind = StageKind::kernel;
 
-    /// 10⁹ bytes per second, 10⁹ operations per second; 0 where nothing was counted or no time passed.
+    /// 10⁹ bytes per second, 10⁹ operations per second; 0 if nothing was counted or no time passed.
     double gb_per_s() const;
     double gflop_per_s() const;
 };

@@ -125,7 +125,7 @@ std::optional<int> descriptor_called(const fs::path& file) {
     return std::stoi(number);
 }
 
-/// `file` in the folder where it really is.
+/// `file` with its folder resolved.
 fs::path in_true_folder(const fs::path& file) {
     std::error_code none;
     const fs::path folder = fs::weakly_canonical(file.has_parent_path() ? file.parent_path() : ".", none);

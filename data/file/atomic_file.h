@@ -19,7 +19,7 @@ std::filesystem::path follow_links(std::filesystem::path file);
 ///
 /// Whatever ends `write` early (a full disk, an exception such as Interrupted) removes the unfinished file
 /// and leaves `file` as it was. A new file gets the mode that the umask says; a replaced one keeps its owner,
-/// group and permissions, or stays as it is where that may not be. A symbolic link is followed, not replaced.
+/// group and permissions, or is not replaced if that is not permitted. A symbolic link is followed, not replaced.
 /// What is there and is no regular file (/dev/stdout, /dev/full, a pipe) is written straight, since nothing
 /// can be renamed onto it.
 ///

@@ -45,7 +45,7 @@ void ByteSource::fail(const std::string& what) const {
 }
 
 void ByteSource::open() {
-    // O_NONBLOCK: opening a pipe that nobody writes to must not wait for ever; it then reads as empty.
+    // O_NONBLOCK: opening a pipe that nobody writes to must not block.
     descriptor_ = FileDescriptor(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (!descriptor_.is_open()) {
         if (errno == ENOENT) fail("no such file");

@@ -30,7 +30,7 @@ class ByteSource {
     std::size_t read(std::span<std::uint8_t> out);
 
     bool is_gzip() const { return gzip_; }
-    /// How many bytes the file itself has; none where that cannot be known before it is read (a pipe).
+    /// The size of the file itself; empty if that is unknown before it is read (a pipe).
     std::optional<std::uint64_t> file_bytes() const { return file_bytes_; }
     /// How many bytes the content can have at most: exact for a plain file, by deflate's best ratio for gzip.
     std::optional<std::uint64_t> max_bytes() const;

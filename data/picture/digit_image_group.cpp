@@ -13,7 +13,7 @@ double size_of(const cv::Rect& box) {
     return std::max(box.width, box.height);
 }
 
-/// The empty space between two boxes, 0 where they touch or overlap.
+/// The empty space between two boxes, 0 if they touch or overlap.
 double gap(const cv::Rect& a, const cv::Rect& b) {
     const int x = std::max({0, a.x - b.br().x, b.x - a.br().x});
     const int y = std::max({0, a.y - b.br().y, b.y - a.br().y});

@@ -10,11 +10,11 @@
 
 namespace knn {
 
-/// $XDG_CACHE_HOME/mnist-knn, by default ~/.cache/mnist-knn; empty where neither variable names an absolute
+/// $XDG_CACHE_HOME/mnist-knn, by default ~/.cache/mnist-knn; empty if neither variable names an absolute
 /// folder.
 std::filesystem::path cache_folder();
 
-/// How many bytes the files in it have; 0 where there is none.
+/// The total size of its files; 0 if it does not exist.
 std::uint64_t cache_bytes();
 
 /// Verified bytes of a cache file. They do not change: a new file is renamed over the old one, and a process
@@ -38,8 +38,8 @@ class CachedBytes {
 std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads);
 
 /// Keeps the bytes of `pieces`, one after the other, for `read_cached`, in place of whatever has this name.
-/// The folder is made where it is missing, readable by the user alone. Where that fails (no such folder, no
-/// permission, a full disk) nothing is kept, and nobody is told: the program only starts more slowly.
+/// Creates the folder if it is missing, readable only by the user. If that fails (no such folder, no
+/// permission, a full disk) nothing is kept and no error is reported: the program only starts more slowly.
 void write_cached(const std::string& name, const std::string& key,
                   std::span<const std::span<const std::uint8_t>> pieces) noexcept;
 

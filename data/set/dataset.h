@@ -11,7 +11,7 @@
 
 namespace knn {
 
-/// Bytes in memory from a resource of the caller's choice (pinned host memory where a GPU reads them).
+/// Bytes in memory from a resource of the caller's choice (pinned host memory if a GPU reads them).
 /// Not initialized. Can be moved, not copied. The resource outlives it.
 class Bytes {
   public:
@@ -45,7 +45,7 @@ struct LabeledImages {
 
 /// A training set and a test set with images of the same size.
 struct Dataset {
-    std::string name;  ///< "MNIST" where the checksums say so, else the folder's name, or "synthetic digits"
+    std::string name;    ///< "MNIST" if the checksums match, else the folder's name, or "synthetic digits"
     std::string source;  ///< where it came from, for people
     bool synthetic = false;
     LabeledImages train, test;

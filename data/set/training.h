@@ -11,7 +11,7 @@ namespace knn {
 
 /// Images and labels in memory, read from their files or mapped from the cache. Can be moved, not copied.
 struct TrainingSet {
-    Rows images;                      ///< count × (rows × cols)
+    Rows images;                           ///< count × (rows × cols)
     std::span<const std::uint8_t> labels;  ///< count
     int rows = 0, cols = 0;
     std::string source;  ///< the file of the images, or what else it is, for messages
@@ -26,7 +26,7 @@ struct TrainingSet {
 };
 
 /// The training set of `location`. With `use_cache` the uncompressed content of gzip files (and the built-in
-/// digits) comes from the cache where it is there, belongs to just these files and is whole; else it is read
+/// digits) comes from the cache if it is there, belongs to exactly these files and is intact; else it is read
 /// and then kept. Throws DataError as `load` does.
 TrainingSet load_training(const DataLocation& location, bool use_cache, int threads);
 

@@ -20,7 +20,7 @@ std::vector<StrategyInfo> distance_kernels();
 std::vector<StrategyInfo> selectors();
 std::vector<StrategyInfo> tensor_kernels();
 
-/// The GPUs that this build can use; empty where there is none. `why_none` (may be null) then gets the
+/// The GPUs that this build can use; empty if there is none. `why_none` (may be null) then gets the
 /// reason.
 std::vector<Device> devices(std::string* why_none = nullptr);
 

@@ -13,7 +13,7 @@
 namespace knn::gpu {
 
 /// One way to compute tiles of scores on tensor cores. Both passes queue one launch on `stream`, allocate
-/// nothing and wait for nothing. train: rows in the order of the tiles, train_tiles · tile_train of them.
+/// nothing and wait for nothing. train: rows in tile order, train_tiles · tile_train of them.
 /// Pitches are multiples of 32 bytes; bytes beyond `cols` are zero.
 struct TensorKernel {
     const char* name;
