@@ -27,7 +27,7 @@ constexpr int max_threads = 1024;
 /// threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16 queries.
 constexpr std::int64_t few_queries = 12;
 
-/// The neighbors of all slices, before they are merged, may take this much.
+/// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
 
 using Clock = std::chrono::steady_clock;
@@ -36,7 +36,7 @@ double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// The most queries in a block: the block stays in a level-2 cache while the panels pass by, and each panel
+/// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each panel
 /// is used often before the next one is read.
 std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
     constexpr std::int64_t most = 1024, least = 96;
@@ -91,7 +91,7 @@ class Search {
     Neighbors found_;
 };
 
-/// The slices of the training set whose neighbors fit the room, at least 1.
+/// The number of slices of the training set whose neighbors fit in that memory, at least 1.
 std::int64_t max_slices(std::int64_t n_query, int k) {
     const std::int64_t row_bytes = k * std::int64_t{sizeof(Neighbor)};
     return std::max<std::int64_t>(slices_bytes / (std::max<std::int64_t>(n_query, 1) * row_bytes), 1);

@@ -55,7 +55,7 @@ class Zhu {
                                             step,          "faster",      "paper before",
                                             "paper after", "paper faster"};
         };
-        table("Table 1: distances, one CPU thread -> a GPU thread a pair", "a thread a pair, ms",
+        table("Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
               "seed 004, Table 1", "sequential time", "parallel time");
         table("Table 2: selection, one CPU thread -> a GPU thread a point, both by k minima", "k_pass, ms",
               "seed 004, Table 2", "sequential time", "parallel time");

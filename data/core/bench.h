@@ -19,7 +19,7 @@ struct TrialOptions {
 
     int repeat = 10;
     double budget_ms = 5000;
-    bool linear = false;  ///< of a distance kernel: training rows one behind the other, not pitched
+    bool linear = false;  ///< of a distance kernel: training rows contiguous, not pitched
 };
 
 /// The result of a trial.

@@ -34,7 +34,7 @@ std::string utc_now();
 /// Names of files may hold anything.
 std::string harmless(std::string_view text);
 
-/// Where a cell stands in its column.
+/// Alignment of a cell in its column.
 enum class Align { left, right };
 
 /// Cells in columns that are as wide as their widest cell, two spaces apart.
@@ -42,7 +42,7 @@ class Table {
   public:
     explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    /// Each row behind `indent` spaces, without spaces at its end.
+    /// Each row indented by `indent` spaces, without trailing spaces.
     std::string text(std::size_t indent = 2) const;
 
   private:

@@ -70,7 +70,7 @@ inline double distance_of(const Measure& measure, std::uint32_t score) {
 double inverse_square(const Measure& measure, std::uint32_t score);
 
 /// (v / 255)^p for v = 0..255, the nearest doubles: computed in extended precision if available, so
-/// that the libraries of two machines hardly ever differ.
+/// that the libraries of two machines almost never differ.
 std::array<double, 256> power_table(double p);
 
 /// The score of `cosine` from exact integers. GPU kernels have the same with their own names of the

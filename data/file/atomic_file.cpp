@@ -102,7 +102,7 @@ void fill(const fs::path& file, const FileDescriptor& descriptor,
     if (!stream) fail(file, EIO);
 }
 
-/// What is no regular file has no other place.
+/// Writes a file that is not a regular file directly.
 void write_straight(const fs::path& file, FileDescriptor descriptor,
                     const std::function<void(std::ostream&)>& write) {
     if (!descriptor.is_open()) fail(file, errno);
@@ -110,7 +110,7 @@ void write_straight(const fs::path& file, FileDescriptor descriptor,
     if (!descriptor.close()) fail(file, errno);
 }
 
-/// The descriptor that this very name stands for. Opening such a name anew would begin at the front of a
+/// The descriptor that this name denotes. Opening such a name anew would begin at the front of a
 /// redirected file and overwrite what is already there.
 std::optional<int> descriptor_called(const fs::path& file) {
     if (file == "/dev/stdout") return STDOUT_FILENO;

@@ -1,5 +1,5 @@
 #pragma once
-/// Image formats and windows, in a module of their own: they bring more than a hundred shared libraries, 60
+/// Image formats and windows, in a separate module: they load more than a hundred shared libraries, 60
 /// ms of every start, so the program loads them when it first needs one of these functions.
 
 #include <cstddef>

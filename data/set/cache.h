@@ -1,5 +1,5 @@
 #pragma once
-/// Files that save time at the next start: in the user's cache folder, replaceable, and never needed.
+/// Files in the user's cache folder that save time at the next start; never required.
 
 #include <cstdint>
 #include <filesystem>
@@ -31,13 +31,13 @@ class CachedBytes {
 };
 
 /// What `write_cached` kept under this name, if it was kept with the same key and is whole: the sizes fit and
-/// every piece of 1 MiB has its checksum (computed by up to `threads` threads). Everything else is
-/// nothing, never an error: also what is no plain file, or belongs to another user or lies in his folder.
+/// every piece of 1 MiB has its checksum (computed by up to `threads` threads). Otherwise
+/// nothing, never an error: also if it is not a regular file, or if it or its folder belongs to another user.
 ///
 /// `name` is that of a file, `key` any text that says what the bytes were made from.
 std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads);
 
-/// Keeps the bytes of `pieces`, one after the other, for `read_cached`, in place of whatever has this name.
+/// Stores the bytes of `pieces`, one after the other, for `read_cached`; replaces whatever has this name.
 /// Creates the folder if it is missing, readable only by the user. If that fails (no such folder, no
 /// permission, a full disk) nothing is kept and no error is reported: the program only starts more slowly.
 void write_cached(const std::string& name, const std::string& key,

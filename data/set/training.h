@@ -1,5 +1,5 @@
 #pragma once
-/// The training set alone, as quickly as this machine can have it.
+/// The training set only, loaded as fast as possible.
 
 #include <string>
 
@@ -16,7 +16,7 @@ struct TrainingSet {
     int rows = 0, cols = 0;
     std::string source;  ///< the file of the images, or what else it is, for messages
     bool cached = false;
-    /// Says which files these are, by path, size, times and place on the disk, for other things that are kept
+    /// Says which files these are, by path, size, times and inode, for other data that is cached
     /// about them; empty: they are no files that could be recognized (pipes).
     std::string key;
     std::string name;  ///< the same for the name of a file in the cache: from the paths alone

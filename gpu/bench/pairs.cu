@@ -93,7 +93,7 @@ void enqueue_plain(const Problem& problem, const DistanceInput& in, const Distan
                    cudaStream_t stream) {
     const dim3 grid(blocks(problem.n_train, plain_side), blocks(problem.n_query, plain_side));
     plain_kernel<<<grid, dim3(plain_side, plain_side), 0, stream>>>(in.train.floats, in.query.floats, out);
-    check_launch("launching a thread a pair");
+    check_launch("launching one thread per pair");
 }
 
 /// layers: 1, or 4 with half the width and height each.
@@ -114,7 +114,7 @@ void enqueue_tiles(const Problem& problem, const DistanceInput& in, const Distan
     }
 
 extern const DistanceKernel pair_plain{.name = "pair_plain",
-                                       .summary = "seed 004, §4.1: a thread a pair",
+                                       .summary = "seed 004, §4.1: one thread per pair",
                                        .supports = supports<plain_side>,
                                        .enqueue = enqueue_plain};
 TILES(pair_tile4, 4, 1, "seed 004, §5.1: tiles of 4 x 4");

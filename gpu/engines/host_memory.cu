@@ -15,7 +15,7 @@ namespace knn::gpu {
 
 namespace {
 
-/// Whole pages of its own for every allocation, since pages are what gets pinned.
+/// Whole pages for every allocation, because memory is pinned in pages.
 class RegisteredMemory final : public HostMemory {
   public:
     explicit RegisteredMemory(int device)

@@ -5,10 +5,10 @@
 // d_votes    n_query × (label, confidence)
 // launch  one warp per query. 32 neighbors at a time: each lane fetches one label and computes one weight, then
 //         the weights are added one after another in order of rank, each by the lane that its class belongs
-//         to (label modulo 32), so a class's sum has one order of additions whatever k is.
+//         to (label modulo 32), so the order of additions to a class's sum is the same for every k.
 // weights uniform: 1. distance: 1/d² in double precision, where d² is the integer squared distance for l2,
-//         else the product of the distance with itself, rounded once; if the nearest is at distance 0, those
-//         at distance 0 alone vote, with weight 1.
+//         else the squared distance, rounded once; if the nearest is at distance 0, only neighbors at
+//         distance 0 vote, with weight 1.
 // ties    equal sums go to the smallest label, or to the class whose first neighbor comes first
 // share   the winner's sum over the sum of all classes, added in ascending order of labels
 

@@ -1,7 +1,7 @@
 #pragma once
-/// cuBLASLt, loaded on first use: the program builds and starts without it. Declared
-/// here is the little that is called, as cuBLAS 12 and 13 have it, so that building needs no header either;
-/// tests/gpu/runtime/cublas_lt_test.cu compares it with the header if it is installed.
+/// cuBLASLt, loaded on first use: the program builds and starts without it. The few functions that are called are
+/// declared here, as in cuBLAS 12 and 13, so that building needs no header either;
+/// tests/gpu/runtime/cublas_lt_test.cu compares the declarations with the header if it is installed.
 
 #include <cuda_runtime.h>
 

@@ -25,7 +25,8 @@ struct Selector {
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
     void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
                     void* d_workspace, cudaStream_t stream) = nullptr;
-    void (*load)(const Problem& problem) = load_nothing;  ///< load.h; for what `classic` takes unasked
+    void (*load)(const Problem& problem) =
+        load_nothing;  ///< load.h; for selectors that `classic` uses by default
 };
 
 /// Every `enqueue` calls this first. Throws DeviceError if `supports` refuses the problem or an array does
