@@ -37,11 +37,12 @@ int main(int argc, char** argv) {
     } catch (const knn::Interrupted&) {
         return interrupted;
     } catch (const std::bad_alloc&) {
-        return report("out of memory; expected enough for the images and the neighbors", failed);
+        return report("out of memory; expected enough free memory for the images and their neighbors",
+                      failed);
     } catch (const std::system_error& error) {
         if (error.code() != std::errc::resource_unavailable_try_again) return report(error.what(), failed);
         return report(
-            "cannot start a thread; expected enough memory and a sufficient process limit (ulimit -u)",
+            "cannot start a thread; expected enough memory and a sufficient process limit (ulimit -u, -v)",
             failed);
     } catch (const std::exception& error) {
         return report(error.what(), failed);

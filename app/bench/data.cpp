@@ -4,6 +4,7 @@
 #include "app/commands/loaded_set.h"
 #include "data/core/format.h"
 #include "data/core/errors.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -19,8 +20,9 @@ std::int64_t limited(const char* option, std::int64_t wanted, std::int64_t count
 }  // namespace
 
 std::string sizes_text(const Problem& problem) {
-    return with_commas(problem.n_train) + " training and " + with_commas(problem.n_query) +
-           " test images of " + with_commas(problem.dim) + " pixels";
+    return with_commas(problem.n_train) + " training and " + with_commas(problem.n_query) + " test " +
+           noun(problem.n_query, "image") + " of " + with_commas(problem.dim) + ' ' +
+           noun(problem.dim, "pixel");
 }
 
 std::string metric_words(const Measure& measure) {

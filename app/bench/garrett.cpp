@@ -9,6 +9,7 @@
 #include "app/bench/figures.h"
 #include "app/bench/run.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -127,7 +128,7 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
     };
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
-                  with_commas(work.query().count) + " test images";
+                  with_commas(work.query().count) + " test " + noun(work.query().count, "image");
     table.columns = {"stage",     "paper, total",   "paper, average",
                      "last rung", "engine classic", "paper / classic"};
     for (const FinalRow& row : rows) {

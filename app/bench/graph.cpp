@@ -4,6 +4,7 @@
 #include "app/bench/data.h"
 #include "app/bench/section.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -37,8 +38,9 @@ void run_graph(BenchRun& run) {
     work.exclude = {.first = 0};
     BenchReport& report = run.report();
     report.title += ", k = " + std::to_string(k) + metric_words(work.measure);
-    report.data = data.dataset.name + ": " + with_commas(points.count) + " training images of " +
-                  with_commas(points.dim) + " pixels, each a query among all of them";
+    report.data = data.dataset.name + ": " + with_commas(points.count) + " training " +
+                  noun(points.count, "image") + " of " + with_commas(points.dim) + ' ' +
+                  noun(points.dim, "pixel") + ", each a query among all of them";
     const std::vector<std::string>& names = find_case("graph")->names;
     run.expect(static_cast<std::int64_t>(names.size()));
     run.prepare(work, checked_points);

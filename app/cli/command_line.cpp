@@ -22,9 +22,15 @@ const po::option_description* lookup(const std::string& word, const po::options_
 
 /// Whether `word` is an option whose value is the next word.
 bool takes_next(const std::string& word, const po::options_description& known) {
-    const bool joined = word.starts_with("--") ? word.find('=') != std::string::npos : word.size() > 2;
-    const po::option_description* option = lookup(word, known);
-    return !joined && option != nullptr && option->semantic()->max_tokens() > 0;
+    const auto takes_value = [&](const std::string& name) {
+        const po::option_description* option = lookup(name, known);
+        return option != nullptr && option->semantic()->max_tokens() > 0;
+    };
+    if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(word);
+    std::size_t i = 1;  // "-qk" are two; what follows the first that takes a value is the value
+    while (i < word.size() && !takes_value({'-', word[i]}))
+        ++i;
+    return i + 1 == word.size();
 }
 
 /// Whether `word` can only be meant as an option, not as a value: "-" is a file and "-1" a number.

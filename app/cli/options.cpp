@@ -104,7 +104,7 @@ OptionGroup search_group(Options& options) {
                 }),
             "the exponent of --metric lp, 0.1 to 15")(
             "weights", choice("--weights", "NAME", options.method.vote.weights),
-            "uniform (default), or distance: a vote counts 1/d\u00b2")(
+            "uniform (default), or distance: a vote counts 1/d^2")(
             "tie", choice("--tie", "NAME", options.method.vote.tie),
             "equal votes go to the smallest label (default) or to the class of the nearest neighbor")(
             "device", value("NAME", [&wish](const std::string& given) { wish.device = device_wish(given); }),

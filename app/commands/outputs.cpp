@@ -26,19 +26,35 @@ namespace {
 
 constexpr std::array report_files = {"report.json", "predictions.csv", "confusion.png", "index.html"};
 
-using Writer = std::function<void(std::ostream&)>;
-
 bool standard_output_is_taken(const OutputOptions& output) {
     const std::string* const files[] = {&output.json, &output.predictions, &output.neighbors_csv};
     return std::any_of(std::begin(files), std::end(files),
                        [](const std::string* file) { return !file->empty() && is_standard_output(*file); });
 }
 
-void make_folder(const std::string& folder) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) throw DataError(folder + ": cannot be made: " + error.message() + "; expected a folder");
-}
+/// A folder with those above it. Which of them are new go again where nothing was written into them.
+class NewFolder {
+  public:
+    NewFolder() = default;
+    NewFolder(const NewFolder&) = delete;
+    NewFolder& operator=(const NewFolder&) = delete;
+    ~NewFolder() {
+        std::error_code not_empty;
+        for (const fs::path& folder : made_)
+            fs::remove(folder, not_empty);
+    }
+    void make(const fs::path& folder) {
+        std::error_code error;
+        for (fs::path part = folder; !part.empty() && !fs::exists(part, error); part = part.parent_path())
+            made_.push_back(part);
+        fs::create_directories(folder, error);
+        if (error)
+            throw DataError(folder.string() + ": cannot be made: " + error.message() + "; expected a folder");
+    }
+
+  private:
+    std::vector<fs::path> made_;  ///< the innermost first
+};
 
 /// The files of a report, with all that takes long done before the first is written.
 std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const fs::path& folder, bool quiet) {
@@ -63,6 +79,25 @@ std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const fs::
     return files;
 }
 
+void write_report(const Evaluation& evaluation, const fs::path& folder, bool quiet) {
+    const std::vector<OutputFile> files = files_of_report(evaluation, folder, quiet);
+    NewFolder made;
+    made.make(folder);
+    write_outputs_together(files);
+}
+
+/// Each file, and what `last` writes. Those that can be written are put in their places together at the end.
+void write_files(std::span<const OutputFile> files, Attempts& attempt, const std::function<void()>& last) {
+    if (files.empty()) return attempt(last);
+    bool rest_done = false;
+    const auto write_rest = [&] {
+        rest_done = true;
+        write_files(files.subspan(1), attempt, last);
+    };
+    attempt([&] { write_output(files.front().file, files.front().write, write_rest); });
+    if (!rest_done) write_rest();
+}
+
 }  // namespace
 
 Destinations destinations(const OutputOptions& output) {
@@ -75,28 +110,20 @@ Destinations destinations(const OutputOptions& output) {
 }
 
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
-    const Writer json = [&](std::ostream& out) { out << json_report(evaluation); };
-    const Writer predictions = [&](std::ostream& out) { write_predictions_csv(out, evaluation); };
-    const Writer neighbors = [&](std::ostream& out) { write_neighbors_csv(out, evaluation); };
     Attempts attempt;
-    const auto write = [&](const std::string& file, const Writer& writer) {
-        if (!file.empty()) attempt([&] { write_output(file, writer); });
-    };
     if (!standard_output_is_taken(output))
         attempt([&] {
             print(output.quiet ? accuracy_line(evaluation.score)
                                : text_report(evaluation, use_color(output.color)));
         });
-    write(output.json, json);
-    write(output.predictions, predictions);
-    write(output.neighbors_csv, neighbors);
-    if (!output.report.empty()) {
-        const fs::path folder = output.report;
-        attempt([&] {
-            make_folder(output.report);
-            write_outputs_together(files_of_report(evaluation, folder, output.quiet));
-        });
-    }
+    std::vector<OutputFile> files = {
+        {output.json, [&](std::ostream& out) { out << json_report(evaluation); }},
+        {output.predictions, [&](std::ostream& out) { write_predictions_csv(out, evaluation); }},
+        {output.neighbors_csv, [&](std::ostream& out) { write_neighbors_csv(out, evaluation); }}};
+    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
+    write_files(files, attempt, [&] {
+        if (!output.report.empty()) write_report(evaluation, output.report, output.quiet);
+    });
     attempt.finish();
 }
 

@@ -12,7 +12,7 @@ Destinations destinations(const OutputOptions& output);
 
 /// Prints the report and writes every file that was asked for; those of a report's folder all together or not
 /// at all. What fails does not keep the others from being written; then throws the first error. Throws
-/// Interrupted between two files if the user asked to stop.
+/// Interrupted if the user asked to stop, and then leaves none of the files and no folder for them.
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output);
 
 }  // namespace knn

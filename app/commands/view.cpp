@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 
 #include "app/commands/command.h"
@@ -16,6 +17,7 @@
 #include "app/view/window.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace fs = std::filesystem;
 
@@ -48,7 +50,6 @@ Destinations check_forms(const ViewOptions& view) {
         throw DataError(
             "--sheet " + view.sheet +
             ": this build cannot draw pictures; expected a build with OpenCV, or --html or --text");
-    if (wants_window(view)) check_window();
     return outputs;
 }
 
@@ -92,7 +93,7 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
 }
 
 std::string digits(std::int64_t count) {
-    return with_commas(count) + (count == 1 ? " digit" : " digits");
+    return with_commas(count) + ' ' + noun(count, "digit");
 }
 
 /// Returns what to tell about it.
@@ -119,8 +120,8 @@ std::string write_page(const std::string& file, const Evaluation& evaluation, co
 std::string summary(const Evaluation& evaluation, const Selection& selection) {
     const Score& score = evaluation.score;
     const std::int64_t wrong = score.total - score.correct;
-    std::string text = with_commas(wrong) + " of " + with_commas(score.total) + " test images " +
-                       (wrong == 1 ? "is" : "are") + " misclassified; ";
+    std::string text = with_commas(wrong) + " of " + with_commas(score.total) + " test " +
+                       noun(score.total, "image") + ' ' + (wrong == 1 ? "is" : "are") + " misclassified; ";
     text += selection.found == 0 ? "nothing to show" : digits(selection.found) + " selected";
     return text + " (" + selection.description + ")\n";
 }
@@ -142,7 +143,10 @@ int view(const Options& options, Clock::time_point start) {
     const OutputOptions& output = options.output;
     check_source(options);
     const Destinations outputs = check_forms(view);
-    Source source(options, outputs, start);
+    std::optional<SavedReport> report;
+    if (!view.from.empty()) report = read_report(view.from);
+    if (wants_window(view)) check_window();
+    Source source(options, std::move(report), outputs, start);
     const Evaluation& evaluation = source.evaluation();
     const Selection selection = select(evaluation, view, view.limit);
     check_pages(view, selection.gallery, source.inputs());

@@ -3,28 +3,42 @@
 #include <csignal>
 
 #include "data/core/errors.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
 namespace {
+
 std::atomic<bool> stop = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touch nothing else");
+
+constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/// The next one, of whatever kind, finds the default action.
+void on_stop(int) {
+    stop.store(true, std::memory_order_relaxed);
+    for (const int signal : stop_signals) {
+        struct sigaction now = {};
+        sigaction(signal, nullptr, &now);
+        if (now.sa_handler == on_stop) std::signal(signal, SIG_DFL);
+    }
+}
+
 }  // namespace
 
 void watch_for_interrupts() {
-    struct sigaction on_stop = {};
-    on_stop.sa_handler = [](int) { stop.store(true, std::memory_order_relaxed); };
-    on_stop.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // the second one finds the default
-    sigemptyset(&on_stop.sa_mask);
-    sigaction(SIGINT, &on_stop, nullptr);
-    sigaction(SIGTERM, &on_stop, nullptr);
-    struct sigaction on_hangup = {};
-    sigaction(SIGHUP, nullptr, &on_hangup);
-    if (on_hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &on_stop, nullptr);
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &ignore, nullptr);
-    sigaction(SIGXFSZ, &ignore, nullptr);
+    stop_transfers_on(stop);
+    struct sigaction action = {}, before = {};
+    action.sa_handler = on_stop;  // without SA_RESTART: a write that waits returns, and finds the flag
+    sigemptyset(&action.sa_mask);
+    for (const int signal : stop_signals)
+        sigaddset(&action.sa_mask, signal);  // two at once count as two
+    for (const int signal : stop_signals) {
+        sigaction(signal, nullptr, &before);
+        if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 const std::atomic<bool>& stop_flag() {

@@ -14,22 +14,13 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/file/atomic_file.h"
+#include "data/file/transfer.h"
 
 namespace fs = std::filesystem;
 
 namespace knn {
 
 namespace {
-
-/// Writes all of it; 0 or the errno that stopped it.
-int write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno != EINTR) return errno;
-        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
 
 /// Standard output as a stream without a buffer: writers hand over large pieces.
 class StandardOutput : public std::streambuf {
@@ -48,6 +39,7 @@ class StandardOutput : public std::streambuf {
 };
 
 void judge(int error) {
+    if (error == ECANCELED) throw Interrupted();
     if (error != 0 && error != EPIPE)
         throw DataError(std::string("standard output: cannot be written: ") + std::strerror(error) +
                         "; expected a terminal, pipe or file with free space");
@@ -84,26 +76,26 @@ void print_line_to_stderr(std::string_view text) {
     print_to_stderr("mnist-knn: " + harmless(text) + '\n');
 }
 
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
+                  const std::function<void()>& before_in_place) {
     stop_if_asked();
-    if (!is_standard_output(file))
-        return write_file_atomically(file, [&](std::ostream& out) {
-            write(out);
-            stop_if_asked();
-        });
+    const auto write_it = [&](std::ostream& out) {
+        write(out);
+        if (!out.flush()) return;
+        stop_if_asked();
+        if (before_in_place) before_in_place();
+    };
+    if (!is_standard_output(file)) return write_file_atomically(file, write_it);
     StandardOutput buffer;
     std::ostream stream(&buffer);
-    write(stream);
+    write_it(stream);
     judge(buffer.error);
 }
 
 void write_outputs_together(std::span<const OutputFile> files) {
-    stop_if_asked();
     if (files.empty()) return;
-    write_file_atomically(files.front().file, [&](std::ostream& out) {
-        files.front().write(out);
-        if (out.flush()) write_outputs_together(files.subspan(1));
-    });
+    const auto& [file, write] = files.front();
+    write_output(file, write, [&] { write_outputs_together(files.subspan(1)); });
 }
 
 bool is_standard_output(const std::string& file) {

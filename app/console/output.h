@@ -18,8 +18,10 @@ void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 
 /// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
-/// Interrupted, and leaves no file, if the user asks to stop meanwhile.
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
+/// Interrupted, and leaves no file, if the user asks to stop meanwhile. `before_in_place` runs after everything is
+/// written and before the file is renamed; if it throws, the file is not renamed.
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
+                  const std::function<void()>& before_in_place = {});
 
 /// One of several files.
 struct OutputFile {

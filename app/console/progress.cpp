@@ -1,11 +1,10 @@
 #include "app/console/progress.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
+#include "app/console/output.h"
 #include "app/console/terminal.h"
 
 namespace knn {
@@ -13,11 +12,6 @@ namespace knn {
 namespace {
 
 constexpr std::string_view clear_line = "\r\x1b[K";
-
-void draw(std::string_view text) {
-    // A bar that cannot be drawn is not worth an error.
-    [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-}
 
 std::string padded(std::string text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
@@ -49,7 +43,7 @@ std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_
 }
 
 Progress::~Progress() {
-    if (drawn_) draw(clear_line);
+    if (drawn_) print_to_stderr(clear_line);
 }
 
 void Progress::update(std::int64_t done, std::int64_t total) {
@@ -58,7 +52,7 @@ void Progress::update(std::int64_t done, std::int64_t total) {
     last_ = now;
     drawn_ = true;
     const double elapsed_s = std::chrono::duration<double>(now - start_).count();
-    draw(std::string(clear_line) + progress_line(done, total, elapsed_s, terminal_width(), what_));
+    print_to_stderr(std::string(clear_line) + progress_line(done, total, elapsed_s, terminal_width(), what_));
 }
 
 }  // namespace knn

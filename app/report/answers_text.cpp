@@ -3,6 +3,7 @@
 #include "app/report/answers.h"
 #include "app/report/distance.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -77,9 +78,9 @@ std::string single_text(const PictureAnswer& picture, const PictureAnswers& answ
 }
 
 std::string page_text(const PictureAnswer& page, bool color) {
-    const std::size_t count = page.digits.size();
-    std::string text = harmless(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
-                       (count == 1 ? " digit\n" : " digits\n");
+    const std::int64_t count = std::ssize(page.digits);
+    std::string text = harmless(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) + ' ' +
+                       noun(count, "digit") + '\n';
     for (const std::string& line : page_lines(page))
         text += "    " + emphasized(line, count == 0, color) + '\n';
     for (const Answer& digit : page.digits) {

@@ -8,6 +8,7 @@
 #include "app/report/distance.h"
 #include "app/report/png.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -153,11 +154,11 @@ cv::Mat explain_page(const PictureAnswer& page) {
     Picture shown;
     if (!page.steps.empty()) shown = page.steps.front().picture;
     const int left = int(margin), top = int(margin + title + 26);
-    const std::size_t count = page.digits.size();
+    const std::int64_t count = std::ssize(page.digits);
     Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
     draw_headline(canvas,
-                  file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
-                      (count == 1 ? " digit" : " digits"),
+                  file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) + ' ' +
+                      noun(count, "digit"),
                   "", count > 0);
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();

@@ -2,6 +2,7 @@
 
 #include "app/commands/inventory.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 #include "version.h"
 
 namespace knn {
@@ -42,8 +43,8 @@ std::string devices_section(const Inventory& inventory) {
                             gpu.runtime});
     if (rows.empty()) rows.push_back({"gpu", "none: " + inventory.why_no_gpu});
     const int threads = inventory.threads;
-    rows.push_back({"cpu", inventory.cpu.name + ", " + std::to_string(threads) +
-                               (threads == 1 ? " thread" : " threads")});
+    rows.push_back(
+        {"cpu", inventory.cpu.name + ", " + std::to_string(threads) + ' ' + noun(threads, "thread")});
     return section("devices (--device)", rows);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/distance.h"
+#include "app/report/report_path.h"
 #include "version.h"
 
 namespace knn {
@@ -105,6 +106,13 @@ Json settings_json(const Method& method, const Plan& plan) {
     return json;
 }
 
+Json files_json(const std::vector<std::filesystem::path>& files) {
+    Json list = Json::array();
+    for (const std::filesystem::path& file : files)
+        list.push_back(report_path(file));
+    return list;
+}
+
 }  // namespace
 
 std::string json_text(const Json& value) {
@@ -135,6 +143,7 @@ Json report_object(const Evaluation& evaluation) {
             {"dataset",
              {{"name", data.name},
               {"source", data.source},
+              {"files", files_json(data.files)},
               {"synthetic", data.synthetic},
               {"train", evaluation.n_train},
               {"test", evaluation.n_test},

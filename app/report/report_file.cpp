@@ -1,15 +1,19 @@
 #include "app/report/report_file.h"
 
+#include <fcntl.h>
+
+#include <cerrno>
 #include <charconv>
-#include <fstream>
-#include <initializer_list>
-#include <iostream>
-#include <iterator>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/report/report_path.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
+#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
+#include "data/set/mnist_checksums.h"
 
 namespace fs = std::filesystem;
 
@@ -167,6 +171,14 @@ void read_result(const Part& part, Evaluation& evaluation) {
         confusion.wrong("at odds with the number of test images or of correct ones");
 }
 
+std::vector<fs::path> read_files(const Part& part) {
+    std::vector<fs::path> files;
+    for (const Part& file : part.items())
+        files.emplace_back(path_in_report(file.text()));
+    if (!files.empty() && files.size() != mnist_files.size()) part.wrong("not four files");
+    return files;
+}
+
 SavedReport read_all(const std::string& file, const json& root) {
     const Part part(file, root);
     if (const std::string found = part.at("schema").text(); found != schema)
@@ -176,6 +188,7 @@ SavedReport read_all(const std::string& file, const json& root) {
     report.file = file;
     report.source = dataset.at("source").text();
     report.synthetic = dataset.at("synthetic").yes();
+    if (dataset.has("files")) report.files = read_files(dataset.at("files"));
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
     Evaluation& evaluation = report.evaluation;
@@ -192,22 +205,20 @@ SavedReport read_all(const std::string& file, const json& root) {
 /// Reads the whole file; a report of 256 classes has about half a megabyte.
 std::string content_of(const std::string& file) {
     constexpr std::size_t most = 64 << 20;
+    const FileDescriptor opened(file == "-"
+                                    ? ::dup(STDIN_FILENO)
+                                    : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    if (!opened.is_open()) fail(file, errno == ENOENT ? "no such file" : "cannot be read");
     std::string text;
-    std::ifstream opened;
-    if (file != "-") {
-        std::error_code none;
-        if (!fs::exists(file, none)) fail(file, "no such file");
-        if (fs::is_directory(file, none)) fail(file, "is a folder");
-        opened.open(file, std::ios::binary);
-        if (!opened) fail(file, "cannot be read");
-    }
-    std::istream& stream = file == "-" ? std::cin : opened;
-    std::vector<char> piece(1 << 16);
-    while (stream.read(piece.data(), std::ssize(piece)) || stream.gcount() > 0) {
-        text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
+    std::vector<std::uint8_t> piece(1 << 16);
+    for (;;) {
+        const ssize_t got = read_some(opened.number(), piece);
+        if (got == 0) return text;
+        if (got < 0 && errno == ECANCELED) throw Interrupted();
+        if (got < 0) fail(file, errno == EISDIR ? "is a folder" : "cannot be read");
+        text.append(piece.begin(), piece.begin() + got);
         if (text.size() > most) fail(file, "is larger than 64 MiB");
     }
-    return text;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "app/report/canvas.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -44,7 +45,7 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Gallery& gall
     canvas.text(shortened(printable(gallery.title), 20, room), margin, margin + 22, 20, ink, Side::left,
                 0.15);
     const std::int64_t count = std::ssize(gallery.images), pages = sheet_pages(count);
-    std::string words = with_commas(count) + (count == 1 ? " digit" : " digits");
+    std::string words = with_commas(count) + ' ' + noun(count, "digit");
     if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
     words += ": true label, predicted label, index, confidence.  " + printable(evaluation.data->name) +
              ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +

@@ -1,6 +1,7 @@
 #include "app/report/text.h"
 
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -36,9 +37,11 @@ std::string method_text(const Method& method) {
 
 std::string data_text(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
+    const std::int64_t n_classes = std::ssize(data.labels);
     return harmless(data.name) + ": " + std::to_string(evaluation.n_train) + " training and " +
-           std::to_string(evaluation.n_test) + " test images of " + std::to_string(data.train.rows) + " x " +
-           std::to_string(data.train.cols) + ", " + std::to_string(data.labels.size()) + " classes";
+           std::to_string(evaluation.n_test) + " test " + noun(evaluation.n_test, "image") + " of " +
+           std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) + ", " +
+           std::to_string(n_classes) + ' ' + noun(n_classes, "class");
 }
 
 std::string head_text(const Evaluation& evaluation) {

@@ -7,6 +7,7 @@
 #include "app/report/canvas.h"
 #include "app/report/distance.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -60,9 +61,9 @@ void draw_verdict(Canvas& canvas, const Labels& labels, double confidence) {
 void draw_votes(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer, const Labels& labels) {
     const auto shares = vote_shares(evaluation, viewer.image());
     double y = digit_top + 138;
-    canvas.text("votes of " + std::to_string(evaluation.method.vote.k) +
-                    (evaluation.method.vote.k == 1 ? " neighbor" : " neighbors"),
-                facts_left, y, 11, faint_ink, Side::left);
+    canvas.text(
+        "votes of " + std::to_string(evaluation.method.vote.k) + ' ' + noun(evaluation.method.vote.k, "neighbor"),
+        facts_left, y, 11, faint_ink, Side::left);
     constexpr double bar_left = facts_left + 44, bar_room = 430;
     for (std::size_t i = 0; i < std::min(shares.size(), max_votes); ++i) {
         y += 26;

@@ -8,6 +8,7 @@
 #include "app/console/watched.h"
 #include "app/report/predictions_file.h"
 #include "data/core/errors.h"
+#include "data/core/words.h"
 
 namespace fs = std::filesystem;
 
@@ -24,31 +25,27 @@ bool any_given(const Options& options, std::span<const char* const> names) {
                        [&](const char* name) { return options.given.contains(name); });
 }
 
-/// The data set that a report names in readable form: a folder, or four files.
+/// The data set that a report names: its four files, or, if it does not name them, the folder.
 DataLocation location_of(const SavedReport& report) {
-    if (report.synthetic) {
-        DataLocation location;
-        location.source = report.source;
-        location.synthetic = true;
-        return location;
-    }
     std::error_code none;
-    DataOptions options;
-    options.folder = report.source;
-    if (fs::is_directory(report.source, none)) return locate(options);
-    options = {};
-    std::array<std::string*, 4> files = {&options.train_images, &options.train_labels, &options.test_images,
-                                         &options.test_labels};
-    std::string rest = report.source;
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        const std::size_t end = i + 1 < files.size() ? rest.find(", ") : rest.size();
-        *files[i] = rest.substr(0, end);
-        rest = end < rest.size() ? rest.substr(end + 2) : "";
-    }
-    if (std::all_of(files.begin(), files.end(), [&](auto* file) { return fs::exists(*file, none); }))
+    if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
+        DataOptions options;
+        options.folder = report.source;
         return locate(options);
-    throw DataError(report.file + ": its data set, " + report.source +
-                    ", is not there; expected it there, or --data with the folder where it is now");
+    }
+    DataLocation location;
+    location.source = report.source;
+    location.synthetic = report.synthetic;
+    if (report.synthetic) return location;
+    const auto is_there = [&](const fs::path& file) { return fs::exists(file, none); };
+    if (report.files.empty() || !std::all_of(report.files.begin(), report.files.end(), is_there))
+        throw DataError(report.file + ": its data set, " + report.source +
+                        ", is not there; expected it there, or --data with the folder where it is now");
+    location.train_images = report.files[0];
+    location.train_labels = report.files[1];
+    location.test_images = report.files[2];
+    location.test_labels = report.files[3];
+    return location;
 }
 
 /// Sets the options to those of the report's evaluation.
@@ -79,11 +76,11 @@ void check_source(const Options& options) {
         }
 }
 
-Source::Source(const Options& options, const Destinations& outputs,
+Source::Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
                std::chrono::steady_clock::time_point start)
     : options_(options) {
-    if (!options.view.from.empty()) {
-        from_report(outputs);
+    if (report) {
+        from_report(*report, outputs);
         return;
     }
     Planner planner(options_.wish);
@@ -107,8 +104,7 @@ Classified Source::search(const Rows& images) {
                    [&](const Watch& watch) { return classifier_->classify(images, watch); });
 }
 
-void Source::from_report(const Destinations& outputs) {
-    SavedReport report = read_report(options_.view.from);
+void Source::from_report(const SavedReport& report, const Destinations& outputs) {
     adopt(options_, report);
     Planner planner(options_.wish);
     const DataLocation location =
@@ -131,7 +127,8 @@ void Source::check_data(const SavedReport& report) const {
                         " is not; expected the data set that it was made from (--data DIR)");
     };
     const auto images = [](std::int64_t train, std::int64_t test) {
-        return std::to_string(train) + " training and " + std::to_string(test) + " test images";
+        return std::to_string(train) + " training and " + std::to_string(test) + " test " +
+               noun(test, "image");
     };
     const Evaluation& saved = report.evaluation;
     if (saved.n_train > data.train.count || saved.n_test > data.test.count)
@@ -146,7 +143,7 @@ bool Source::take_predictions(const SavedReport& report) {
     if (report.file == "standard input") return false;
     const fs::path file = predictions_of(report);
     std::error_code none;
-    if (!fs::exists(file, none)) return false;
+    if (!fs::is_regular_file(file, none)) return false;
     const auto refuse = [&](const std::string& why) {
         note(why + ": searching again", options_.output);
         return false;

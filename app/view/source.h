@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "app/cli/options.h"
@@ -24,8 +25,10 @@ void check_source(const Options& options);
 /// another data set is never shown.
 class Source {
   public:
-    /// Checks `outputs` against the inputs before the search. Throws DataError, DeviceError, UsageError.
-    Source(const Options& options, const Destinations& outputs, std::chrono::steady_clock::time_point start);
+    /// `report`: what --from names. Checks `outputs` against the inputs before the search. Throws DataError,
+    /// DeviceError, UsageError.
+    Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
+           std::chrono::steady_clock::time_point start);
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
@@ -42,7 +45,7 @@ class Source {
   private:
     /// Throws DeviceError, DataError, Interrupted.
     Classified search(const Rows& images);
-    void from_report(const Destinations& outputs);
+    void from_report(const SavedReport& report, const Destinations& outputs);
     void check_data(const SavedReport& report) const;
     bool take_predictions(const SavedReport& report);
     void search_again(const SavedReport& report);

@@ -51,6 +51,24 @@ void show(const PictureModule& module, const Frame& frame) {
         throw DeviceError("window: " + error + other_forms);
 }
 
+/// Says why the program ends: toolkits call exit() where the display server goes away.
+class ExitWatch {
+  public:
+    ExitWatch() {
+        [[maybe_unused]] static const int registered = std::atexit([] {
+            if (showing)
+                print_line_to_stderr("error: window: the display server is gone; expected it to stay");
+        });
+        showing = true;
+    }
+    ExitWatch(const ExitWatch&) = delete;
+    ExitWatch& operator=(const ExitWatch&) = delete;
+    ~ExitWatch() { showing = false; }
+
+  private:
+    static inline bool showing = false;
+};
+
 }  // namespace
 
 void check_window() {
@@ -66,6 +84,7 @@ void check_window() {
 
 void show_window(const Evaluation& evaluation, const std::vector<std::int64_t>& images) {
     constexpr int poll_ms = 50;
+    const ExitWatch watch;
     const PictureModule& module = picture_module();
     Viewer viewer(evaluation, images);
     show(module, draw_scene(evaluation, viewer));

@@ -4,28 +4,51 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
+#include <iterator>
+#include <utility>
 
 namespace knn {
 
 namespace {
 
-/// How many bytes the character has that `text` begins with; 0: it is a control character or no UTF-8.
-std::size_t length_of_character(std::string_view text) {
+/// The first character of `text`; 0 bytes: it is no UTF-8.
+struct Character {
+    std::uint32_t code = 0;
+    std::size_t bytes = 0;
+};
+
+Character first_character(std::string_view text) {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    if (byte(0) < 0x80) return byte(0) < 0x20 || byte(0) == 0x7f ? 0 : 1;
+    if (byte(0) < 0x80) return {byte(0), 1};
     const std::size_t length = byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-    if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return 0;
+    if (byte(0) < 0xc2 || byte(0) > 0xf4 || text.size() < length) return {};
     std::uint32_t code = byte(0) & (0x7fu >> length);
     for (std::size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return 0;
+        if ((byte(i) & 0xc0) != 0x80) return {};
         code = code << 6 | (byte(i) & 0x3fu);
     }
-    constexpr std::uint32_t least[] = {0xa0, 0x800, 0x10000};  // below 0xa0: controls again
+    constexpr std::uint32_t least[] = {0x80, 0x800, 0x10000};
     const bool surrogate = code >= 0xd800 && code < 0xe000;
-    return code < least[length - 2] || surrogate || code > 0x10ffff ? 0 : length;
+    if (code < least[length - 2] || surrogate || code > 0x10ffff) return {};
+    return {code, length};
+}
+
+/// Control characters, and those without a shape of their own that change how the text around them is shown:
+/// order of writing (U+202E), line and paragraph ends, fillers, tags.
+bool is_invisible(std::uint32_t code) {
+    constexpr std::pair<std::uint32_t, std::uint32_t> ranges[] = {
+        {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},
+        {0x180e, 0x180e}, {0x200b, 0x200f}, {0x2028, 0x202e},  {0x2060, 0x206f},
+        {0xfeff, 0xfeff}, {0xfff0, 0xfffb}, {0xe0000, 0xe0fff}};
+    return std::any_of(std::begin(ranges), std::end(ranges),
+                       [&](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 }  // namespace
+
+std::size_t utf8_length(std::string_view text) {
+    return first_character(text).bytes;
+}
 
 std::string fixed(double value, int digits) {
     char text[400];  // the largest double has 309 digits before the point
@@ -74,9 +97,9 @@ std::string utc_now() {
 std::string harmless(std::string_view text) {
     std::string result;
     while (!text.empty()) {
-        const std::size_t length = length_of_character(text);
-        result += length > 0 ? text.substr(0, length) : "?";
-        text.remove_prefix(std::max<std::size_t>(length, 1));
+        const auto [code, bytes] = first_character(text);
+        result += bytes > 0 && !is_invisible(code) ? text.substr(0, bytes) : "?";
+        text.remove_prefix(std::max<std::size_t>(bytes, 1));
     }
     return result;
 }

@@ -30,8 +30,11 @@ std::string gibibytes(std::int64_t bytes);
 /// The time by the clock as ISO 8601: "2000-01-01T00:00:00Z".
 std::string utc_now();
 
-/// Fit for a terminal and for one line: control characters, and bytes that are no UTF-8, as question marks.
-/// Names of files may hold anything.
+/// How many bytes the first character has; 0: what is there is no UTF-8. `text` is not empty.
+std::size_t utf8_length(std::string_view text);
+
+/// Fit for a terminal and for one line: control characters, invisible ones that turn the order of the text
+/// around them, and bytes that are no UTF-8, as question marks. Names of files may hold anything.
 std::string harmless(std::string_view text);
 
 /// Alignment of a cell in its column.

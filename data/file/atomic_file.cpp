@@ -13,6 +13,7 @@
 
 #include "data/core/errors.h"
 #include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 #include "data/file/unfinished_file.h"
 
 namespace knn {
@@ -51,13 +52,7 @@ class DescriptorBuffer : public std::streambuf {
         return done;
     }
     bool put(const char* data, std::size_t size) {
-        while (error_ == 0 && size > 0) {
-            const ssize_t written = ::write(number_, data, size);
-            if (written < 0 && errno != EINTR) error_ = errno;
-            if (written <= 0) continue;
-            data += written;
-            size -= static_cast<std::size_t>(written);
-        }
+        if (error_ == 0) error_ = write_all(number_, {data, size});
         return error_ == 0;
     }
 
@@ -88,6 +83,7 @@ const char* expectation(int error) {
 }
 
 [[noreturn]] void fail(const fs::path& file, int error) {
+    if (error == ECANCELED) throw Interrupted();
     throw DataError(file.string() + ": cannot be written: " + std::strerror(error) + "; " +
                     expectation(error));
 }
@@ -191,8 +187,7 @@ void write_file_atomically(const fs::path& file, const std::function<void(std::o
     if (const std::optional<int> number = named_descriptor(file))
         return write_straight(file, FileDescriptor(::dup(*number)), write);
     if (exists && !S_ISREG(status.st_mode))
-        return write_straight(file, FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY)),
-                              write);
+        return write_straight(file, FileDescriptor(open_for_writing(file.c_str())), write);
     // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
     if (exists && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0) fail(file, errno);
 

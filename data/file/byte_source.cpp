@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "data/core/errors.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -45,7 +46,7 @@ void ByteSource::fail(const std::string& what) const {
 }
 
 void ByteSource::open() {
-    // O_NONBLOCK: opening a pipe that nobody writes to must not block.
+    // O_NONBLOCK: opening a FIFO does not block; read_some waits for its writer, and can be stopped.
     descriptor_ = FileDescriptor(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (!descriptor_.is_open()) {
         if (errno == ENOENT) fail("no such file");
@@ -76,11 +77,10 @@ std::uint32_t ByteSource::crc32() const {
 
 /// Bytes of the file itself, at least one of them unless the file ends.
 std::size_t ByteSource::read_file(std::span<std::uint8_t> out) {
-    for (;;) {
-        const ssize_t got = ::read(descriptor_.number(), out.data(), out.size());
-        if (got >= 0) return static_cast<std::size_t>(got);
-        if (errno != EINTR) fail(std::string("cannot be read: ") + std::strerror(errno));
-    }
+    const ssize_t got = read_some(descriptor_.number(), out);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == ECANCELED) throw Interrupted();
+    fail(std::string("cannot be read: ") + std::strerror(errno));
 }
 
 /// Adds to what is pending; false at the end of the file.

@@ -13,6 +13,7 @@
 
 #include "data/core/errors.h"
 #include "data/core/problem.h"
+#include "data/core/words.h"
 #include "data/file/byte_source.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
@@ -73,10 +74,11 @@ LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
                            " holds images: the two are swapped; expected images first, labels second");
     if (images_error) std::rethrow_exception(images_error);
     if (labels_error) std::rethrow_exception(labels_error);
-    if (images.count != static_cast<std::int64_t>(labels.labels.size()))
-        throw DataError(pending.labels_file.string() + ": has " + std::to_string(labels.labels.size()) +
-                        " labels for the " + std::to_string(images.count) + " images of " +
-                        pending.images_file.string() + "; expected one label for each image");
+    if (const auto n_labels = static_cast<std::int64_t>(labels.labels.size()); n_labels != images.count)
+        throw DataError(pending.labels_file.string() + ": has " + std::to_string(n_labels) + ' ' +
+                        noun(n_labels, "label") + " for the " + std::to_string(images.count) + ' ' +
+                        noun(images.count, "image") + " of " + pending.images_file.string() +
+                        "; expected one label for each image");
     if (const std::int64_t dim = std::int64_t{images.rows} * images.cols; dim > max_dim)
         throw DataError(pending.images_file.string() + ": has images of " + std::to_string(images.rows) +
                         "x" + std::to_string(images.cols) + " = " + std::to_string(dim) +
@@ -152,6 +154,7 @@ Dataset load(const DataLocation& location, std::pmr::memory_resource* memory) {
                           crc32[1][0] == mnist_files[2].crc32 && crc32[1][1] == mnist_files[3].crc32;
     data.name = is_mnist ? "MNIST" : folder_name(location.train_images);
     data.source = location.source;
+    data.files = location.files();
     data.labels = occurring_labels(data);
     return data;
 }

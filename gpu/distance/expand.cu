@@ -8,8 +8,10 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/distance/expand.h"
 #include "gpu/runtime/check.h"
+#include "gpu/runtime/pixels.cuh"
 
 namespace knn::gpu {
 
@@ -23,14 +25,7 @@ __global__ void expand_kernel(ByteRows in, FloatRows out) {
     const std::uint8_t* in_row = in.row(n);
     auto* out_row = reinterpret_cast<float4*>(out.row(n));
     for (std::int64_t i = threadIdx.x; 4 * i < in.cols; i += threads) {
-        uchar4 pixels = make_uchar4(0, 0, 0, 0);
-        if (4 * i + 4 <= in.cols) {
-            pixels = reinterpret_cast<const uchar4*>(in_row)[i];
-        } else {  // the row's last 1 to 3 pixels
-            pixels.x = in_row[4 * i];
-            if (4 * i + 1 < in.cols) pixels.y = in_row[4 * i + 1];
-            if (4 * i + 2 < in.cols) pixels.z = in_row[4 * i + 2];
-        }
+        const uchar4 pixels = four_pixels(in_row, i, in.cols);
         out_row[i] = make_float4(pixels.x, pixels.y, pixels.z, pixels.w);
     }
 }
@@ -40,7 +35,7 @@ __global__ void expand_kernel(ByteRows in, FloatRows out) {
 void enqueue_expand(const ByteRows& in, const FloatRows& out, cudaStream_t stream) {
     require(in.n == out.n && in.cols == out.cols && in.aligned(sizeof(uchar4)) &&
                 out.aligned(sizeof(float4)) &&
-                out.pitch_bytes >= sizeof(float4) * static_cast<std::size_t>((in.cols + 3) / 4),
+                out.pitch_bytes >= sizeof(float4) * static_cast<std::size_t>(divide_up(in.cols, 4)),
             "rows of bytes at multiples of 4 bytes, and of floats at multiples of 16");
     expand_kernel<<<grid_size(in.n), threads, 0, stream>>>(in, out);
     check_launch("launching expand");

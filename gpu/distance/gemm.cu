@@ -29,6 +29,7 @@
 #include "gpu/distance/distance.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/int8_product.h"
+#include "gpu/runtime/pixels.cuh"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
@@ -76,12 +77,12 @@ __global__ void __launch_bounds__(threads) shift_kernel(ByteRows in, Shifted out
     if (n >= out.n) return;
     assert(in.aligned(sizeof(uchar4)) && out.stride % 32 == 0 && out.stride >= in.cols);
     const std::int64_t cols = n < in.n ? in.cols : 0;
-    const auto* in_row = reinterpret_cast<const uchar4*>(in.row(n < in.n ? n : 0));
+    const std::uint8_t* in_row = in.row(n < in.n ? n : 0);
     auto* out_row = reinterpret_cast<char4*>(out.d_data() + n * out.stride);
     int sum = 0;
     unsigned squares = 0;
     for (std::int64_t i = lane; 4 * i < out.stride; i += warp_size) {
-        const uchar4 pixels = 4 * i < cols ? in_row[i] : make_uchar4(0, 0, 0, 0);
+        const uchar4 pixels = 4 * i < cols ? four_pixels(in_row, i, cols) : make_uchar4(0, 0, 0, 0);
         const auto shifted = [&](std::int64_t column, unsigned char pixel) {
             const int value = column < cols ? pixel - shift : 0;
             sum += value;

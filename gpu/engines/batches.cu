@@ -91,8 +91,7 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
                              Timeline& timeline, const Watch& watch) {
     check(cudaSetDevice(plan_.device.number), "choosing the device");
     const std::int64_t n = queries.count;
-    require(k >= 1 && k <= max_k && k <= train_.count - (exclude.any() ? 1 : 0),
-            "k from 1 to 1024, and as many training images");
+    require_k(k, train_.count, exclude);
     require(queries.dim == train_.dim, "queries of as many pixels as the training images");
     require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < train_.count,
             "queries that are training images");

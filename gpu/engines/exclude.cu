@@ -2,7 +2,8 @@
 //
 // matrix  n_query × n_train 32-bit scores, pitched rows, device memory; one score per row is overwritten
 // launch  one thread per query
-// exact   no score of data/core/metric.h reaches 2³² − 1, so it is selected after all others
+// exact   no score of data/core/metric.h reaches 2³² − 1, and k is at most the number of other images, so the
+//         query itself is never selected
 
 #include "gpu/engines/exclude.h"
 
@@ -22,7 +23,7 @@ __global__ void __launch_bounds__(threads) exclude_kernel(DistanceRows matrix, E
     if (q >= matrix.n) return;
     const std::uint32_t itself = excluded.of(q);
     assert(itself < matrix.cols);
-    matrix.row(q)[itself] = 0xffffffffu;
+    matrix.row(q)[itself] = excluded_distance;
 }
 
 }  // namespace

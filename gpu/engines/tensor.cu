@@ -45,6 +45,8 @@ class Tensor final : public BatchEngine {
         return search_.reserve(n_query, k, exclude, limit);
     }
 
+    int dim() const { return training_.dim(); }
+
     std::vector<Step> steps(const Batch& batch) override {
         std::vector<Step> steps;
         for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.excluded)) {
@@ -72,7 +74,6 @@ void load_tensor_kernels(int device) {
     const TensorKernel* kernel = choose_kernel({1, 1, 1, 1}, "", device, refusal);
     if (kernel == nullptr) return;
     load_prepare();
-    kernel->load();
     load_fold(1);
     load_scan();
     load_vote();
@@ -102,12 +103,13 @@ std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& m
     const Rows& rows = training.rows;
     Upload upload(training);
     load_tensor_kernels(plan.device.number);  // while the images are uploaded
+    const TensorKernel& kernel = named_in(tensor_table(), plan.distance);
     std::unique_ptr<Tensor> engine;
     const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);
     upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
-        engine = std::make_unique<Tensor>(named_in(tensor_table(), plan.distance),
-                                          upload.images.rows(rows.count, rows.dim), upload.stream);
+        engine = std::make_unique<Tensor>(kernel, upload.images.rows(rows.count, rows.dim), upload.stream);
     });
+    kernel.load(engine->dim());
     upload.finish(timeline);
     return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), rows, measure,
                                              plan);

@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(threads, 1)
 #endif
 }
 
-void load() {
+void load(int) {
     load_kernels(tensor_mma_kernel<true>, tensor_mma_kernel<false>);
 }
 

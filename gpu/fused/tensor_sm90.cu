@@ -356,9 +356,9 @@ constexpr decltype(&tensor_sm90_kernel<sampling, 1>) kernels[] = {
     tensor_sm90_kernel<sampling, 1>, tensor_sm90_kernel<sampling, 2>, tensor_sm90_kernel<sampling, 3>,
     tensor_sm90_kernel<sampling, steps>};
 
-void load() {
-    for (int i = 0; i < steps; ++i)
-        load_kernels(kernels<true>[i], kernels<false>[i]);
+void load(int dim) {
+    const int i = shape_for(dim).tail_steps - 1;
+    load_kernels(kernels<true>[i], kernels<false>[i]);
 }
 
 template <bool sampling>

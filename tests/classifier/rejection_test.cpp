@@ -113,13 +113,13 @@ TEST_CASE("a quantile of the sample is the limit, and what lies on the limit is 
             divided.nearest.push_back({100, i < 4 && rank >= 51 + i ? 1u : 0u});
     const std::vector<std::uint8_t> labels = {0, 1};
 
-    const Rejection by_distance(far, labels, 1, Weights::uniform, Tie::smallest);
+    const Rejection by_distance(far, labels, {1, Weights::uniform, Tie::smallest});
     CHECK(by_distance.strange() == 991);  // at place 0.991 * 999 of 0 .. 999
     const auto at = [](std::uint32_t distance) { return std::vector<Neighbor>{{distance * distance, 0}}; };
     CHECK(by_distance.reason(at(991), {0, 1}).empty());
     CHECK(!by_distance.reason(at(992), {0, 1}).empty());
 
-    const Rejection by_share(divided, labels, 100, Weights::uniform, Tie::smallest);
+    const Rejection by_share(divided, labels, {100, Weights::uniform, Tie::smallest});
     CHECK(by_share.divided() == 0.52);  // at place 0.002 * 999
     CHECK(by_share.reason(at(1), {0, 0.52}).empty());
     CHECK(!by_share.reason(at(1), {0, 0.515}).empty());

@@ -246,6 +246,16 @@ TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     CHECK(json::parse(program({"info", "--json", "-"}, here).out)["dataset"]["incomplete"] == json{lacks});
 }
 
+TEST_CASE("one image is no images, and one class no classes") {
+    const Folder folder;
+    SmallSet set;
+    set.classes = {4};
+    set.write(folder.path);
+    const RunResult result =
+        program({"evaluate", "--data", folder / "", "--device", "cpu", "--limit-test", "1"});
+    CHECK(result.out.find("40 training and 1 test image of 5 x 3, 1 class\n") != std::string::npos);
+}
+
 TEST_CASE("names from the user reach a terminal without control characters") {
     const Folder folder;
     const std::string name = folder / "\x1b[31mred\n\xff\xc2\x9b\u00e9";
@@ -256,7 +266,7 @@ TEST_CASE("names from the user reach a terminal without control characters") {
         if (command == "evaluate") words.insert(words.end(), {"--device", "cpu"});
         const RunResult result = program(words);
         CHECK(result.exit_code == 0);
-        CHECK(result.out.find("?[31mred????\u00e9") != std::string::npos);
+        CHECK(result.out.find("?[31mred???\u00e9") != std::string::npos);
         for (const char c : {'\x1b', '\xff', '\x9b'})
             CHECK(result.out.find(c) == std::string::npos);
     }

@@ -84,13 +84,16 @@ TEST_CASE("a file that may not grow so large is one error line and leaves nothin
     rlimit before = {};
     getrlimit(RLIMIT_FSIZE, &before);
     const rlimit small = {512, before.rlim_max};
-    const std::vector<std::string> words = small_run(folder, {"-q", "--neighbors-csv", results / "n"});
-    setrlimit(RLIMIT_FSIZE, &small);
-    const RunResult result = program(words);
-    setrlimit(RLIMIT_FSIZE, &before);
-    CHECK(result.exit_code == 1);
-    CHECK(is_one_error_line(result.err));
-    CHECK(results.names().empty());
+    for (const std::vector<std::string>& extra :
+         {std::vector<std::string>{"--neighbors-csv", results / "n"}, {"--report", results / "new/r"}}) {
+        const std::vector<std::string> words = small_run(folder, extra);
+        setrlimit(RLIMIT_FSIZE, &small);
+        const RunResult result = program(words);
+        setrlimit(RLIMIT_FSIZE, &before);
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        CHECK(results.names().empty());
+    }
 }
 
 TEST_CASE("Ctrl-C ends the search within a second, exits 130 and leaves no file") {

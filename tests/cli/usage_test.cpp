@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/cli/program.h"
 #include "tests/support/skip.h"
 
@@ -21,6 +23,7 @@ TEST_CASE("help of the program and of each command") {
         CHECK(one.out == program({command, "-h"}).out);
         for (const std::string& line : lines_of(one.out))
             CHECK(line.size() <= 88);
+        CHECK(std::all_of(one.out.begin(), one.out.end(), [](char c) { return c > 0; }));  // any locale
     }
     for (const std::string option :
          {"--engine",  "--distance", "--select",      "--metric",        "--weights",
@@ -84,6 +87,9 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
     CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
     CHECK(program({"evaluate", "--=5"}).err.starts_with("mnist-knn: error: --=5: unknown option; "));
     CHECK(program({"evaluate", "--tie", "\xff\xfe"}).err.starts_with("mnist-knn: error: --tie ??: "));
+    CHECK(
+        program({"evaluate", "--tie", "a\u202eb\u2028c"}).err.starts_with("mnist-knn: error: --tie a?b?c: "));
+    CHECK(program({"evaluate", "-qk", "x"}).err.starts_with("mnist-knn: error: -k x: "));
     CHECK(program({"evaluate", "--neighbours-csv", "x"}).err.find("'--neighbors-csv'") != std::string::npos);
 }
 

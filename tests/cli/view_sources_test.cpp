@@ -54,7 +54,10 @@ TEST_CASE("view refuses damaged reports") {
              {"/dataset/test", 59},
              {"/dataset/test", 18446744073709551615u},
              {"/dataset/cols", 4},
-             {"/dataset/source", "/nowhere"},
+             {"/dataset/files", "/nowhere"},
+             {"/dataset/files", json::array({"/nowhere"})},
+             {"/dataset/files/0", "/nowhere"},
+             {"/dataset/files/3", 3},
              {"/dataset/synthetic", true},
              {"/result/labels", json::array({1, 7, 199})},
              {"/result/labels", json::array({7, 1, 200})},
@@ -79,6 +82,14 @@ TEST_CASE("view refuses damaged reports") {
     }
     std::filesystem::remove(file);
     CHECK(is_one_error_line(evaluated.view({"--text"}).err));
+}
+
+TEST_CASE("view misses the report before it misses a display") {
+    RunOptions options;
+    options.environment = {{"DISPLAY", ""}, {"WAYLAND_DISPLAY", ""}};
+    const RunResult result = program({"view", "--from", "/nonexistent"}, options);
+    CHECK(result.exit_code == 1);
+    CHECK(result.err.starts_with("mnist-knn: error: /nonexistent: no such file; "));
 }
 
 TEST_CASE("view refuses a report that is not about the data set") {
@@ -107,6 +118,36 @@ TEST_CASE("view finds a data set that has moved by --data") {
     CHECK(lost.exit_code == 1);
     CHECK(is_one_error_line(lost.err));
     CHECK(evaluated.view({"--text", "--data", moved / ""}).out == before);
+}
+
+TEST_CASE("view opens the data set of a report again, whatever its files are called") {
+    const Folder folder;
+    for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%"}) {
+        CAPTURE(name);
+        const std::string data = folder / name, report = folder / "report";
+        std::filesystem::create_directory(data);
+        SmallSet set;
+        set.test = 60;
+        set.write(data);
+        std::filesystem::copy(data + "/t10k-labels-idx1-ubyte", data + "/a, b");
+        REQUIRE(program({"evaluate", "--device", "cpu", "-q", "--report", report, "--data", data,
+                         "--test-labels", data + "/a, b"})
+                    .exit_code == 0);
+        const RunResult result = program({"view", "--from", report, "--text"});
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 0);
+        CHECK(result.out.find("misclassified") != std::string::npos);
+    }
+}
+
+TEST_CASE("view finds the data set of an older report, which has no list of files, by its folder") {
+    const Evaluated evaluated;
+    const std::string before = evaluated.view({"--text"}).out, file = evaluated.folder / "r/report.json";
+    json report = json::parse(read_file(file));
+    CHECK(report["dataset"]["files"].size() == 4);
+    report["dataset"].erase("files");
+    std::ofstream(file) << report;
+    CHECK(evaluated.view({"--text"}).out == before);
 }
 
 TEST_CASE("view passes over a predictions.csv that is not the report's") {

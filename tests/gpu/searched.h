@@ -1,12 +1,12 @@
 #pragma once
 /// Whole searches by an engine of the GPU, for tests: settled, opened, searched.
 
-#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "gpu/engines/engines.h"
+#include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
 
 namespace knn::test {
@@ -17,6 +17,11 @@ struct GpuEngine {
 };
 inline constexpr GpuEngine classic{gpu::settle_classic, gpu::open_classic};
 inline constexpr GpuEngine tensor{gpu::settle_tensor, gpu::open_tensor};
+
+/// Those that the first GPU has.
+inline std::vector<GpuEngine> engines_here() {
+    return capability() >= 80 ? std::vector{classic, tensor} : std::vector{classic};
+}
 
 /// The images of a problem, which own their pixels, and how to search them.
 struct GpuProblem {
@@ -53,7 +58,8 @@ inline Refusal refuse(const GpuEngine& engine, const GpuProblem& problem) {
 }
 
 /// What the engine does not refuse.
-inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProblem& problem, Timeline& timeline) {
+inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProblem& problem,
+                                        Timeline& timeline) {
     Plan plan = problem.plan();
     if (const Refusal why = engine.settle(problem.problem(), plan)) throw UsageError(*why);
     return engine.open({problem.train_rows(), problem.labels}, problem.measure, plan, timeline);
@@ -66,43 +72,20 @@ inline Searched searched(const GpuEngine& engine, const GpuProblem& problem, con
         result.answers = searcher->search_and_vote(problem.query_rows(), problem.rule, problem.exclude,
                                                    result.timeline, watch);
     else
-        result.answers.neighbors = searcher->search(problem.query_rows(), problem.rule.k, problem.exclude,
-                                                    result.timeline, watch);
+        result.answers.neighbors =
+            searcher->search(problem.query_rows(), problem.rule.k, problem.exclude, result.timeline, watch);
     result.plan = searcher->plan();
     return result;
 }
 
-/// The vote of one query by the definition, one class after another; not for lp by distance.
+/// What the oracle says of a query's neighbors.
 inline Vote vote_of(std::span<const Neighbor> row, const std::vector<std::uint8_t>& labels,
                     const VotingRule& rule, const Measure& measure) {
-    std::vector<double> sums(256, 0.0);
-    std::vector<int> first(256, -1);
-    for (std::size_t rank = 0; rank < row.size(); ++rank) {
-        double weight = 1;
-        if (rule.weights == Weights::distance) {
-            const double distance = distance_of(measure, row[rank].distance);
-            const double square = measure.metric == Metric::l2 ? distance : distance * distance;
-            if (row[0].distance == 0)
-                weight = distance == 0 ? 1 : 0;
-            else
-                weight = 1 / square;
-        }
-        const std::uint8_t label = labels[row[rank].index];
-        if (weight > 0 && first[label] < 0) first[label] = static_cast<int>(rank);
-        sums[label] += weight;
-    }
-    double total = 0;
-    int best = -1;
-    for (int label = 0; label < 256; ++label) {
-        const auto at = static_cast<std::size_t>(label);
-        total += sums[at];
-        if (sums[at] == 0) continue;
-        const auto before = static_cast<std::size_t>(best);
-        if (best < 0 || sums[at] > sums[before] ||
-            (sums[at] == sums[before] && rule.tie == Tie::nearest && first[at] < first[before]))
-            best = label;
-    }
-    return {static_cast<std::uint8_t>(best), sums[static_cast<std::size_t>(best)] / total};
+    std::vector<std::pair<std::int64_t, std::int64_t>> neighbors;
+    for (const Neighbor& neighbor : row)
+        neighbors.emplace_back(neighbor.distance, neighbor.index);
+    const auto [label, share] = vote(neighbors, labels, rule.weights, rule.tie, measure);
+    return {static_cast<std::uint8_t>(label), share};
 }
 
 /// Every `step`-th query's k nearest, without the image that `exclude` says, against the oracle. The number of

@@ -61,6 +61,7 @@ Child start_on_terminal(const std::vector<std::string>& words, const RunOptions&
 
 Child start_on_pipes(const std::vector<std::string>& words, const RunOptions& options) {
     const std::array<int, 2> out = make_pipe(), err = make_pipe();
+    if (options.nonblocking_stdout) ::fcntl(out[1], F_SETFL, O_NONBLOCK);
     Child child{::fork(), out[0], err[0]};
     if (child.id < 0) throw std::runtime_error("fork failed");
     if (child.id == 0) {
@@ -77,6 +78,15 @@ Child start_on_pipes(const std::vector<std::string>& words, const RunOptions& op
     ::close(err[1]);
     if (options.broken_stdout) ::close(std::exchange(child.out, -1));
     return child;
+}
+
+/// Both signals before the child runs again.
+void send_signals(pid_t child, const RunOptions& options) {
+    if (options.second_signal != 0) ::kill(child, SIGSTOP);
+    ::kill(child, options.signal);
+    if (options.second_signal == 0) return;
+    ::kill(child, options.second_signal);
+    ::kill(child, SIGCONT);
 }
 
 /// Moves what is there from the descriptor to the text; closes it at its end.
@@ -99,7 +109,9 @@ RunResult run(const std::vector<std::string>& words, const RunOptions& options) 
     int status = 0;
     bool alive = true;
     while (alive || child.out >= 0 || child.err >= 0) {
-        std::array<pollfd, 2> ends = {pollfd{child.out, POLLIN, 0}, pollfd{child.err, POLLIN, 0}};
+        const bool pause = alive && Clock::now() - start < options.stdout_pause;
+        std::array<pollfd, 2> ends = {pollfd{pause ? -1 : child.out, POLLIN, 0},
+                                      pollfd{child.err, POLLIN, 0}};
         ::poll(ends.data(), ends.size(), 5);
         if (ends[0].revents != 0) drain(child.out, result.out);
         if (ends[1].revents != 0) drain(child.err, result.err);
@@ -109,7 +121,7 @@ RunResult run(const std::vector<std::string>& words, const RunOptions& options) 
             if (options.signal != 0 && !to_signal) result.seconds_after_signal = seconds_since(signaled);
         }
         if (alive && to_signal && Clock::now() - start >= options.signal_after) {
-            ::kill(child.id, options.signal);
+            send_signals(child.id, options);
             signaled = Clock::now();
             to_signal = false;
         }

@@ -23,6 +23,7 @@ TEST_CASE("options stand before and after the command") {
          {std::vector<std::string>{"evaluate", "-k", "3", "-q", "--json", "-"},
           {"-k", "3", "evaluate", "--json=-", "--quiet"},
           {"-q", "--json", "-", "-k3", "evaluate"},
+          {"-qk", "3", "evaluate", "--json", "-"},
           {"-qk3", "--json", "-", "--", "evaluate"}}) {
         CommandLine line;
         line.parse(words);

@@ -7,6 +7,7 @@
 #include "app/console/progress.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
+#include "app/report/report_path.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 
@@ -179,13 +180,24 @@ TEST_CASE("stages come with rates and the share of the limit that they are neare
     CHECK(other.find("10 % of memory\n") != std::string::npos);
 }
 
+TEST_CASE("a file's name of any bytes comes back from its name in a report") {
+    CHECK(report_path("/data/caf\u00e9, 1") == "/data/caf\u00e9, 1");
+    CHECK(report_path("100%/caf\xe9") == "100%25/caf%E9");
+    CHECK(path_in_report("50%/%zz/%4/%2B1") == "50%/%zz/%4/+1");
+    std::string all;
+    for (int byte = 255; byte > 0; --byte)
+        all += static_cast<char>(byte);
+    CHECK(path_in_report(report_path(all)) == all);
+}
+
 TEST_CASE("harmless text is UTF-8 on one line without control characters") {
     CHECK(harmless("plain, \u00e9\u20ac\U0001f600~") == "plain, \u00e9\u20ac\U0001f600~");
     CHECK(harmless("\x1b[1m\n\t\x7f") == "?[1m???");
-    CHECK(harmless("\xc2\x9b") == "??");                           // a control character of two bytes
-    CHECK(harmless("a\xff\xfez") == "a??z");                       // no UTF-8 at all
-    CHECK(harmless("\xe2\x82") == "??");                           // cut short
-    CHECK(harmless("\xc0\xaf\xe0\x80\xaf") == "?????");            // longer than needed
+    CHECK(harmless("\xc2\x9b") == "?");  // a control character of two bytes
+    CHECK(harmless("a\u202egnp.exe\u2069 \u200b\u2028\ufeff") == "a?gnp.exe? ???");  // turn the order
+    CHECK(harmless("a\xff\xfez") == "a??z");                                         // no UTF-8 at all
+    CHECK(harmless("\xe2\x82") == "??");                                             // cut short
+    CHECK(harmless("\xc0\xaf\xe0\x80\xaf") == "?????");                              // longer than needed
     CHECK(harmless("\xed\xa0\x80\xf4\x90\x80\x80") == "???????");  // half a pair, beyond the last
 }
 

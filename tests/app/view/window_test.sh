@@ -23,7 +23,8 @@ label() { echo "${wrong[$1]##* }"; }
 # moment, whenever its last client leaves: between the program's look for a display and its window, say.
 mkfifo number
 Xvfb -displayfd 3 -noreset -screen 0 1280x900x24 3>number 2>/dev/null &
-children+=($!)
+server=$!
+children+=("$server")
 read -r display <number
 export DISPLAY=:$display
 
@@ -115,5 +116,11 @@ check "Ctrl-C ends the program" wait_for has_ended
 status=0
 wait "$viewer" || status=$?
 check "Ctrl-C gives 130" equal "$status" 130
+
+start
+kill "$server"
+check "the end of the display server ends the program" wait_for has_ended
+check "it says so in one line" grep -qx 'mnist-knn: error: window: the display server is gone; expected .*' err
+check "and in no other" equal "$(wc -l <err)" 1
 
 check "nothing but what was saved is left" test "$(find . -name 'digit-*.png' | wc -l)" -eq 2

@@ -26,7 +26,7 @@ TEST_CASE("problem: the last sizes that are taken, and the first that are not") 
     CHECK(taken([](Problem& p) { p.n_train = 2'000, p.k = 1'024; }));
     CHECK(!taken([](Problem& p) { p.n_train = 2'000, p.k = 1'025; }));
     for (const double exponent : {0.1, 15.0})
-        CHECK(taken([&](Problem& p) { p.metric = Metric::lp, p.p = exponent; }));
+        CHECK(taken([&](Problem& p) { p.measure = {Metric::lp, exponent}; }));
 }
 
 TEST_CASE("problem: a refusal names what is wrong") {

@@ -2,9 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
-#include <map>
-#include <random>
 
 #include "tests/gpu/have_gpu.h"
 #include "tests/gpu/searched.h"
@@ -21,90 +20,58 @@ std::vector<std::uint8_t> labels_for(std::int64_t n, int classes = 10) {
     return labels;
 }
 
-/// The battery's cases that the engine does not refuse, each with its own batch and with a random one.
-/// Weights and ties change from case to case. Returns how many ran.
-int run_battery(const test::GpuEngine& engine, const std::string& distance, const std::string& select,
-                const Measure& measure) {
-    const auto& cases = measure.metric == Metric::l2 ? test::battery() : test::metric_battery();
-    // What the oracle says is worked out once for all strategies.
-    using Oracle = std::vector<std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>>>;
-    static std::map<std::pair<Metric, double>, Oracle> oracles;
-    Oracle& oracle = oracles[{measure.metric, measure.p}];
-    if (oracle.empty())
-        for (const test::Case& one : cases)
-            oracle.push_back(test::nearest(one.train, one.query, one.k, measure));
-    std::mt19937 random(12345);
-    int ran = 0;
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-        const test::Case& one = cases[i];
-        test::GpuProblem problem{one.train, one.query, labels_for(one.train.n, 5)};
-        problem.rule = {one.k, i % 2 == 0 ? Weights::uniform : Weights::distance,
-                        i / 2 % 2 == 0 ? Tie::smallest : Tie::nearest};
-        problem.measure = measure;
-        problem.distance = distance;
-        problem.select = select;
-        if (test::refuse(engine, problem)) continue;
-        ++ran;
-        for (const std::int64_t batch :
-             {std::int64_t{0}, 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(one.query.n))}) {
-            problem.batch = batch;
-            CAPTURE(one.name);
-            CAPTURE(batch);
-            const test::Searched result = test::searched(engine, problem);
-            std::int64_t wrong = 0;
-            for (std::int64_t q = 0; q < one.query.n; ++q) {
-                const auto& expected = oracle[i][static_cast<std::size_t>(q)];
-                const auto row = result.answers.neighbors.row(q);
-                wrong += !std::equal(row.begin(), row.end(), expected.begin(), expected.end(),
-                                     [](const Neighbor& a, const auto& b) {
-                                         return std::int64_t{a.distance} == b.first &&
-                                                std::int64_t{a.index} == b.second;
-                                     });
-            }
-            CHECK(wrong == 0);
-            if (!result.answers.votes.empty()) CHECK(test::wrong_votes(result.answers, problem) == 0);
-        }
-    }
-    return ran;
+/// The battery by these strategies, with l2 and these other measures.
+void check_battery(const char* engine, const std::string& distance, const std::string& select,
+                   const std::vector<Measure>& measures) {
+    const auto named = [&](test::Request request) {
+        request.distance = distance;
+        request.select = select;
+        return request;
+    };
+    test::check_engine(
+        std::string(engine) + " with " + distance + select,
+        [&](const test::Request& request) { return test::search(*find_engine(engine), named(request)); },
+        [&](const test::Request& request) { return test::refuse(*find_engine(engine), named(request)); },
+        measures);
 }
 
-/// How many metrics ran of l2 and the others.
-int check_battery(const test::GpuEngine& engine, const std::string& distance, const std::string& select) {
-    CAPTURE(distance);
-    CAPTURE(select);
-    int metrics = run_battery(engine, distance, select, {}) > 0;
-    CHECK(metrics == 1);
-    for (const Measure& measure : test::other_measures()) {
-        CAPTURE(measure.metric);
-        CAPTURE(measure.p);
-        metrics += run_battery(engine, distance, select, measure) > 0;
-    }
-    return metrics;
+/// The battery's other measures that have one of these metrics.
+std::vector<Measure> measures_of(std::initializer_list<Metric> metrics) {
+    std::vector<Measure> some;
+    for (const Measure& measure : test::other_measures())
+        if (std::find(metrics.begin(), metrics.end(), measure.metric) != metrics.end())
+            some.push_back(measure);
+    return some;
 }
 
-bool is_hopper() {
-    return gpu::devices().front().compute_capability == "9.0";
-}
+constexpr std::size_t n_distances = 9, n_selectors = 9;  // of the tables
 
 }  // namespace
 
 TEST_CASE("gpu: every distance kernel passes the battery") {
     if (!test::have_gpu()) return;
-    for (const gpu::StrategyInfo& distance : gpu::distance_kernels()) {
-        const int metrics = check_battery(test::classic, distance.name, "");
-        // l2; with l1; with lp as well; l2, cosine, pearson.
-        if (is_hopper()) CHECK(metrics == (distance.name == "float4" ? 2 : distance.name == "gemm" ? 3 : 7));
-    }
+    REQUIRE(gpu::distance_kernels().size() == n_distances);
+    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+        if (distance.name == "float4")
+            check_battery("classic", distance.name, "", measures_of({Metric::l1}));
+        else if (distance.name != "gemm")
+            check_battery("classic", distance.name, "", measures_of({Metric::l1, Metric::lp}));
+        else if (test::have_cublas())
+            check_battery("classic", distance.name, "", measures_of({Metric::cosine, Metric::pearson}));
+        else
+            test::skip(test::no_cublas);
 }
 
 TEST_CASE("gpu: every selector passes the battery") {
     if (!test::have_gpu()) return;
+    REQUIRE(gpu::selectors().size() == n_selectors);
     for (const gpu::StrategyInfo& select : gpu::selectors())
-        CHECK(check_battery(test::classic, "", select.name) >= 7);
+        check_battery("classic", "", select.name,
+                      test::have_cublas() ? test::other_measures() : measures_of({Metric::l1, Metric::lp}));
 }
 
 TEST_CASE("gpu: every tensor kernel passes the battery") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     int ran = 0;
     for (const gpu::StrategyInfo& kernel : gpu::tensor_kernels()) {
         const test::Rows one = test::random_rows(1, 1, 1);
@@ -116,15 +83,15 @@ TEST_CASE("gpu: every tensor kernel passes the battery") {
             continue;
         }
         ++ran;
-        CHECK(check_battery(test::tensor, kernel.name, "") == 1);
+        check_battery("tensor", kernel.name, "", {});
     }
-    if (is_hopper()) CHECK(ran == 2);
+    CHECK(ran == test::tensor_kernels_of(test::capability(), 1));
 }
 
 TEST_CASE("gpu: many batches in flight give what one batch gives") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(20'000, 101, 1, 6), query = test::random_rows(999, 101, 2, 6);
-    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+    for (const test::GpuEngine& engine : test::engines_here()) {
         test::GpuProblem problem{train, query, labels_for(20'000, 256)};
         problem.rule = {33, Weights::distance, Tie::nearest};
         const test::Searched whole = test::searched(engine, problem);
@@ -141,10 +108,11 @@ TEST_CASE("gpu: many batches in flight give what one batch gives") {
     }
 }
 
-TEST_CASE("gpu: one searcher answers searches of any k and size, with and without a vote, one after another") {
+TEST_CASE(
+    "gpu: one searcher answers searches of any k and size, with and without a vote, one after another") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(5'000, 60, 1, 5), query = test::random_rows(700, 60, 2, 5);
-    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+    for (const test::GpuEngine& engine : test::engines_here()) {
         test::GpuProblem problem{train, query, labels_for(5'000)};
         Timeline timeline;
         const auto searcher = test::opened(engine, problem, timeline);
@@ -153,9 +121,17 @@ TEST_CASE("gpu: one searcher answers searches of any k and size, with and withou
             int k;
             bool exclude;
         };
-        for (const Search& next : {Search{700, 5, false}, {1, 5, false}, {1, 9, false}, {700, 9, false},
-                                   {700, 9, true}, {2, 9, true}, {130, 1024, true}, {257, 40, false},
-                                   {700, 1, true}, {0, 3, false}, {700, 5, false}}) {
+        for (const Search& next : {Search{700, 5, false},
+                                   {1, 5, false},
+                                   {1, 9, false},
+                                   {700, 9, false},
+                                   {700, 9, true},
+                                   {2, 9, true},
+                                   {130, 1024, true},
+                                   {257, 40, false},
+                                   {700, 1, true},
+                                   {0, 3, false},
+                                   {700, 5, false}}) {
             CAPTURE(next.n);
             CAPTURE(next.k);
             CAPTURE(next.exclude);
@@ -189,10 +165,11 @@ TEST_CASE("gpu: who votes: the device where it has labels and computes the rule"
     CHECK(!lp->votes({5, Weights::distance, Tie::smallest}));
     problem.measure = {};
     problem.labels.clear();
-    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+    for (const test::GpuEngine& engine : test::engines_here()) {
         const auto unlabeled = test::opened(engine, problem, timeline);
         CHECK(!unlabeled->votes({}));
-        CHECK(test::wrong_queries(unlabeled->search(problem.query_rows(), 5, {}, timeline, {}), problem) == 0);
+        CHECK(test::wrong_queries(unlabeled->search(problem.query_rows(), 5, {}, timeline, {}), problem) ==
+              0);
         CHECK_THROWS_AS(unlabeled->search_and_vote(problem.query_rows(), {}, {}, timeline, {}), DeviceError);
     }
 }
@@ -253,7 +230,7 @@ TEST_CASE("gpu: small problem, every distance kernel and selector") {
         ran += check_small_problem(distance.name, "");
     for (const gpu::StrategyInfo& select : gpu::selectors())
         ran += check_small_problem("", select.name);
-    if (is_hopper()) CHECK(ran == 18);
+    CHECK(ran == static_cast<int>(n_distances + n_selectors) - !test::have_cublas());
 }
 
 TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
@@ -262,7 +239,7 @@ TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
     for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
         for (const gpu::StrategyInfo& select : gpu::selectors())
             ran += check_small_problem(distance.name, select.name);
-    if (is_hopper()) CHECK(ran == 81);
+    CHECK(ran == static_cast<int>((n_distances - !test::have_cublas()) * n_selectors));
 }
 
 TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
@@ -274,7 +251,6 @@ TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
         problem.measure = {metric, 3};
         if (const Refusal why = test::refuse(test::classic, problem)) {
             MESSAGE("not run: " << *why);
-            CHECK((metric == Metric::cosine || metric == Metric::pearson));  // without cuBLAS
             continue;
         }
         ++ran;
@@ -283,7 +259,7 @@ TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
         for (std::uint32_t i = 0; i < 300; ++i)  // random images: each is its own nearest
             CHECK(result.answers.neighbors.row(i)[0].index == i);
     }
-    if (is_hopper()) CHECK(ran == 5);
+    CHECK(ran == (test::have_cublas() ? 5 : 3));
 }
 
 TEST_CASE("gpu: the timeline names the stages of each engine in order, and their kinds") {
@@ -308,15 +284,17 @@ TEST_CASE("gpu: the timeline names the stages of each engine in order, and their
     };
     check_stages(test::searched(test::classic, problem),
                  {"upload", "expand", "distance", "sort", "vote", "download"});
+    if (!test::have_tensor_cores()) return;
     const test::Searched fused = test::searched(test::tensor, problem);
-    check_stages(fused, {"upload", "arrange", "prepare", "sample", "search", "fold", "scan", "vote", "download"});
+    check_stages(fused,
+                 {"upload", "arrange", "prepare", "sample", "search", "fold", "scan", "vote", "download"});
     CHECK(fused.plan.select == "fused");
 }
 
 TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used again") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(1'000, 20, 3);
-    for (const test::GpuEngine& engine : {test::classic, test::tensor}) {
+    for (const test::GpuEngine& engine : test::engines_here()) {
         test::GpuProblem problem{rows, rows, labels_for(1'000)};
         problem.batch = 10;
         Timeline timeline;
@@ -331,7 +309,8 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
         CHECK_THROWS_AS(searcher->search(problem.query_rows(), 5, {}, timeline, watch), Interrupted);
         CHECK(seen >= 200);
         CHECK(seen < 300);
-        CHECK(test::wrong_queries(searcher->search(problem.query_rows(), 5, {}, timeline, {}), problem, 50) == 0);
+        CHECK(test::wrong_queries(searcher->search(problem.query_rows(), 5, {}, timeline, {}), problem, 50) ==
+              0);
     }
 }
 
@@ -361,11 +340,12 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
           std::string::npos);
     problem.distance.clear();
     problem.select = "sort";
-    CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") != std::string::npos);
+    CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") !=
+          std::string::npos);
     CHECK(test::refuse(test::tensor, problem).value().find("takes no --select") != std::string::npos);
     problem.select.clear();
     problem.rule.k = 11;
-    for (const test::GpuEngine& engine : {test::classic, test::tensor})
+    for (const test::GpuEngine& engine : test::engines_here())
         CHECK(test::refuse(engine, problem).value().find("out of range") != std::string::npos);
     problem.rule.k = 5;
     problem.distance = "gemm";
@@ -373,7 +353,7 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
     CHECK(test::refuse(test::classic, problem).value().find("gemm computes") != std::string::npos);
     Plan plan;
     plan.device.number = 99;
-    for (const test::GpuEngine& engine : {test::classic, test::tensor})
+    for (const test::GpuEngine& engine : test::engines_here())
         CHECK_THROWS_WITH_AS(engine.settle({10, 10, 4, 5}, plan), doctest::Contains("99"), DeviceError);
 }
 

@@ -26,7 +26,7 @@ std::vector<const TensorKernel*> kernels_here(const Problem& problem) {
             MESSAGE(*why);
         else
             all.push_back(kernel);
-    if (properties.major == 9) CHECK(all.size() == (problem.dim <= 1'024 ? 2 : 1));
+    CHECK(static_cast<int>(all.size()) == test::tensor_kernels_of(test::capability(), problem.dim));
     return all;
 }
 
@@ -106,7 +106,7 @@ test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
 }  // namespace
 
 TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thresholds") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     struct Data {
         const char* name;
         test::Rows train, query;
@@ -137,7 +137,7 @@ TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thre
 }
 
 TEST_CASE("gpu: fused search on problems of random size") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     std::mt19937 random(7);
     const auto upto = [&](int most) { return std::uniform_int_distribution(1, most)(random); };
     for (int round = 0; round < 40; ++round) {
@@ -160,7 +160,7 @@ TEST_CASE("gpu: fused search on problems of random size") {
 }
 
 TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
         CAPTURE(std::string(kernel->name));
@@ -173,7 +173,7 @@ TEST_CASE("gpu: fused search with lists that overflow scans those queries and st
 }
 
 TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(8'000, 200, 1, 3), query = test::random_rows(260, 200, 2, 3);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 9})) {
         CAPTURE(std::string(kernel->name));
@@ -188,7 +188,7 @@ TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
 
 // For compute-sanitizer: every kernel of the fused search, with split and unsplit scan.
 TEST_CASE("gpu: small fused search") {
-    if (!test::have_gpu()) return;
+    if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 5})) {
         CAPTURE(std::string(kernel->name));

@@ -1,0 +1,100 @@
+#include "data/file/transfer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+namespace knn {
+
+namespace {
+
+/// How often a wait looks at the flag. A signal interrupts the poll of one thread only, and is lost where it
+/// comes just before the poll.
+constexpr int pause_ms = 50;
+
+std::atomic<const std::atomic<bool>*> stop_flag = nullptr;
+
+bool stopped() {
+    const std::atomic<bool>* flag = stop_flag.load(std::memory_order_relaxed);
+    return flag != nullptr && flag->load(std::memory_order_relaxed);
+}
+
+/// Until one of the events is there, or an error that the transfer itself will find; false and errno where a
+/// stop was asked for.
+bool wait_for(int descriptor, short events) {
+    pollfd waiting{descriptor, events, 0};
+    for (;;) {
+        const int ready = ::poll(&waiting, 1, pause_ms);
+        if (ready > 0) return true;
+        if (ready < 0 && errno != EINTR) return false;
+        if (stopped()) {
+            errno = ECANCELED;
+            return false;
+        }
+    }
+}
+
+bool is_fifo(const char* file) {
+    struct stat status = {};
+    return ::stat(file, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+bool try_again(int error) {
+    return error == EINTR || error == EAGAIN || error == EWOULDBLOCK;
+}
+
+}  // namespace
+
+void stop_transfers_on(const std::atomic<bool>& stop) {
+    stop_flag.store(&stop, std::memory_order_relaxed);
+}
+
+int open_for_writing(const char* file) {
+    for (;;) {
+        const int descriptor = ::open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (descriptor >= 0) return descriptor;
+        if (errno == ENXIO && is_fifo(file))  // nobody reads yet, and nothing can be polled for that
+            ::poll(nullptr, 0, pause_ms);
+        else if (errno != EINTR)
+            return -1;
+        if (stopped()) {
+            errno = ECANCELED;
+            return -1;
+        }
+    }
+}
+
+ssize_t read_some(int descriptor, std::span<std::uint8_t> out) {
+    for (;;) {
+        if (stopped()) {  // a slow writer may leave no pause
+            errno = ECANCELED;
+            return -1;
+        }
+        if (!wait_for(descriptor, POLLIN)) return -1;
+        const ssize_t got = ::read(descriptor, out.data(), out.size());
+        if (got >= 0 || !try_again(errno)) return got;
+    }
+}
+
+int write_all(int descriptor, std::string_view bytes) {
+    struct stat status = {};
+    const bool waits = ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode);
+    while (!bytes.empty()) {
+        if (waits && !wait_for(descriptor, POLLOUT)) return errno;
+        // A pipe that is ready takes PIPE_BUF bytes; more would wait within write(), where a stop that comes
+        // just before it is not seen.
+        const std::size_t piece = waits ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size();
+        const ssize_t written = ::write(descriptor, bytes.data(), piece);
+        if (written < 0 && !try_again(errno)) return errno;
+        if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+        if (!bytes.empty() && stopped()) return ECANCELED;
+    }
+    return 0;
+}
+
+}  // namespace knn
