@@ -27,7 +27,7 @@ bool takes_next(const std::string& word, const po::options_description& known) {
         return option != nullptr && option->semantic()->max_tokens() > 0;
     };
     if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(word);
-    std::size_t i = 1;  // "-qk" are two; what follows the first that takes a value is the value
+    std::size_t i = 1;  // "-qk" is two options; the rest after one that takes a value is its value
     while (i < word.size() && !takes_value({'-', word[i]}))
         ++i;
     return i + 1 == word.size();

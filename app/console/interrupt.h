@@ -5,8 +5,8 @@
 
 namespace knn {
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP sets the flag, which also ends transfers that wait, and
-/// the second, of whatever kind, ends the process at once. A SIGHUP that was ignored stays so (nohup).
+/// From now on the first SIGINT, SIGTERM or SIGHUP sets the flag, which also ends blocked transfers, and the
+/// second, of any kind, ends the process at once. A SIGHUP that was ignored stays ignored (nohup).
 /// SIGPIPE and SIGXFSZ are ignored: a reader that went away and a file that grew too large are errors of
 /// write(), after which the unfinished file is removed.
 void watch_for_interrupts();

@@ -11,9 +11,10 @@ namespace knn {
 
 /// An evaluation as stored in a report: everything except the votes, the neighbors and the images.
 struct SavedReport {
-    std::string file;                          ///< its name, for messages
-    std::string source;                        ///< of the data set
-    std::vector<std::filesystem::path> files;  ///< the data set's four; none: not said, or built-in digits
+    std::string file;    ///< its name, for messages
+    std::string source;  ///< of the data set
+    std::vector<std::filesystem::path>
+        files;  ///< the data set's four; empty if not given, or built-in digits
     bool synthetic = false;
     int rows = 0, cols = 0;
     Evaluation evaluation;  ///< data is null, found has no neighbors and no votes

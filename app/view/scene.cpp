@@ -61,9 +61,9 @@ void draw_verdict(Canvas& canvas, const Labels& labels, double confidence) {
 void draw_votes(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer, const Labels& labels) {
     const auto shares = vote_shares(evaluation, viewer.image());
     double y = digit_top + 138;
-    canvas.text(
-        "votes of " + std::to_string(evaluation.method.vote.k) + ' ' + noun(evaluation.method.vote.k, "neighbor"),
-        facts_left, y, 11, faint_ink, Side::left);
+    canvas.text("votes of " + std::to_string(evaluation.method.vote.k) + ' ' +
+                    noun(evaluation.method.vote.k, "neighbor"),
+                facts_left, y, 11, faint_ink, Side::left);
     constexpr double bar_left = facts_left + 44, bar_room = 430;
     for (std::size_t i = 0; i < std::min(shares.size(), max_votes); ++i) {
         y += 26;

@@ -51,7 +51,7 @@ void show(const PictureModule& module, const Frame& frame) {
         throw DeviceError("window: " + error + other_forms);
 }
 
-/// Says why the program ends: toolkits call exit() where the display server goes away.
+/// Prints why the program ends: toolkits call exit() if the connection to the display server is lost.
 class ExitWatch {
   public:
     ExitWatch() {

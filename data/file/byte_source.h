@@ -15,8 +15,8 @@
 
 namespace knn {
 
-/// Reads one file from its first byte to its last. Pipes and devices are read as they come; who waits for
-/// them gets Interrupted where the user asks to stop (data/file/transfer.h).
+/// Reads one file from its first byte to its last. Waiting for a pipe or
+/// device throws Interrupted if the user asks to stop (data/file/transfer.h).
 class ByteSource {
   public:
     /// `expected` ends each message: "an IDX file of ...". Throws DataError: no such file, a folder, not

@@ -48,7 +48,7 @@ struct LabeledImages {
 struct Dataset {
     std::string name;    ///< "MNIST" if the checksums match, else the folder's name, or "synthetic digits"
     std::string source;  ///< where it came from, for people
-    std::vector<std::filesystem::path> files;  ///< the four that were read; none of the built-in digits
+    std::vector<std::filesystem::path> files;  ///< the four that were read; empty for the built-in digits
     bool synthetic = false;
     LabeledImages train, test;
     std::vector<std::uint8_t> labels;  ///< every label that occurs in either set, ascending: the classes
