@@ -55,7 +55,7 @@ MUTATIONS = [
     # Data sets.
     ("data/set/load.cpp", load, "if (is_swap(images_error) && is_swap(labels_error))",
      "if (is_swap(images_error) || is_swap(labels_error))"),
-    ("data/set/load.cpp", load, "images.count != static_cast", "images.count > static_cast"),
+    ("data/set/load.cpp", load, "n_labels != images.count", "n_labels > images.count"),
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
     ("data/set/load.cpp", load, "data.train.rows != data.test.rows || data.train.cols", "data.train.cols"),
     ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
