@@ -98,7 +98,7 @@ TEST_CASE("bad files are told one by one and the others answered") {
 
 TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and each error is told") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     if (photos_folder().empty()) return skip("photos were not found: set MNIST_KNN_PHOTOS");
     std::vector<fs::path> photos;
     for (const auto& entry : fs::directory_iterator(photos_folder()))
@@ -192,7 +192,7 @@ TEST_CASE("with a cache, two at once, damaged or not, the answers are the same")
 
 TEST_CASE("without /proc the module for pictures is not looked for in the current folder") {
     const Digits digits;
-    if (digits.none) return skip(no_opencv);
+    if (!has_opencv) return skip(no_opencv);
     if (run({"/bin/sh", "-c", "unshare -m mount -t tmpfs none /proc"}).exit_code != 0)
         return skip("/proc cannot be hidden here: that takes root and unshare");
     const Folder folder;
