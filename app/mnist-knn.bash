@@ -1,12 +1,12 @@
-# Completion for bash. Commands, options and names are asked of the program itself, so that no list is kept here.
+# Completion for bash. Commands, options and names come from the program itself, so no list is kept here.
 
-# The names that an option takes: the program says what it expected instead of "?".
+# The names that an option takes, from the error message for the value "?".
 _mnist_knn_names() {  # PROGRAM COMMAND OPTION
     "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:+_-]+((, | or )[a-zA-Z0-9:+_-]+)*)$/\1/p' |
-        sed -E 's/, | or /\n/g' | grep -v N  # gpu:N is no name as it stands
+        sed -E 's/, | or /\n/g' | grep -v N  # gpu:N is a placeholder
 }
 
-# What stands for an option's value in the help: FILE, DIR, NAME, NAME,..., N, D, P, WHEN; nothing for a switch.
+# The placeholder of an option's value in the help: FILE, DIR, NAME, NAME,..., N, D, P, WHEN; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
     "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
@@ -23,7 +23,7 @@ _mnist_knn() {
         mapfile -t COMPREPLY < <(compgen -W "$words --help --version" -- "$current")
         return
     fi
-    # bash takes --option=value apart at the equals sign.
+    # bash splits --option=value at the equals sign.
     if [[ $current == '=' ]]; then
         current=
     elif [[ $option == '=' ]]; then
@@ -41,7 +41,7 @@ _mnist_knn() {
     NAME | WHEN)
         mapfile -t COMPREPLY < <(compgen -W "$(_mnist_knn_names "$program" "$command" "$option")" -- "$current")
         ;;
-    NAME,...)  # a list: what stands before the last comma stays
+    NAME,...)  # a list: keeps everything up to the last comma
         local begun=
         [[ $current != *,* ]] || begun=${current%,*},
         words=$(_mnist_knn_names "$program" "$command" "$option" | sed "s/^/$begun/")

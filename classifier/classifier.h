@@ -1,5 +1,5 @@
 #pragma once
-/// A k-NN classifier, wherever it runs: a training set opened on the device of a plan, ready to classify.
+/// A k-NN classifier: a training set on the device of a plan, ready to classify.
 
 #include <memory>
 
@@ -9,18 +9,18 @@
 
 namespace knn {
 
-/// What became of some images.
+/// The result of classifying images.
 struct Classified {
     Neighbors neighbors;      ///< n_query × k
     std::vector<Vote> votes;  ///< n_query
     Timeline timeline;
-    double search_ms = 0;  ///< wall clock, to the votes
-    Plan plan;             ///< what ran
+    double search_ms = 0;  ///< wall clock, votes included
+    Plan plan;             ///< with the batch size of the search
 };
 
 class Classifier {
   public:
-    /// Takes the training set to the plan's device. Images and labels outlive the classifier. Throws DeviceError.
+    /// Moves the training set to the plan's device. Images and labels must outlive this. Throws DeviceError.
     Classifier(const Training& training, const Method& method, const Resolved& resolved);
 
     const Training& training() const { return training_; }
@@ -29,7 +29,7 @@ class Classifier {
     /// Neighbors and votes of each image. Throws DeviceError, DataError (not enough memory), Interrupted.
     Classified classify(const Rows& images, const Watch& watch, Exclude exclude = {});
 
-    /// What opening took: the stages of moving and arranging the training set, and wall clock.
+    /// The time of opening: the stages that move and arrange the training set, and wall clock.
     const Timeline& opening() const { return opening_; }
     double open_ms() const { return open_ms_; }
 

@@ -23,7 +23,7 @@ constexpr const char* tensor_summary =
     "8-bit tensor cores, selection in the same kernel; the same answers, on the GPU";
 constexpr const char* classic_summary = "float4 distance kernel and a bitonic sort of each row, on the GPU";
 
-// The fastest first: `auto` takes the first one that the device has and that accepts the problem.
+// The fastest first: `auto` takes the first that the device can run and that supports the problem.
 constexpr Engine table[] = {
 #ifdef MNIST_KNN_HAS_CUDA
     {"tensor", tensor_summary, true, gpu::settle_tensor, gpu::open_tensor},
@@ -97,8 +97,8 @@ std::vector<Strategy> tensor_kernels() {
     return as_strategies(gpu::tensor_kernels());
 }
 const GpuBench* gpu_bench() {
-    static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays,
-                                     gpu::random_bench_arrays, gpu::time_kernels};
+    static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays, gpu::random_bench_arrays,
+                                    gpu::time_kernels};
     return &bench;
 }
 std::vector<Device> gpus(std::string* why_none) {

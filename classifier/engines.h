@@ -18,11 +18,11 @@ struct Engine {
     const char* name;
     const char* summary;
     bool on_gpu;
-    /// Why it cannot answer the problem on the plan's device, by the kernels that the plan names; else sets what
-    /// the plan leaves open.
+    /// Why it cannot answer the problem on the plan's device with the kernels that the plan names; if it can,
+    /// fills in the rest of the plan.
     Refusal (*settle)(const Problem& problem, Plan& plan);
-    /// For a plan that was settled; stages of moving and arranging the training set go to `timeline`. Null where
-    /// this build lacks the engine.
+    /// Needs a settled plan; adds the stages that move and arrange the training set to `timeline`. Null if this
+    /// build does not have the engine.
     std::unique_ptr<Searcher> (*open)(const Training& training, const Measure& measure, const Plan& plan,
                                       Timeline& timeline);
 };
@@ -40,7 +40,7 @@ std::vector<Strategy> selectors();
 /// The kernels among which the engine `tensor` chooses, or which --distance names with it.
 std::vector<Strategy> tensor_kernels();
 
-/// The GPUs of this machine; where there are none, `why_none` (may be null) says why: no CUDA in this build,
+/// The GPUs of this machine; if there are none, `why_none` (may be null) says why: no CUDA in this build,
 /// no driver, no device.
 std::vector<Device> gpus(std::string* why_none = nullptr);
 Device cpu_device();
@@ -58,7 +58,7 @@ struct GpuBench {
 };
 const GpuBench* gpu_bench();
 
-/// Host memory for the data set: pinned where a GPU will read it, plain otherwise.
+/// Host memory for the data set: pinned if a GPU will read it, plain otherwise.
 /// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.
 class HostMemory {
   public:

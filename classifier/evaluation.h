@@ -1,6 +1,5 @@
 #pragma once
-/// What `evaluate` found out: the one thing that every form of the report (text, json, csv, picture, html) is
-/// made from.
+/// The result of `evaluate`, from which every form of the report (text, json, csv, picture, html) is made.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +16,7 @@ struct Evaluation {
     std::int64_t n_train = 0, n_test = 0;
     std::string created;  ///< ISO 8601, UTC
     Method method;
-    Classified found;  ///< with the time of opening
+    Classified found;  ///< timeline and time include opening
     Score score;
     double load_ms = 0, wall_ms = 0;
 };

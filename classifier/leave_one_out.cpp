@@ -14,7 +14,7 @@ namespace knn {
 namespace {
 
 constexpr std::int64_t max_images = 2000;
-constexpr int max_neighbors = 32;  // a larger k is judged by these
+constexpr int max_neighbors = 32;  // a larger k uses only these
 
 LeaveOneOut sized(std::int64_t n_train) {
     LeaveOneOut sample;
@@ -47,8 +47,8 @@ std::span<const std::uint8_t> bytes_of(const std::vector<Neighbor>& neighbors) {
 
 }  // namespace
 
-LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure,
-                          bool use_cache, int threads, const Watch& watch) {
+LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure, bool use_cache,
+                          int threads, const Watch& watch) {
     if (train.count < min_sampled_images) return {};
     const bool keeps = use_cache && !set.key.empty();
     std::string file = "sample-" + set.name + "-" + std::to_string(train.count);

@@ -1,5 +1,5 @@
 #pragma once
-/// A sample of the training set, each of its images classified by all the others.
+/// Leave-one-out: a sample of the training set, and the neighbors of each of its images among all the others.
 
 #include <cstdint>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace knn {
 
-/// The neighbors of 2,000 training images, evenly spread, among all other training images.
+/// The neighbors of 2,000 evenly spaced training images among all other training images.
 struct LeaveOneOut {
     std::int64_t count = 0;         ///< images in the sample
     int k = 0;                      ///< neighbors of each
@@ -21,11 +21,11 @@ struct LeaveOneOut {
     }
 };
 
-/// Fewer training images than these have no sample: its count is 0.
+/// With fewer training images the sample is empty: its count is 0.
 inline constexpr std::int64_t min_sampled_images = 200;
 
-/// From the cache where it holds them for this training set, else by a search on the CPU, and then kept.
-/// `train`: the images that the pictures are searched among, the first ones of `set`.
+/// Reads the neighbors from the cache if it has them for this training set, else searches on the CPU and caches
+/// them. `train`: the images that pictures are compared with, the first ones of `set`.
 LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure, bool use_cache,
                           int threads, const Watch& watch);
 

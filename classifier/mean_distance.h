@@ -9,7 +9,8 @@
 
 namespace knn {
 
-/// Of the nearest five at most: for l2 the Euclidean distance, for other metrics the distance as users read it.
+/// The mean over the nearest five neighbors at most: for l2 of Euclidean distances, for other metrics of the
+/// distances that users see.
 inline double mean_distance(std::span<const Neighbor> neighbors, const Measure& measure) {
     const auto nearest = neighbors.first(std::min<std::size_t>(neighbors.size(), 5));
     double sum = 0;

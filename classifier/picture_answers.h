@@ -1,5 +1,5 @@
 #pragma once
-/// What `classify` found out about each picture.
+/// The result of `classify` for each picture.
 
 #include <cstdint>
 #include <optional>
@@ -20,9 +20,9 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
-    double confidence = 0;                   ///< the winner's share of the votes, also where it is rejected
+    double confidence = 0;                   ///< the winner's share of the votes, also if rejected
     std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
-    std::vector<Neighbor> neighbors;         ///< in order; empty where there was nothing to search for
+    std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
 };
 
 /// One picture, whose answer is an `error` or `digits`.
@@ -31,12 +31,12 @@ struct PictureAnswer {
     std::string error;           ///< "what is wrong; what was expected"
     int rows = 0, cols = 0;      ///< of the picture
     std::vector<Answer> digits;  ///< exactly one unless pages were asked for
-    std::vector<Step> steps;     ///< where they shall be explained; reduced in size
+    std::vector<Step> steps;     ///< if they are to be explained; reduced in size
 };
 
 struct PictureAnswers {
     bool pages = false;  ///< pictures with any number of digits (--many)
-    Rows train;     ///< 28×28
+    Rows train;          ///< 28×28
     std::span<const std::uint8_t> labels;
     Measure measure;
     std::vector<PictureAnswer> pictures;  ///< in the order given

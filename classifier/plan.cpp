@@ -18,7 +18,7 @@ const Engine& first_engine(std::span<const Engine> table, bool on_gpu) {
     return *std::find_if(table.begin(), table.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
 }
 
-/// Whether the selector is one of the CPU's own.
+/// Whether the selector runs on the CPU.
 bool selects_on_cpu(const Wish& wish) {
     if (wish.select.empty()) return false;
     const std::vector<Strategy> all = selectors();
@@ -26,10 +26,11 @@ bool selects_on_cpu(const Wish& wish) {
                        [&](const Strategy& one) { return one.name == wish.select && !one.on_gpu; });
 }
 
-/// Whether a GPU is to be used if there is one.
+/// Whether to use a GPU if there is one.
 bool wants_gpu(const Wish& wish) {
     const Engine* named = find_engine(wish.engine.value_or(default_engine));
-    return wish.device.kind != DeviceKind::cpu && (named == nullptr || named->on_gpu) && !selects_on_cpu(wish);
+    return wish.device.kind != DeviceKind::cpu && (named == nullptr || named->on_gpu) &&
+           !selects_on_cpu(wish);
 }
 
 void check_combination(const Wish& wish) {
@@ -57,7 +58,7 @@ void check_combination(const Wish& wish) {
                          " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
 }
 
-/// Kernels and engines say what they cannot do; what to do instead is known here.
+/// Kernels and engines say what they do not support; the advice is added here.
 [[noreturn]] void refuse(const std::string& why, bool on_gpu) {
     const bool told = why.find("; expected") != std::string::npos;
     throw UsageError(told ? why
@@ -76,14 +77,14 @@ Plan plan_for(const Wish& wish, const Engine& engine, const Device& device) {
     return plan;
 }
 
-/// With this engine or not at all.
+/// With this engine only; throws UsageError if it cannot.
 Resolved resolve_with(const Engine& engine, const Wish& wish, const Problem& problem, const Device& device) {
     Resolved resolved{&engine, plan_for(wish, engine, device), ""};
     if (const Refusal why = engine.settle(problem, resolved.plan)) refuse(*why, engine.on_gpu);
     return resolved;
 }
 
-/// The kernels that a wish names are those of a GPU.
+/// For the CPU: the kernels that a wish names run on a GPU.
 Wish without_kernels(Wish wish) {
     wish.distance.clear();
     wish.select.clear();
@@ -160,7 +161,7 @@ Planner::Planner(const Wish& wish) : wish_(wish) {
     const Engine* named = find_engine(wish.engine.value_or(default_engine));
     likely_ = on_gpu && named != nullptr ? named : &first_engine(engines(), on_gpu);
     if (!on_gpu) return;
-    // The default policy looks in this thread, later, where the system gives no more threads.
+    // The default policy: if no thread can be started, `get` looks for GPUs.
     machine_ = std::async([] {
         Machine machine;
         machine.gpus = gpus(&machine.why_no_gpu);

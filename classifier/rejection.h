@@ -2,9 +2,9 @@
 /// Rejects a picture that is no digit, by thresholds from the training set.
 ///
 /// A sample of 2,000 training images, evenly spread, is classified by all the others (leave one out), which
-/// shows how near and how unanimous the neighbors of true digits are. A picture is rejected where its
-/// neighbors are stranger than those of nearly all true digits: farther away, the more so the less they
-/// agree; or where they agree less than those of true digits nearly ever do. docs/rejection.md has the
+/// shows how near and how unanimous the neighbors of true digits are. A picture is rejected if its
+/// neighbors are farther away than those of nearly all true digits, weighted by how little they agree, or if
+/// they agree less than those of nearly all true digits. docs/rejection.md has the
 /// figures.
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace knn {
 /// The limits for one voting rule and one metric.
 class Rejection {
   public:
-    /// Rejects nothing where there is no sample.
+    /// Rejects nothing if the sample is empty.
     Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const VotingRule& rule,
               const Measure& measure = {});
 
-    /// Why the answer is rejected, for people; empty where it stands. `neighbors`: k of them, in order.
+    /// Why the answer is rejected, for people; empty if it is accepted. `neighbors`: k of them, in order.
     std::string reason(std::span<const Neighbor> neighbors, const Vote& vote) const;
 
     double strange() const { return strange_; }

@@ -1,5 +1,5 @@
 #pragma once
-/// Right and wrong, counted.
+/// Accuracy, confusion matrix and scores of each class.
 
 #include <cstdint>
 #include <span>
@@ -11,11 +11,11 @@ namespace knn {
 
 struct ClassScore {
     int label = 0;
-    double precision = 0, recall = 0, f1 = 0;  ///< 0 where nothing was predicted or nothing is there
+    double precision = 0, recall = 0, f1 = 0;  ///< 0 if the class is never predicted or never occurs
     std::int64_t support = 0;
 };
 
-/// Right and wrong, counted. Rows and columns of the confusion matrix stand for `labels`, in that order.
+/// Rows and columns of the confusion matrix correspond to `labels`, in that order.
 struct Score {
     std::vector<std::uint8_t> labels;  ///< the classes, ascending
     std::int64_t correct = 0, total = 0;

@@ -11,7 +11,7 @@
 
 namespace knn {
 
-/// The pixels of each digit, followed by those of its smaller size where it has one: the rows to search for.
+/// The pixels of each digit, followed by those of its smaller size if it has one: the rows to search for.
 std::vector<std::uint8_t> rows_to_search(std::span<DigitImage* const> digits);
 
 /// Each digit's row in the answer of that search. A digit whose smaller size is chosen has these pixels from

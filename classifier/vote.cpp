@@ -10,7 +10,7 @@ namespace knn {
 
 namespace {
 
-constexpr std::int64_t least_queries = 4096;  // of a thread: starting one takes as long as some thousand votes
+constexpr std::int64_t min_queries = 4096;  // per thread: starting one takes as long as some thousand votes
 
 double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
@@ -51,8 +51,7 @@ std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t
         for (std::int64_t q = begin; q < end; ++q)
             all[static_cast<std::size_t>(q)] = vote(neighbors.row(q), labels, rule, measure);
     };
-    const std::int64_t piece =
-        std::max(divide_up(neighbors.n_query, std::max(threads, 1)), least_queries);
+    const std::int64_t piece = std::max(divide_up(neighbors.n_query, std::max(threads, 1)), min_queries);
     std::vector<std::jthread> helpers;
     for (std::int64_t begin = piece; begin < neighbors.n_query; begin += piece)
         helpers.emplace_back(vote_some, begin, std::min(begin + piece, neighbors.n_query));

@@ -14,8 +14,8 @@ namespace knn {
 
 /// The vote of one query. `neighbors`: k >= 1, in order; `labels`: of the training set.
 ///
-/// The order of operations, all in IEEE double precision, rounded to nearest, nothing fused; whoever follows
-/// it gets the same bits:
+/// The order of operations, all in IEEE double precision, rounded to nearest, without fused multiply-add; an
+/// implementation that follows it gives the same bits:
 /// 1. sum[c] = 0 for every label c = 0..255.
 /// 2. For rank r = 0 .. k-1, in this order, with c = labels[neighbors[r].index] and
 ///    D = neighbors[r].distance (a score, see data/core/metric.h): sum[c] = sum[c] + w, where w is
@@ -24,7 +24,7 @@ namespace knn {
 ///      1.0 / double(D), one division; for l1 d = double(D), for cosine and pearson d = double(the float
 ///      whose bits D is), and 1.0 / (d * d), one multiplication and one division;
 ///    - Weights::distance and neighbors[0].distance == 0: 1.0 where D == 0, and no vote where D > 0
-///      (images at distance 0 alone vote, as in scikit-learn).
+///      (only images at distance 0 vote, as in scikit-learn).
 /// 3. The winner has the largest sum. Among sums that are equal as doubles: Tie::smallest takes the smallest
 ///    label, Tie::nearest the label of the first neighbor (lowest rank) whose sum is that largest one.
 /// 4. total = 0.0 + sum[0] + sum[1] + ... + sum[255], in this order (adding the zeros changes nothing, they
@@ -36,7 +36,7 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
 std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                                    Weights weights, const Measure& measure);
 
-/// The vote of every query, on so many threads.
+/// The vote of every query, on `threads` threads.
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads = 1);
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Arrays for the kernels: aligned to cache lines, and not initialized, so that each page is first touched
-/// by the thread that fills it.
+/// Arrays for the kernels: aligned to cache lines and uninitialized, so that each page is first touched by
+/// the thread that fills it.
 
 #include <cstddef>
 #include <memory>

@@ -13,7 +13,7 @@ constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t no_image = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
 
-/// Few spare places keep the limit close to the truth, many make pruning rare.
+/// Spare capacity: little keeps the limit tight, much makes pruning rare.
 std::size_t room_of(int k) {
     return static_cast<std::size_t>(k + std::clamp(k, 16, 1024));
 }

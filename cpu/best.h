@@ -10,10 +10,10 @@
 
 namespace knn::cpu {
 
-/// Each query has a list with room for k neighbors and some more. What is nearer than the query's limit is
-/// put at the end; when the list is full, the k best are kept and the limit falls to the distance of the
-/// worst of them. Training images must come in ascending order of index: one that is as far away as the
-/// limit then loses the tie against every neighbor in the list, so the test is a plain "less than".
+/// Each query has a list with a capacity above k. Images nearer than the query's limit are appended; when the
+/// list is full, the k best are kept and the limit falls to the distance of the worst of them. Training
+/// images must come in ascending order of index: one at exactly the limit then loses the tie against every
+/// neighbor in the list, so the test is a plain "less than".
 class BestLists {
   public:
     /// For up to `queries` queries at once; throws std::bad_alloc.
@@ -32,13 +32,13 @@ class BestLists {
     /// `room` limits for Pass::limits.
     const std::uint32_t* limits() const { return limits_.data(); }
 
-    /// Hits in the panel whose first image is `first`; images from `n_train` on are padding.
+    /// Adds the hits in the panel that starts at image `first`; images from `n_train` on are padding.
     void take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train);
 
-    /// Distances to n images from `first` on.
+    /// Adds the distances to n images from `first` on.
     void take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first);
 
-    /// The best of a query, in order; what is missing to k becomes a sentinel that sorts last.
+    /// The best of a query, in order; if fewer than k, padded with a sentinel that sorts last.
     void finish(std::int64_t query, std::span<Neighbor> best);
 
   private:

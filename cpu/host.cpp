@@ -25,7 +25,7 @@ std::string content_of(const fs::path& file) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The first number of a file; nothing where there is no file or no number ("max").
+/// The first number of a file; nothing if there is no file or no number ("max").
 std::optional<double> number_in(const fs::path& file) {
     std::ifstream in(file);
     double number = 0;
@@ -53,10 +53,10 @@ bool lists(const std::string& names, const std::string& name) {
     return false;
 }
 
-/// The folders of the control groups of a process, innermost first, that limit `controller`. A line of
-/// `self` is "number:controllers:path"; version 2 has the number 0 and no controllers. A limit of an outer
-/// group holds for the inner ones, so all of them up to the root count. In a container the path may name a
-/// folder outside of what is mounted: then only the root is there to be read.
+/// The folders of a process's control groups that limit `controller`, innermost first. A line of `self` is
+/// "number:controllers:path"; version 2 has the number 0 and no controllers. A limit of an outer group also
+/// applies to inner ones, so all up to the root count. In a container the path may be outside of the mount:
+/// then only the root can be read.
 std::vector<fs::path> group_folders(const std::string& self, const fs::path& root,
                                     const std::string& controller) {
     std::vector<fs::path> folders;
@@ -87,7 +87,7 @@ std::optional<double> cpus_of(const fs::path& group) {
     return std::nullopt;
 }
 
-/// Names of version 2, else of version 1.
+/// Uses the file names of version 2, else of version 1.
 std::optional<double> free_bytes_of(const fs::path& group) {
     const auto limit = number_in(group / "memory.max"), limit_1 = number_in(group / "memory.limit_in_bytes");
     if (!limit && !limit_1) return std::nullopt;
@@ -124,7 +124,7 @@ std::int64_t available_bytes() {
 
 int available_threads() {
     int threads = static_cast<int>(std::thread::hardware_concurrency());
-    // The set grows until the system's mask fits: machines may have more processors than one cpu_set_t.
+    // Grows the set until the system's mask fits: machines may have more processors than one cpu_set_t.
     for (std::size_t sets = 1; sets <= 64; sets *= 2) {
         std::vector<cpu_set_t> mask(sets);
         if (sched_getaffinity(0, sets * sizeof(cpu_set_t), mask.data()) != 0) continue;

@@ -11,7 +11,7 @@ std::int64_t group_bytes(const Kernel& kernel) {
     return kernel.form == QueryForm::pairs ? 2 * group_pixels : group_pixels;
 }
 
-/// What the image adds to a distance; see kernel.h.
+/// The image's term of a distance; see kernel.h.
 std::uint32_t image_term(const Kernel& kernel, PixelSums sums) {
     const bool shifted = kernel.form == QueryForm::shifted_bytes;
     switch (kernel.arithmetic) {
@@ -28,7 +28,7 @@ std::uint32_t query_term(const Kernel& kernel, PixelSums sums) {
     return kernel.arithmetic == Arithmetic::squares ? sums.squares : sums.plain;
 }
 
-/// Calls put(group, its four bytes) for each of `groups` groups of a row; pixels after the end are 0.
+/// Calls put(group, its four bytes) for each of `groups` groups of a row; pixels beyond the end are 0.
 template <class Put>
 void for_groups(const std::uint8_t* row, std::int64_t dim, std::int64_t groups, const Put& put) {
     const std::int64_t whole = dim / group_pixels;

@@ -1,5 +1,5 @@
 #pragma once
-/// Images in the order in which a kernel reads them (the layouts are in kernel.h).
+/// Images in the layouts that kernels read (see kernel.h).
 
 #include <cstdint>
 
@@ -16,13 +16,13 @@ struct PixelSums {
 };
 PixelSums sums_of(const std::uint8_t* row, std::int64_t dim);
 
-/// The groups of pixels of an image; what fills up the last group and the last row is 0.
+/// Number of pixel groups per image; the last group and the last row are padded with 0.
 constexpr std::int64_t groups_of(const Kernel& kernel, std::int64_t dim) {
     const std::int64_t groups = (dim + group_pixels - 1) / group_pixels;
     return kernel.form == QueryForm::rows ? round_up(groups, row_groups) : groups;
 }
 
-/// Training images in panels. Images and pixels that fill up the last panel and group are 0.
+/// Training images in panels. The last panel and the last group are padded with 0.
 class Panels {
   public:
     /// Allocates, without filling; throws std::bad_alloc.
@@ -31,7 +31,7 @@ class Panels {
     /// Bytes that the constructor allocates for this problem.
     static std::int64_t bytes(const Kernel& kernel, std::int64_t n_train, std::int64_t dim);
 
-    /// Packs one panel; different panels by different threads at will.
+    /// Packs one panel; different threads may pack different panels concurrently.
     void fill(std::int64_t panel);
 
     std::int64_t count() const { return count_; }
@@ -50,7 +50,7 @@ class Panels {
     Aligned<std::uint32_t> terms_;  ///< count × images
 };
 
-/// A block of queries in strips, for one thread, used again and again.
+/// A block of queries in strips, owned and reused by one thread.
 class QueryBlock {
   public:
     /// Room for `largest` queries; throws std::bad_alloc.
@@ -58,7 +58,7 @@ class QueryBlock {
 
     static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest);
 
-    /// Packs all of `rows`. Queries that fill up the last strip are 0.
+    /// Packs all of `rows`. The last strip is padded with 0.
     void fill(Rows rows);
 
     std::int64_t strips() const { return strips_; }

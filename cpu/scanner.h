@@ -1,5 +1,5 @@
 #pragma once
-/// The two ways to look at training images. Each thread has a scanner of its own; `begin` takes a block of
+/// The two ways to read training images. Each thread has its own scanner; `begin` takes a block of
 /// queries, `scan` compares it with one unit of the training set.
 
 #include <cstdint>

@@ -1,14 +1,13 @@
 #pragma once
-/// From what kernels count to the scores of data/core/metric.h, and from limits of scores to what kernels
-/// test for.
+/// Converts kernel results to the scores of data/core/metric.h, and score limits to what kernels test.
 ///
-/// A kernel looks at every pair and finds those that may be near; a scorer works out their scores:
+/// A kernel tests every pair and finds candidates; a scorer computes their scores:
 ///
-///   metric           kernel counts                     scorer
-///   l2, l1           the score itself                  has nothing to do
+///   metric           kernel computes                   scorer
+///   l2, l1           the score itself                  nothing to do
 ///   cosine, pearson  products, tested against floors   cosine_score of those above
-///   lp               differences (p <= 1) or squares,  the sum in double precision, in the order of the
-///                    which bound the sum from below    pixels, of those that the bound lets through
+///   lp               differences (p <= 1) or squares,  the sum in double precision, in pixel order,
+///                    which bound the sum from below    of those that the bound does not prune
 
 #include <cstdint>
 #include <memory>
@@ -20,10 +19,10 @@
 
 namespace knn::cpu {
 
-/// The arithmetic of the kernels that serve a metric.
+/// The arithmetic of the kernels for a metric.
 Arithmetic arithmetic_of(const Measure& measure);
 
-/// One thread's, for one block of queries at a time. This one is for l2 and l1.
+/// Per thread, for one block of queries at a time. The base class is for l2 and l1.
 class Scorer {
   public:
     Scorer(const Kernel& kernel, Rows train) : kernel_(kernel), train_(train) {}
@@ -31,17 +30,17 @@ class Scorer {
 
     virtual void begin(Rows queries) { queries_ = queries; }
 
-    /// Before a panel is scanned: turns the limits of `pass`, which are scores, into what the kernel tests.
+    /// Called before a panel is scanned: converts the limits of `pass` from scores to what the kernel tests.
     virtual void aim(Pass&, std::int64_t /*panel*/) {}
 
-    /// Replaces what the kernel counted by scores. `limits` are scores: what is not below may get any score
-    /// that is not below either.
+    /// Replaces the kernel's results by scores. `limits` are scores: a pair at or above its limit may get any
+    /// score at or above it.
     virtual void score(std::span<Hit>, std::int64_t /*panel*/, const std::uint32_t* /*limits*/) {}
 
-    /// Before the queries are compared with training images first .. first + n - 1, rows as they are.
+    /// Called before the queries are compared with the unpacked training images first .. first + n - 1.
     virtual void begin_rows(std::int64_t /*first*/, std::int64_t /*n*/) {}
 
-    /// The scores of one query and these rows.
+    /// The scores of one query with these rows.
     virtual void score_rows(std::int64_t query, std::int64_t first, std::span<std::uint32_t> scores);
 
   protected:
@@ -49,14 +48,14 @@ class Scorer {
     Rows train_, queries_;
 };
 
-/// What the scorers of all threads share. This one is for l2 and l1.
+/// Shared by the scorers of all threads. The base class is for l2 and l1.
 class Scoring {
   public:
     Scoring(const Kernel& kernel, Rows train) : kernel_(kernel), train_(train) {}
     virtual ~Scoring() = default;
 
-    /// Works out what is needed of a panel's images before it is scanned; different panels by different
-    /// threads at will. Not needed for rows as they are.
+    /// Precomputes the terms of a panel's images before it is scanned; different threads may fill different
+    /// panels concurrently. Not needed for unpacked rows.
     virtual void fill(std::int64_t /*panel*/) {}
 
     /// For blocks of at most `largest_block` queries; throws std::bad_alloc.
@@ -67,14 +66,12 @@ class Scoring {
     Rows train_;
 };
 
-/// `panels`: whether panels will be scanned, and memory for their terms is needed. Throws std::bad_alloc.
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train,
-                                      bool panels);
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train,
-                                              bool panels);
+/// `panels`: whether panels will be scanned, which needs memory for their terms. Throws std::bad_alloc.
+std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels);
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels);
 std::unique_ptr<Scoring> make_power_scoring(double p, const Kernel& kernel, Rows train, bool panels);
 
-/// Bytes that scoring with panels allocates for a training set, at most.
+/// Maximum bytes that scoring with panels allocates for a training set.
 std::int64_t scoring_bytes(const Measure& measure, const Kernel& kernel, std::int64_t n_train,
                            std::int64_t dim);
 

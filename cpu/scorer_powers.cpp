@@ -1,11 +1,12 @@
-/// lp: sums of table lookups in double precision, for the pairs that a cheap bound lets through.
+/// lp: sums of table lookups in double precision, for pairs that a cheap bound does not prune.
 ///
-/// With d = |a - b| / 255, which is at most 1, S = Σ dᵖ is bounded from below by what kernels count:
+/// With d = |a - b| / 255 <= 1, S = Σ dᵖ is bounded from below by what kernels compute:
 ///     p <= 1       S >= Σ d,  as dᵖ >= d;
 ///     1 < p <= 2   S >= Σ d², as dᵖ >= d²;
-///     p > 2        Σ d² <= n^(1 - 2/p) · S^(2/p), by the inequality of power means over the n pixels that
-///                  differ, of which there are at most as many as both images together have with ink.
-/// So a pair whose count is above the bound of the query's limit cannot be below the limit.
+///     p > 2        Σ d² <= n^(1 - 2/p) · S^(2/p), by the power mean inequality over the n pixels that
+///     differ;
+///                  n is at most the number of nonzero pixels of both images together.
+/// So a pair whose count exceeds the bound of the query's limit cannot be below the limit.
 
 #include <algorithm>
 #include <bit>
@@ -22,9 +23,9 @@ namespace knn::cpu {
 namespace {
 
 constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on bits are no finite float
+constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on the bits are not a finite float
 
-/// More than what rounding takes: a sum of 66,051 terms is within 10⁻¹¹ of its value.
+/// More than the rounding error: a sum of 66,051 terms is accurate to 10⁻¹¹.
 constexpr double slack = 1 + 1e-9;
 
 std::int64_t ink_of(const std::uint8_t* row, std::int64_t dim) {
@@ -47,7 +48,7 @@ class Powers {
     std::array<double, 511> both_;
 };
 
-/// Pairs whose sums grow side by side: one alone would wait for each of its additions.
+/// Pairs summed concurrently: a single sum would be bound by the latency of its additions.
 constexpr std::size_t abreast = 4;
 struct Pairs {
     const std::uint8_t *a[abreast], *b[abreast];
@@ -55,8 +56,7 @@ struct Pairs {
     double sums[abreast];
 };
 
-/// Adds the terms in the order of the pixels; stops where all sums have reached their limits, since they
-/// never shrink.
+/// Adds the terms in pixel order; stops when all sums have reached their limits, since they never decrease.
 void add_powers(Pairs& pairs, const Powers& powers, std::int64_t dim) {
     constexpr std::int64_t between_tests = 64;
     const double* const center = powers.center();
@@ -78,7 +78,7 @@ std::uint32_t score_of(double sum) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(sum));
 }
 
-/// Sums of many pairs, `abreast` at a time; each score is written where its pair says.
+/// Sums of many pairs, `abreast` at a time; writes each score to its pair's output.
 class Queue {
   public:
     Queue(const Powers& powers, std::int64_t dim) : powers_(powers), dim_(dim) {}
@@ -137,7 +137,8 @@ class PowerScoring : public Scoring {
     std::unique_ptr<Scorer> scorer(std::int64_t largest_block) const override;
 
     const Powers& powers() const { return powers_; }
-    /// n^(1 - 2/p), where n is the most pixels in which an image of the panel can differ from the query.
+    /// n^(1 - 2/p), where n is the maximum number of pixels in which an image of the panel can differ from
+    /// the query.
     double spread(std::int64_t panel, std::int64_t query_ink) const {
         if (powers_.p() <= 2) return 1;
         const std::int64_t n = std::min(train_.dim, ink_[static_cast<std::size_t>(panel)] + query_ink);
@@ -146,7 +147,7 @@ class PowerScoring : public Scoring {
 
   private:
     Powers powers_;
-    Aligned<std::int64_t> ink_;  ///< of the image of each panel that has the most
+    Aligned<std::int64_t> ink_;  ///< per panel: nonzero pixels of an image, at most
     std::vector<double> roots_;  ///< n^(1 - 2/p) for n = 0 .. dim
 };
 
@@ -195,10 +196,10 @@ class PowerScorer : public Scorer {
     }
 
   private:
-    /// A query's limit, worked out anew only where it has changed.
+    /// A query's limit, recomputed only when it changes.
     struct Aim {
         std::uint32_t limit = no_limit;
-        double root = 0;  ///< the limit's sum, to the power of 2/p where p > 2
+        double root = 0;  ///< the limit's sum, to the power of 2/p if p > 2
         std::int64_t ink = 0;
     };
 
@@ -219,7 +220,7 @@ class PowerScorer : public Scorer {
     }
 
     const PowerScoring& shared_;
-    double unit_;                        ///< what a pixel with the largest difference counts
+    double unit_;                        ///< count of a pixel with the largest difference
     std::vector<std::uint32_t> limits_;  ///< of the counts
     std::vector<Aim> aims_;
 };

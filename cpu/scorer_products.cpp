@@ -1,4 +1,4 @@
-/// Cosine and pearson: exact products and sums, cosine_score of the pairs that may be near.
+/// Cosine and pearson: exact products and sums, cosine_score of the candidates.
 
 #include <bit>
 #include <cmath>
@@ -14,14 +14,14 @@ namespace knn::cpu {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on bits are no finite float
+constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on the bits are not a finite float
 
-/// More than what rounding takes from 1 - floor / norm: some 10⁻¹⁵.
+/// More than the rounding error of 1 - floor / norm, about 10⁻¹⁵.
 constexpr double slack = 1e-12;
 
-/// The integers that cosine_score takes, from products and sums of pixels (data/core/metric.h).
+/// The arguments of cosine_score, from products and sums of pixels (data/core/metric.h).
 struct Correlation {
-    bool centered = false;  ///< pearson: means taken off, times dim
+    bool centered = false;  ///< pearson: mean-centered, times dim
     std::int64_t dim = 0;
 
     std::int64_t norm(PixelSums a) const {
@@ -67,13 +67,12 @@ class ProductScoring : public Scoring {
     std::int64_t images_;
     Aligned<PixelSums> sums_;
     Aligned<double> plain_;    ///< Σp for pearson, 0 for cosine
-    Aligned<double> weights_;  ///< 1 / norm; 0 for images that have none
+    Aligned<double> weights_;  ///< 1 / norm; 0 if the norm is 0
 };
 
 class ProductScorer : public Scorer {
   public:
-    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train,
-                  std::int64_t largest_block)
+    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t largest_block)
         : Scorer(kernel, train),
           shared_(shared),
           correlation_(shared.correlation()),
@@ -123,11 +122,11 @@ class ProductScorer : public Scorer {
     }
 
   private:
-    /// What norm_a · norm_b · (1 - score) / norm_b must reach for a score below the limit.
+    /// The minimum of norm_a · norm_b · (1 - score) / norm_b for a score below the limit.
     static double floor_of(std::uint32_t limit, double norm) {
         if (limit == 0) return never;
         if (limit >= first_no_number) return -never;
-        if (norm == 0) return never;  // all images are at distance 1: none is nearer than those in the list
+        if (norm == 0) return never;  // all images are at distance 1, none nearer than those in the list
         return (1 - std::bit_cast<float>(limit) - slack) * norm;
     }
 
@@ -144,8 +143,7 @@ std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t largest_block) const
 
 }  // namespace
 
-std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train,
-                                              bool panels) {
+std::unique_ptr<Scoring> make_product_scoring(Metric metric, const Kernel& kernel, Rows train, bool panels) {
     return std::make_unique<ProductScoring>(metric == Metric::pearson, kernel, train, panels);
 }
 

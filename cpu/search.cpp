@@ -27,7 +27,7 @@ constexpr int max_threads = 1024;
 /// threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16 queries.
 constexpr std::int64_t few_queries = 12;
 
-/// The neighbors of all slices, before they are merged, may take this much.
+/// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
 
 using Clock = std::chrono::steady_clock;
@@ -36,7 +36,7 @@ double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// The most queries in a block: the block stays in a level-2 cache while the panels pass by, and each panel
+/// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each panel
 /// is used often before the next one is read.
 std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
     constexpr std::int64_t most = 1024, least = 96;
@@ -44,19 +44,19 @@ std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t 
     return round_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
 }
 
-/// Training images in the order in which the kernel reads them, and what is known of them.
+/// Training images in the order in which the kernel reads them, with precomputed terms.
 struct Packed {
     Panels panels;
     std::unique_ptr<Scoring> scoring;
 };
 
-/// The training set and everything that all searches of it share.
+/// The training set and what all its searches share.
 struct Resident {
     Rows train;
     Measure measure;
     const Kernel& kernel;
     Plan plan;
-    std::optional<Packed> packed;  ///< by the first search of more than few_queries queries
+    std::optional<Packed> packed;  ///< made by the first search of more than few_queries queries
 };
 
 /// One search in progress: what its steps share.
@@ -87,11 +87,11 @@ class Search {
     Timeline& timeline_;
     Work work_;
     Team team_;
-    Neighbors slices_;  ///< slices × n_query rows where there is more than one slice
+    Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
     Neighbors found_;
 };
 
-/// The slices of the training set whose neighbors fit the room, at least 1.
+/// The number of slices of the training set whose neighbors fit in that memory, at least 1.
 std::int64_t max_slices(std::int64_t n_query, int k) {
     const std::int64_t row_bytes = k * std::int64_t{sizeof(Neighbor)};
     return std::max<std::int64_t>(slices_bytes / (std::max<std::int64_t>(n_query, 1) * row_bytes), 1);
@@ -116,7 +116,7 @@ Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, 
             max_slices(queries.count, k)),
       team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
 
-/// Throws DataError before anything is allocated that cannot be had.
+/// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
     const Kernel& kernel = resident_.kernel;
     const Rows& train = resident_.train;

@@ -21,17 +21,17 @@ int available_threads();
 std::vector<std::string> instruction_sets();
 
 /// The one that a search uses: the best, or the one named by the environment variable MNIST_KNN_ISA.
-/// Throws UsageError where that is unknown or cannot run here.
+/// Throws UsageError if that is unknown or cannot run here.
 std::string instruction_set();
 
-/// Why this engine cannot answer the problem; else sets the plan's kernel, selector and threads. Throws
-/// UsageError (bad MNIST_KNN_ISA).
+/// Why this engine does not support the problem; if it does, sets the plan's kernel, selector and threads.
+/// Throws UsageError (bad MNIST_KNN_ISA).
 Refusal settle(const Problem& problem, Plan& plan);
 
-/// The engine for a settled plan. Answers do not depend on the number of threads, on the batch or on the
-/// instruction set. The training images are packed into panels by the first search that has enough queries.
-/// Stages of a search: `pack`, `distance` and `select` (milliseconds of each thread, averaged over the
-/// threads, because the two alternate within a fraction of a millisecond); `pack` is wall time.
+/// The engine for a settled plan. Answers do not depend on the number of threads, the batch size or the
+/// instruction set. The first search with enough queries packs the training images into panels. Stages of a
+/// search: `pack` (wall time), `distance` and `select` (milliseconds per thread, averaged over the threads,
+/// because the two alternate within a fraction of a millisecond).
 std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
                                Timeline& timeline);
 

@@ -36,7 +36,7 @@ void Team::run(const std::function<void(int)>& work) {
             for (int thread = 1; thread < threads_; ++thread)
                 others.emplace_back([this, &work, thread] { guarded(work, thread); });
         } catch (const std::system_error&) {
-            // No more threads to be had: those that run share the work.
+            // The system refused another thread: those that run share the work.
         }
         guarded(work, 0);
     }

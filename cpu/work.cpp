@@ -7,10 +7,10 @@
 namespace knn::cpu {
 
 namespace {
-/// Smaller blocks read panels too often for what they compute: 8 strips, and no fewer than 64 queries. The
-/// last ones may be smaller than 8 strips.
+/// Blocks have at least 8 strips and 64 queries: smaller ones read panels too often for their work. The last
+/// blocks may have fewer than 8 strips.
 constexpr std::int64_t few_strips = 8, few_queries = 64;
-constexpr std::int64_t tasks_of_a_thread = 4;  ///< at least, so that a slow thread can leave some to others
+constexpr std::int64_t tasks_per_thread = 4;  ///< at least, for load balancing
 
 constexpr std::int64_t quotient_up(std::int64_t n, std::int64_t by) {
     return (n + by - 1) / by;
@@ -18,7 +18,7 @@ constexpr std::int64_t quotient_up(std::int64_t n, std::int64_t by) {
 }  // namespace
 
 Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest,
-           std::int64_t most_slices)
+           std::int64_t max_slices)
     : n_query_(n_query),
       units_(units),
       threads_(threads),
@@ -27,10 +27,10 @@ Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t s
       largest_(std::min(largest, round_up(std::max<std::int64_t>(n_query, 1), strip))) {
     if (threads == 1 || n_query == 0) return;
     const std::int64_t good = std::max(last_, few_strips * strip), blocks = quotient_up(n_query, good);
-    if (blocks < threads * tasks_of_a_thread) {
-        slices_ = std::min({units, most_slices, quotient_up(threads * tasks_of_a_thread, blocks)});
-        // As many tasks for each thread as for the others.
-        const std::int64_t rounds = std::max(quotient_up(blocks * slices_, threads), tasks_of_a_thread);
+    if (blocks < threads * tasks_per_thread) {
+        slices_ = std::min({units, max_slices, quotient_up(threads * tasks_per_thread, blocks)});
+        // The same number of tasks for each thread.
+        const std::int64_t rounds = std::max(quotient_up(blocks * slices_, threads), tasks_per_thread);
         const std::int64_t even = round_up(quotient_up(n_query * slices_, rounds * threads), strip);
         largest_ = std::min({good, even, largest_});
     } else {

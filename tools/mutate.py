@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the small mistakes of tools/mutations.py in a copy of the tree, one at a time, and tells which of them the
-tests do not notice. Exit 1 if there is one, 2 if a mutation no longer fits the tree."""
+"""Makes the small mistakes of tools/mutations.py in a copy of the tree, one at a time, and lists those that the tests
+do not notice. Exit 1 if there is one, 2 if a mutation no longer fits the tree."""
 
 import argparse
 import os
@@ -30,7 +30,7 @@ def title(mutation):
 
 
 def check_fit(mutations):
-    """Each old text must stand in its file exactly once: a table that went out of date proves nothing."""
+    """Each old text must occur in its file exactly once; otherwise the table is out of date and proves nothing."""
     misfits = []
     for mutation in mutations:
         path = ROOT / mutation[0]
@@ -38,12 +38,12 @@ def check_fit(mutations):
         if count != 1:
             misfits.append(f"  {count} times: {title(mutation)}")
     if misfits:
-        fail("the old text must stand in its file once; mend tools/mutations.py:\n" + "\n".join(misfits))
+        fail("the old text must occur in its file once; correct tools/mutations.py:\n" + "\n".join(misfits))
 
 
 def copy_tree(folder):
-    """What git knows and what it does not ignore, as it stands in the working tree. Files that are the same stay, with
-    what was built from them."""
+    """The files of the working tree that git does not ignore. Unchanged files are not touched, so that what was built
+    from them stays valid."""
     names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT,
                            check=True, capture_output=True, text=True).stdout.split("\0")
     for path in folder.rglob("*"):

@@ -1,6 +1,6 @@
 """What tools/mutate.py changes, one at a time: (file, tests, old text, new text).
 
-The old text stands in the file exactly once. The tests are cases of unit_tests, as doctest takes them after -tc, or of
+The old text occurs in the file exactly once. The tests are cases of unit_tests, as doctest takes them after -tc, or of
 cli_tests after "cli:"."""
 
 problem = "problem:*,cpu::search: refuses*,exponents out of range*,load: images whose*"
@@ -28,7 +28,7 @@ MUTATIONS = [
     ("data/core/problem.cpp", problem, "problem.n_train >= max_count", "problem.n_train > max_count"),
     ("data/core/problem.cpp", problem, "problem.dim < 1", "problem.dim < 0"),
     ("data/core/problem.cpp", problem, "problem.dim > max_dim", "problem.dim >= max_dim"),
-    ("data/core/problem.cpp", problem, "problem.p <= max_p", "problem.p < max_p"),
+    ("data/core/problem.cpp", problem, "measure.p <= max_p", "measure.p < max_p"),
     ("data/core/problem.cpp", problem, "problem.k > largest_k", "problem.k > max_k"),
     ("data/core/metric.cpp", metric, "norm_a == 0 || norm_b == 0", "norm_a == 0"),
     ("data/core/metric.cpp", metric, "std::max(distance, 0.0)", "distance"),
@@ -42,8 +42,8 @@ MUTATIONS = [
     ("data/set/idx.cpp", idx, "magic[3] != kind.rank", "magic[3] > kind.rank"),
     ("data/set/idx.cpp", idx, "if (count == 0)", "if (count == 1)"),
     ("data/set/idx.cpp", idx, "rows > most || cols > most ||", "rows > most ||"),
-    ("data/set/idx.cpp", idx, "*source.most_bytes() - std::min(*source.most_bytes(), header.bytes)",
-     "*source.most_bytes()"),
+    ("data/set/idx.cpp", idx, "*source.max_bytes() - std::min(*source.max_bytes(), header.bytes)",
+     "*source.max_bytes()"),
     ("data/set/idx.cpp", idx, "grown.resize(std::min(size, std::max(first_piece, 2 * got)))",
      "grown.resize(std::max(first_piece, 2 * got))"),
     ("data/set/idx_write.cpp", idx, "size > std::numeric_limits<std::uint32_t>::max()", "size < 0"),
@@ -55,7 +55,7 @@ MUTATIONS = [
     # Data sets.
     ("data/set/load.cpp", load, "if (is_swap(images_error) && is_swap(labels_error))",
      "if (is_swap(images_error) || is_swap(labels_error))"),
-    ("data/set/load.cpp", load, "images.count != static_cast", "images.count > static_cast"),
+    ("data/set/load.cpp", load, "n_labels != images.count", "n_labels > images.count"),
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
     ("data/set/load.cpp", load, "data.train.rows != data.test.rows || data.train.cols", "data.train.cols"),
     ("data/set/load.cpp", load, "{&data.train, &data.test}", "{&data.train}"),
@@ -93,11 +93,11 @@ MUTATIONS = [
     ("data/picture/digit_image_group.cpp", digit, "return a.box.x < b.box.x", "return a.box.x > b.box.x"),
     ("data/picture/digit_image_group.cpp", digit, "over > 0.4 * std::min(first.height",
      "over > 1.1 * std::min(first.height"),
-    ("data/file/atomic_file.cpp", atomic, "renamed_ = ::rename(path_.c_str(), place.c_str()) == 0",
-     "renamed_ = ::rename(path_.c_str(), place.c_str()) <= 0"),
+    ("data/file/unfinished_file.cpp", atomic, "std::rename(path_.c_str(), place_.c_str()) == 0",
+     "std::rename(path_.c_str(), place_.c_str()) <= 0"),
     # The search on the CPU.
     ("cpu/best.cpp", lists, "std::nth_element(keys, keys + (k_ - 1),", "std::nth_element(keys, keys + k_,"),
-    ("cpu/best.cpp", lists, "if (distance >= limits_[query])", "if (distance + 1 >= limits_[query])"),
+    ("cpu/best.cpp", lists, "if (distance >= limits_[query] ||", "if (distance + 1 >= limits_[query] ||"),
     ("cpu/best.cpp", lists, "if (image + lane < n_train)", "if (image + lane <= n_train)"),
     ("cpu/best.cpp", lists, "std::sort(keys, keys + k_)", "std::sort(keys, keys + k_ - 1)"),
     ("cpu/pack.cpp", search, "if (g == whole)", "if (g > whole)"),
@@ -105,8 +105,8 @@ MUTATIONS = [
      "{pixels[0], pixels[1], pixels[2], pixels[3]}"),
     ("cpu/work.cpp", work, "units_ * (slice_ + 1) / slices_", "units_ * slice_ / slices_ + units_ / slices_"),
     ("cpu/work.cpp", work, "std::min(block, n_query_ - query_)", "block"),
-    ("cpu/work.cpp", work, "rounded_up((n_query_ - query_) / (2 * threads_), strip_)",
-     "rounded_up((n_query_ - query_) / threads_, strip_)"),
+    ("cpu/work.cpp", work, "round_up((n_query_ - query_) / (2 * threads_), strip_)",
+     "round_up((n_query_ - query_) / threads_, strip_)"),
     ("cpu/scorer.cpp", search, "measure.p <= 1 ?", "measure.p <= 2 ?"),
     ("cpu/scorer_powers.cpp", search, "slack = 1 + 1e-9", "slack = 0.98"),
     ("cpu/scorer_powers.cpp", search, "done && sums[n] >= pairs.limits[n]", "done && sums[n] >= pairs.limits[n] / 2"),
@@ -119,13 +119,14 @@ MUTATIONS = [
     ("cpu/kernels/kernel_plain.cpp", search, "((even >> 16) + (odd >> 16))", "(even >> 16)"),
     ("cpu/kernels/kernel_avx2.cpp", search, "_mm256_srli_epi16(bytes, 8)", "_mm256_srli_epi16(bytes, 7)"),
     # From neighbors to answers.
-    ("classifier/vote.cpp", vote, "sums[label] > sums[winner]", "sums[label] >= sums[winner]"),
+    ("classifier/vote.cpp", vote, "max_element(sums.begin(), sums.end())",
+     "max_element(sums.begin() + 1, sums.end())"),
     ("classifier/vote.cpp", vote, "zeros_alone = neighbors.front()", "zeros_alone = neighbors.back()"),
-    ("classifier/vote.cpp", vote, "label <= largest_label", "label < largest_label"),
-    ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == most", "sums[labels[neighbor.index]] > 0"),
-    ("classifier/evaluation.cpp", score, "score.correct == 0 ? 0 : (center", "false ? 0 : (center"),
-    ("classifier/evaluation.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
-    ("classifier/evaluation.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
+    ("classifier/vote.cpp", vote, "rule.tie == Tie::nearest", "rule.tie != Tie::nearest"),
+    ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == *largest", "sums[labels[neighbor.index]] > 0"),
+    ("classifier/score.cpp", score, "score.correct == 0 ? 0 : (center", "false ? 0 : (center"),
+    ("classifier/score.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
+    ("classifier/score.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
     ("classifier/rejection.cpp", rejection, "not_strange = 0.991", "not_strange = 0.98"),
     ("classifier/rejection.cpp", rejection, "too_divided = 0.002", "too_divided = 0.004"),
     ("classifier/rejection.cpp", rejection, "if (mean > strange_)", "if (mean >= strange_)"),

@@ -1,5 +1,5 @@
 #pragma once
-/// The experiments, a file each.
+/// The experiments, one file each.
 
 #include "data/core/neighbors.h"
 

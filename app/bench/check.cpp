@@ -1,4 +1,4 @@
-// Which options of `bench` go together. None is ignored silently.
+// Which options of `bench` can be combined. None is ignored silently.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* files[] = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
-/// The options that a case may have its own of, and the names of rows.
+/// Options whose value the case may fix, and the names of rows.
 void check_case(const BenchCase& which, const Options& options) {
     const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
     for (const char* name :
@@ -29,7 +29,7 @@ void check_case(const BenchCase& which, const Options& options) {
                              (which.names.empty() ? "one of the two" : one_of(which.names)));
 }
 
-/// --distance and --select are for rows of kernels.
+/// --distance and --select apply to rows of kernels.
 void check_strategies(const Options& options) {
     const Wish& wish = options.wish;
     const BenchOptions& bench = options.bench;

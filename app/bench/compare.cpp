@@ -6,8 +6,8 @@
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/section.h"
-#include "data/core/format.h"
 #include "cpu/serial/serial.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* experiment = "compare";
 
-/// The names of the GPU's strategies that the user wants.
+/// The names of the requested GPU strategies.
 std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>& all) {
     std::vector<std::string> names;
     for (const Strategy& one : all)
@@ -24,10 +24,10 @@ std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>
 }
 
 std::string both(const Measurement& a, const Measurement& b) {
-    return a.good() && b.good() ? short_number(a.us_a_query() + b.us_a_query()) : "";
+    return a.good() && b.good() ? short_number(a.us_per_query() + b.us_per_query()) : "";
 }
 
-/// What a machine without GPU does without, by name.
+/// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
     run.need_gpu(experiment, "distance", wanted(run, distance_kernels()), problem);
     run.need_gpu(experiment, "select", wanted(run, selectors()), problem);
@@ -36,13 +36,13 @@ void leave_out_gpu(BenchRun& run, const Problem& problem) {
             run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
 }
 
-/// The selector behind each distance kernel.
+/// The selector that runs after each distance kernel.
 std::string select_behind(const BenchRun& run) {
     return run.options().wish.select.empty() ? "bitonic_topk" : run.options().wish.select;
 }
 
-/// Fills the matrix for the selectors: by the kernel of --distance, else by the first that knows the metric,
-/// among them `float4` first. Returns its name; where there is none, the reason of the first in `why`.
+/// Fills the matrix for the selectors: with the kernel of --distance, else the first that supports the
+/// metric, preferring `float4`. Returns its name; if there is none, `why` is the reason of the first.
 std::string fill(BenchRun& run, BenchArrays& arrays, Refusal& why) {
     std::vector<std::string> names = {"float4"};
     for (const Strategy& kernel : distance_kernels())
@@ -67,7 +67,7 @@ void compare_distances(BenchRun& run, const Workload& work, BenchArrays& arrays,
             section.add(one);
             continue;
         }
-        // Rows that this kernel did not reach are garbage; a selection must not be judged by them.
+        // Rows that this kernel did not compute are garbage; selections must not be checked on them.
         arrays.fill(name);
         const Measurement behind = run.select(work, arrays, experiment, select, k, run.trial(0.2));
         section.add(one, {both(one, behind)});
@@ -136,12 +136,13 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
-/// What remains of `tensor` without copies and launches one by one.
+/// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
     if (!run.has_gpu() || !run.wants("tensor")) return;
     Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
     section.add(run.kernels(work, experiment, k, run.trial()));
-    section.note("launched as one CUDA graph, from the queries to the votes; the training set is prepared before.");
+    section.note(
+        "launched as one CUDA graph, from the queries to the votes; the training set is prepared before.");
     section.finish();
 }
 

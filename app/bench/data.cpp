@@ -2,8 +2,8 @@
 
 #include "app/bench/run.h"
 #include "app/commands/loaded_set.h"
-#include "data/core/format.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/words.h"
 
 namespace knn {

@@ -1,5 +1,5 @@
 #pragma once
-/// The images that a run measures on, when no case says which: a data set, or random bytes with --dim.
+/// The images of a run without --case: a data set, or random bytes with --dim.
 
 #include <memory>
 #include <string>
@@ -14,16 +14,16 @@ namespace knn {
 class BenchRun;
 
 struct BenchData {
-    std::unique_ptr<HostMemory> memory;  ///< of the data set: pinned where there is a GPU
-    Dataset dataset;                     ///< empty where the images are random
+    std::unique_ptr<HostMemory> memory;  ///< of the data set: pinned if there is a GPU
+    Dataset dataset;                     ///< empty if the images are random
     std::unique_ptr<Workload> work;
-    std::string text;  ///< what they are
+    std::string text;  ///< description
 };
 
 /// Throws DataError, UsageError (more images wanted than there are; k larger than their number).
 BenchData bench_data(BenchRun& run, int largest_k);
 
-/// What a title says of the metric: ", metric cosine", ", metric lp with p = 3"; nothing of l2.
+/// The metric in a title: ", metric cosine", ", metric lp with p = 3"; empty for l2.
 std::string metric_words(const Measure& measure);
 
 /// "60,000 training and 10,000 test images of 784 pixels".

@@ -1,6 +1,5 @@
-// Seeds 002, 003 and 004 state figures; 000 and 001 show theirs in diagrams alone, of which the text has
-// neither values nor, but for a few, sizes. Texts are as printed, also where a paper rounds or contradicts
-// itself.
+// Seeds 002, 003 and 004 state figures; 000 and 001 only show diagrams without values and with few sizes in
+// the text. Texts are as printed, even if a paper rounds or contradicts itself.
 
 #include "app/bench/figures.h"
 

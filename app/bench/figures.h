@@ -1,5 +1,5 @@
 #pragma once
-/// Every figure that the papers state about their experiments, as they print it, in one table.
+/// Table of all figures that the papers state about their experiments, as printed.
 
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace knn {
 
-/// One figure: where it stands, what it is of, and the text itself.
+/// One figure: its source, what it measures, and the printed text.
 struct Figure {
     const char* source;  ///< seed and section or table: "seed 003, 4.1"
     const char* row;     ///< "large", "case 3"
@@ -21,16 +21,16 @@ struct Figure {
 };
 const std::vector<Figure>& paper_figures();
 
-/// The figure of this place; null where the text does not state it.
+/// The figure with this source, row and column; null if the text does not state it.
 const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column);
 
 /// Its text, or "not stated".
 std::string stated(std::string_view source, std::string_view row, std::string_view column);
 
-/// All figures whose source begins so, for the report.
+/// All figures whose source begins with `source`, for the report.
 std::vector<Quote> quotes_of(std::string_view source);
 
-/// The sizes of seed 002, appendix A: the same nine for both of its systems.
+/// The nine sizes of seed 002, appendix A, the same for both of its systems.
 struct SinghCase {
     const char* name;
     int n_query, n_train, dim;

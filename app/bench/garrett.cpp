@@ -1,5 +1,5 @@
 // Seed 003, §3 and §4: the optimizations of a thread per training image, one after another, and the final
-// table. As there, the images travel as floats, a launch answers one test image, and the sort is bitonic.
+// table. As there, images are uploaded as floats, a launch handles one test image, and the sort is bitonic.
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr const char* experiment = "garrett";
 constexpr std::string_view previous = "seed 003, 4.1, previous version",
                            final_version = "seed 003, 4.1, final version";
 
-/// One rung: what it changes, and everything that it has then.
+/// One rung: what it changes, and its full configuration.
 struct Rung {
     const char* change;
     const char* kernel;
@@ -67,7 +67,8 @@ void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measuremen
              one.good() ? with_commas(one.n_query) + (one.partial() ? partial_mark : "") : "",
              time_cell(one, spread.median / n),
              one.good() ? short_number(spread.low / n) + " to " + short_number(spread.high / n) : "",
-             first || !one.good() || !above.good() ? "" : percent(one.us_a_query() / above.us_a_query(), 0),
+             first || !one.good() || !above.good() ? ""
+                                                   : percent(one.us_per_query() / above.us_per_query(), 0),
              first ? "all: " + stated(previous, "whole", "execution time") + " s" : "not stated"});
         if (one.good())
             panel.bars.push_back({rung.change + std::string(one.partial() ? partial_mark : ""),
@@ -148,7 +149,7 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
     table.notes = {"execution: the paper's is its whole program, ours the search from upload to votes.",
                    "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
                        " right in " + stated(previous, "whole", "execution time") + " s."};
-    note_marks(table);  // launches are alike, one a test image
+    note_marks(table);  // launches are equal, one per test image
     run.report().tables.push_back(std::move(table));
 }
 

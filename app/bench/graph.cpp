@@ -1,4 +1,4 @@
-// The k-nearest-neighbor graph: each training image looks for its k nearest among all the others.
+// The k-nearest-neighbor graph: the k nearest of each training image among all the others.
 
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
@@ -11,7 +11,7 @@ namespace knn {
 namespace {
 
 constexpr int usual_k = 10;
-constexpr std::int64_t checked_points = 1000;  // the CPU engine need not answer all of them twice
+constexpr std::int64_t checked_points = 1000;  // so that the CPU engine does not search all of them twice
 
 int k_of(const Options& options) {
     return options.given.contains("-k") ? options.method.vote.k : usual_k;

@@ -1,6 +1,5 @@
-// Seed 001, Figs. 4 to 9: selection alone, from rows of uniformly random values. The formulas with the sizes
-// and the speed-ups are missing from its text, so the sizes here are ours and the paper's values "not
-// stated".
+// Seed 001, Figs. 4 to 9: selection only, from rows of uniformly random values. Its text lacks the formulas
+// with the sizes and the speed-ups, so the sizes here are ours and the paper's values "not stated".
 
 #include "app/bench/cases.h"
 #include "app/bench/series.h"
@@ -25,7 +24,7 @@ class Komarov {
         run.need_gpu("komarov", "select", names, {65'536, 1024, 1, 128});
     }
 
-    /// `rival`: what the paper compares with. `x`: which size varies; one line for each k.
+    /// `rival`: the paper's comparison. `x`: the size that varies; one line per k.
     void figure(const std::string& number, const std::string& title, const std::string& rival,
                 const std::string& x, const std::vector<Point>& points, bool a_query = false) {
         std::vector<std::string> ways;
@@ -63,7 +62,7 @@ class Komarov {
         diagram.add_to(run_.report());
     }
 
-    /// Below the table before.
+    /// Adds a note to the last table.
     void note(const std::string& text) {
         if (!run_.report().tables.empty()) run_.report().tables.back().notes.push_back(text);
     }
@@ -78,14 +77,14 @@ class Komarov {
         const Measurement one = serial
                                     ? run_.serial_random(problem, experiment, run_.trial(0.1))
                                     : run_.select_random(*arrays, problem, experiment, name, run_.trial(0.1));
-        diagram.value(way(name, problem.k), one, a_query ? one.us_a_query() : one.ms_median());
+        diagram.value(way(name, problem.k), one, a_query ? one.us_per_query() : one.ms_median());
     }
 
     static constexpr const char* ours_ = "multiselect";
     BenchRun& run_;
 };
 
-/// Every k at every place; `sizes` is (queries, row length).
+/// All combinations of k and size; `sizes`: (queries, row length).
 std::vector<Point> points(const std::vector<std::pair<std::int64_t, std::int64_t>>& sizes,
                           const std::vector<int>& ks) {
     std::vector<Point> all;

@@ -4,8 +4,8 @@
 
 #include "app/bench/run.h"
 #include "classifier/classifier.h"
-#include "data/core/format.h"
 #include "cpu/search.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -30,7 +30,7 @@ void take(Measurement& measured, const Trial& trial) {
     if (trial.refusal) measured.left_out = *trial.refusal;
 }
 
-/// Powers are looked up, not computed.
+/// Not for lp, whose powers are looked up.
 bool countable(const Problem& problem) {
     return problem.measure.metric != Metric::lp;
 }
@@ -42,7 +42,7 @@ void count_distances(Measurement& measured, const Trial& trial) {
     if (countable(measured.problem)) measured.operations = trial.operations * n * n_train * dim;
 }
 
-/// What is asked for, whatever the engine does: a product and a sum for each pair and pixel.
+/// Nominal operations, for every engine: a multiplication and an addition per pair and pixel.
 void count_search(Measurement& measured) {
     const Problem& problem = measured.problem;
     if (!countable(problem)) return;
@@ -66,7 +66,7 @@ void BenchRun::prepare(Workload& work, std::int64_t most) {
         work.checked = sample(work.query().count, most);
         for (const std::int64_t q : work.checked)
             pixels.insert(pixels.end(), queries.row(q), queries.row(q) + queries.dim);
-        exclude = {exclude.first, queries.count - 1, most - 1};  // as `sample` spreads them
+        exclude = {exclude.first, queries.count - 1, most - 1};  // spaced as in `sample`
         queries = {pixels.data(), most, queries.dim};
     }
     work.expected = search_on_cpu(work.train(), queries, k, work.measure, exclude, watch_);
@@ -128,7 +128,8 @@ Measurement BenchRun::select(const Workload& work, BenchArrays& arrays, const st
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const std::string& experiment, bool pinned) {
+Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const std::string& experiment,
+                             bool pinned) {
     Measurement measured = started(experiment, "upload", pinned ? "pinned" : "pageable", report_.gpu,
                                    work.problem(work.max_k()));
     take(measured, arrays.time_upload(pinned, trial()));
@@ -137,8 +138,9 @@ Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const st
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
-                                    const std::string& name, const TrialOptions& options) {
+Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem,
+                                    const std::string& experiment, const std::string& name,
+                                    const TrialOptions& options) {
     Measurement measured = started(experiment, "select", name, report_.gpu, problem);
     take(measured, arrays.time_select(name, problem.k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
@@ -170,7 +172,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
     if (both.select.ms.empty()) return {keep(both.distance), keep(both.select)};
     both.select.wrong = work.mismatch(trial.neighbors);
     count_distances(both.distance, trial.distance);
-    // One query after another reads all training bytes each time.
+    // Each query reads all training bytes.
     const double pairs = static_cast<double>(both.distance.n_query) * static_cast<double>(work.train().count);
     both.distance.bytes = pairs * static_cast<double>(work.train().dim + 4);
     count_selection(both.select);
@@ -207,7 +209,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
 
     Classifier classifier(work.training(), {work.measure, {.k = k}}, resolved);
     measured.open_ms = classifier.open_ms();
-    constexpr std::int64_t few = 256, growth = 4;  // of the runs that tell how long all would take
+    constexpr std::int64_t few = 256, growth = 4;  // queries of the runs that estimate the total
     const std::int64_t all = work.query().count;
     Rows queries;
     Classified found;
@@ -215,17 +217,17 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
         measured.n_query = n;
         queries = work.query().first(n);
         found = classifier.classify(queries, watch_, work.exclude);
-        // What the first search arranges for all others is part of opening.
+        // Counts what the first search packs for all others as part of opening.
         for (const Stage& stage : found.timeline.stages())
             if (stage.name == "pack") measured.open_ms += stage.total_ms;
         const double next_ms =
             found.search_ms * static_cast<double>(std::min(growth * n, all)) / static_cast<double>(n);
-        const bool affordable = next_ms * TrialOptions::least_runs < options.budget_ms;
+        const bool affordable = next_ms * TrialOptions::min_runs < options.budget_ms;
         if (n == all || (!affordable && !all_queries)) break;
     }
     measured.wrong = work.mismatch(found.neighbors);
     const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(found.search_ms, 1e-3)),
-                                std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
     for (int run = 0; run < runs; ++run) {
         found = classifier.classify(queries, watch_, work.exclude);
         measured.ms.push_back(found.search_ms);

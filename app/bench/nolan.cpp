@@ -1,6 +1,6 @@
 // Seed 000, §5: the whole search, distances and selection, with one size varied at a time around 128 queries,
-// 65,536 reference points, 64 dimensions and k = 128. The paper shows diagrams; their values, and how far
-// their axes reach, are not in its text.
+// 65,536 reference points, 64 dimensions and k = 128. The paper shows diagrams; its text has neither their
+// values nor the ranges of their axes.
 
 #include "app/bench/cases.h"
 #include "app/bench/series.h"
@@ -18,7 +18,7 @@ struct Sizes {
 class Nolan {
   public:
     explicit Nolan(BenchRun& run) : run_(run) {
-        // The paper's three, the one that it proposes, and the best of this program beside them.
+        // The paper's three, the one that it proposes, and the best of this program.
         for (const char* name :
              {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect"})
             if (run.wants(name)) selectors_.emplace_back(name);
@@ -30,14 +30,14 @@ class Nolan {
         selectors_.clear();
     }
 
-    /// Whether this machine has what was asked for, so that there are figures.
+    /// Whether this machine can run any of the requested selectors.
     bool any() const { return !selectors_.empty() || !on_cpu_.empty(); }
 
     std::int64_t ways() const {
         return static_cast<std::int64_t>(selectors_.size() + on_cpu_.size()) + (selectors_.empty() ? 0 : 1);
     }
 
-    /// One figure: these sizes one after another.
+    /// One figure with these sizes.
     void figure(const std::string& number, const std::string& title, const std::string& x,
                 const std::vector<std::pair<std::int64_t, Sizes>>& points, const std::string& says) {
         std::vector<std::string> columns = selectors_;
@@ -79,22 +79,22 @@ class Nolan {
         return k;
     }
 
-    /// Adds both parts of a search to the diagram, as far as both were measured.
+    /// Adds both parts of a search to the diagram, if both were measured.
     static void add(Diagram& diagram, const std::string& name, Measurement select,
                     const Measurement& distance) {
-        const double us_a_query = select.us_a_query() + distance.us_a_query();
+        const double us_per_query = select.us_per_query() + distance.us_per_query();
         if (!distance.good() && select.good()) {
             select.ms.clear();
             select.wrong = distance.wrong;
         }
-        // Both on as many as the one with the fewest: times of a query stay.
+        // Scales both to the smaller number of queries; times per query are unchanged.
         const double share = select.n_query > distance.n_query && select.n_query > 0
                                  ? static_cast<double>(distance.n_query) / static_cast<double>(select.n_query)
                                  : 1;
         select.n_query = std::min(select.n_query, distance.n_query);
         for (double& ms : select.ms)
             ms *= share;
-        diagram.value(name, select, us_a_query * 1e-3 * static_cast<double>(select.n_query));
+        diagram.value(name, select, us_per_query * 1e-3 * static_cast<double>(select.n_query));
     }
 
     void measure(Diagram& diagram, const std::string& number, const Workload& work, BenchArrays* arrays,

@@ -14,7 +14,7 @@ namespace {
 constexpr struct {
     const char *engine, *distance, *select;
 } variants[] = {
-    {"classic", "gemm", "replace_max"},  // the fastest that do not fuse: what `tensor` has to beat
+    {"classic", "gemm", "replace_max"},  // the fastest unfused strategies: the baseline of `tensor`
 };
 
 }  // namespace

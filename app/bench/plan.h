@@ -1,5 +1,5 @@
 #pragma once
-/// What `bench` can run, by name. Every list here is read from the tables of engines, kernels and selectors.
+/// What `bench` can run, by name. All lists here are read from the tables of engines, kernels and selectors.
 
 #include <string>
 #include <vector>
@@ -9,27 +9,27 @@
 
 namespace knn {
 
-/// A whole search: an engine, with strategies that are not its own where they are named.
+/// A whole search: an engine, optionally with strategies other than its own.
 struct SearchWay {
     std::string name;  ///< "tensor", "classic+gemm+replace_max"
     const Engine* engine = nullptr;
     std::string distance, select;  ///< empty: the engine's own
 };
 
-/// Every engine as it is, and with strategies that others are to be compared with.
+/// Every engine, and engines with other strategies that serve as baselines.
 std::vector<SearchWay> search_ways();
-/// The one of this name; it is there.
+/// The one of this name, which must exist.
 SearchWay search_way(const std::string& name);
 
 bool has(const std::vector<std::string>& names, const std::string& name);
 
-/// The distances that one CPU thread computes, as a row is called.
+/// Name of the row for the distances on one CPU thread.
 inline constexpr const char* serial_distances = "serial";
 
 /// Everything that --only takes.
 std::vector<std::string> bench_names();
 
-/// The names in "a,b,c". Throws UsageError, with the nearest name, where one is unknown.
+/// The names in "a,b,c". Throws UsageError, with the nearest name, if one is unknown.
 std::vector<std::string> parse_only(const std::string& text);
 
 /// Whether --only lets this name run.
@@ -38,22 +38,22 @@ bool is_wanted(const BenchOptions& options, const std::string& name);
 /// An experiment.
 struct BenchCase {
     const char* name;
-    const char* summary;  ///< behind its name in the title: whose it is, and what
+    const char* summary;  ///< after its name in the title: authors and topic
     void (*run)(class BenchRun& run);
-    /// The options that it does not have an answer of its own to: "data" where it is about a data set, sizes.
+    /// The options that it does not fix itself: "data" if it uses a data set, sizes.
     std::vector<std::string> takes;
-    /// The names that --only takes with it: rows that do without the others.
+    /// The names that --only accepts with it: rows that do not depend on others.
     std::vector<std::string> names;
 };
 const std::vector<BenchCase>& bench_cases();
-/// The one of this name; null where there is none.
+/// The one of this name; null if there is none.
 const BenchCase* find_case(const std::string& name);
 
 /// Whether the run reads a data set.
 bool uses_data_set(const Options& options);
 
-/// Throws UsageError where options contradict each other or would do nothing: a case has its own sizes, a
-/// kernel of the GPU has no use for --device cpu.
+/// Throws UsageError if options contradict each other or would have no effect: a case has its own sizes, a
+/// GPU kernel cannot be combined with --device cpu.
 void check_bench_options(const Options& options);
 
 }  // namespace knn

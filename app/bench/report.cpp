@@ -12,7 +12,7 @@ double rate(double amount, double ms) {
     return amount > 0 && ms > 0 ? amount / ms * 1e-6 : 0;
 }
 
-/// The share of a rate that the limit's own run reached.
+/// The share of a measured limit.
 LimitShare within(double reached, double limit, const char* name, const char* above) {
     if (limit <= 0 || reached <= 0) return {};
     if (reached > limit) return {0, above};
@@ -25,11 +25,11 @@ std::string rounded(double value) {
 
 }  // namespace
 
-double Measurement::us_a_query() const {
+double Measurement::us_per_query() const {
     return n_query > 0 ? ms_median() * 1e3 / static_cast<double>(n_query) : 0;
 }
 double Measurement::ms_of_all() const {
-    return good() ? us_a_query() * 1e-3 * static_cast<double>(problem.n_query) : 0;
+    return good() ? us_per_query() * 1e-3 * static_cast<double>(problem.n_query) : 0;
 }
 double Measurement::gb_per_s() const {
     return rate(bytes, ms_median());
@@ -59,10 +59,9 @@ std::vector<LeftOut> BenchReport::left_out_alone() const {
     return alone;
 }
 
-/// The direct form spends two instructions on three operations of a pair and pixel, a subtraction and a
-/// multiply-add, so it can reach three quarters of the rate that multiply-adds alone have. The limit of the
-/// memory is that of a copy: none applies to what the cache holds or to what is faster, as reading alone may
-/// be.
+/// The direct form takes two instructions for three operations per pair and pixel, a subtraction and a
+/// multiply-add, so it can reach three quarters of the multiply-add rate. The memory limit is that of a copy;
+/// it does not apply to data that fits in the cache, nor to faster access, as reading alone may be.
 LimitShare BenchReport::share_of(const Measurement& measured) const {
     constexpr double direct_form = 0.75, noise = 1.05;
     const bool counted = measured.part != "distance" || measured.operations > 0;
@@ -110,7 +109,7 @@ std::vector<std::string> measured_cells(const BenchReport& report, const Measure
     return {with_commas(measured.n_query) + (measured.partial() ? partial_mark : ""),
             short_number(spread.median),
             short_number(spread.low) + " to " + short_number(spread.high),
-            short_number(measured.us_a_query()),
+            short_number(measured.us_per_query()),
             rounded(measured.gb_per_s()),
             rounded(measured.gflop_per_s()),
             share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};

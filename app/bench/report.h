@@ -1,5 +1,5 @@
 #pragma once
-/// What `bench` found, and the forms in which it is shown.
+/// The results of `bench`, and the forms in which they are written.
 
 #include <iosfwd>
 #include <string>
@@ -12,61 +12,61 @@
 
 namespace knn {
 
-/// Where the serial search runs.
+/// The device of the serial search.
 inline constexpr const char* one_cpu_thread = "cpu, 1 thread";
 
-/// One part of a search, timed. Where `left_out` says why, it was not; where `wrong` says what, its answers
-/// were not those of the reference, and its times count for nothing.
+/// One timed part of a search. If `left_out` is set, it was not run, for that reason; if `wrong` is set, its
+/// answers differ from the reference, and its times are void.
 struct Measurement {
     std::string experiment;            ///< "compare", or the case and its figure or table: "nolan 5.4"
     std::string part;                  ///< distance, select, search or upload
     std::string name;                  ///< of the kernel, selector or engine
     std::string on;                    ///< "gpu:0", "cpu", "cpu, 1 thread"
-    Problem problem;                   ///< what was asked for
-    std::int64_t n_query = 0;          ///< how many of its queries each run answered
+    Problem problem;                   ///< as requested
+    std::int64_t n_query = 0;          ///< queries that each run answered
     std::vector<double> ms;            ///< of each run
-    std::vector<double> kernels_ms;    ///< of a search on a GPU: what its kernels took of each run
+    std::vector<double> kernels_ms;    ///< of a search on a GPU: kernel time of each run
     double open_ms = 0;                ///< of a search: opening the training set
     double bytes = 0, operations = 0;  ///< of a run; 0: not counted
     std::string left_out, wrong;
 
     bool good() const { return !ms.empty() && wrong.empty(); }
-    /// Whether it is of some of the queries only.
+    /// Whether only some of the queries were timed.
     bool partial() const { return good() && n_query < problem.n_query; }
     Spread spread() const { return spread_of(ms); }
     double ms_median() const { return spread().median; }
-    double us_a_query() const;
-    /// For all queries, multiplied where fewer were timed; 0 where it is not good.
+    double us_per_query() const;
+    /// For all queries, extrapolated if fewer were timed; 0 if it is not good.
     double ms_of_all() const;
     double gb_per_s() const;
     double gflop_per_s() const;
 };
 
-/// Behind what is of some of the queries only, and what it means.
+/// The mark of extrapolated times, and its meaning.
 inline constexpr const char
     *partial_mark = " *",
     *multiplied_note = "*: fewer queries were timed, and their time multiplied; --seconds gives more time.";
 
-/// How much of what the device can do a measurement reached.
+/// The share of a device limit that a measurement reached.
 struct LimitShare {
     double share = 0;   ///< 0: no limit applies, or none was measured
-    std::string limit;  ///< "memory", "arithmetic"; or why none applies
+    std::string limit;  ///< "memory", "arithmetic"; or the reason why none applies
 };
 
-/// A figure of a paper beside ours.
+/// A figure of a paper.
 struct Quote {
     std::string what, text, unit, source;  ///< text: as printed, or "not stated"
 };
 
-/// A table as it is printed: the first column to the left, the others to the right.
+/// A table as printed: the first column left-aligned, the others right-aligned.
 struct BenchTable {
     std::string title;
     std::vector<std::string> columns;
     std::vector<std::vector<std::string>> rows;
-    std::vector<std::string> notes;  ///< a line each, below
+    std::vector<std::string> notes;  ///< one line each, below the table
 };
 
-/// Says below the table what the marks in it mean, where there are some.
+/// Adds a note on the marks in the table, if there are any.
 void note_marks(BenchTable& table);
 
 /// What was not run, and why.
@@ -78,8 +78,8 @@ struct BenchReport {
     std::string experiment = "compare";  ///< or the case
     std::string created;                 ///< ISO 8601, UTC
     std::string title;                   ///< one line: what is measured on what
-    std::string data;                    ///< what the images are
-    std::string checked;                 ///< how answers were judged
+    std::string data;                    ///< description of the images
+    std::string checked;                 ///< how answers were checked
     std::vector<Device> devices;
     std::string gpu;  ///< "gpu:0"; empty: none
     Limits limits;    ///< of that GPU
@@ -90,10 +90,10 @@ struct BenchReport {
     std::vector<LeftOut> left_out;
     std::vector<Panel> panels;
 
-    /// Says once what is not there and why.
+    /// Records once what is missing and why.
     void leave_out(const std::string& name, const std::string& reason);
     bool wrong() const;
-    /// Of what is left out, that which has no row among the measurements.
+    /// What is left out and has no row among the measurements.
     std::vector<LeftOut> left_out_alone() const;
     LimitShare share_of(const Measurement& measured) const;
 };
@@ -101,15 +101,15 @@ struct BenchReport {
 std::string bench_text(const BenchReport& report);
 std::string bench_json(const BenchReport& report);
 
-/// One line a measurement, then one for what was left out and is none, such as a GPU:
+/// One line per measurement, then one for each omission without a measurement, such as a GPU:
 /// experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,
 /// min_ms,max_ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason.
 void write_bench_csv(std::ostream& out, const BenchReport& report);
 
-/// The cells of a measurement: queries, with a mark where they are not all, median, min to max, time of a
-/// query, GB/s, GFLOP/s, share.
+/// The cells of a measurement: queries, marked if not all, median, min to max, time per query, GB/s, GFLOP/s,
+/// share.
 std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured);
-/// A time for all queries, with a mark where it was multiplied; "WRONG" or "not run" where there is none.
+/// A time for all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
 std::string ms_cell(const Measurement& measured);
 /// Their headings, with "queries" first.
 std::vector<std::string> measured_columns();

@@ -9,7 +9,7 @@ namespace knn {
 
 namespace {
 
-/// In quotes where it has to be: a comma, a quote or a line feed in it.
+/// Quoted if necessary: if it has a comma, a quote or a line feed.
 std::string cell(const std::string& text) {
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string quoted = "\"";
@@ -18,7 +18,7 @@ std::string cell(const std::string& text) {
     return quoted + '"';
 }
 
-/// Six significant digits, the same in every locale; empty for 0, which stands for "not known".
+/// Six significant digits, the same in every locale; empty for 0, which means "not known".
 std::string number(double value) {
     if (value <= 0) return "";
     char text[32];
@@ -56,7 +56,7 @@ std::vector<std::string> cells_of(const BenchReport& report, const Measurement& 
             number(spread.median),
             number(spread.low),
             number(spread.high),
-            good ? number(one.us_a_query()) : "",
+            good ? number(one.us_per_query()) : "",
             good ? number(one.gb_per_s()) : "",
             good ? number(one.gflop_per_s()) : "",
             share.share > 0 ? share.limit : "",

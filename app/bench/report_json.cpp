@@ -41,7 +41,7 @@ Json measurement_json(const BenchReport& report, const Measurement& one) {
     if (one.open_ms > 0) json["open_ms"] = one.open_ms;
     json["min_ms"] = spread.low;
     json["max_ms"] = spread.high;
-    json["us_per_query"] = one.us_a_query();
+    json["us_per_query"] = one.us_per_query();
     if (one.gb_per_s() > 0) json["gb_per_s"] = one.gb_per_s();
     if (one.gflop_per_s() > 0) json["gflop_per_s"] = one.gflop_per_s();
     const LimitShare share = report.share_of(one);

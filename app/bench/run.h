@@ -1,6 +1,6 @@
 #pragma once
-/// One run of `bench`: its devices, the report that grows, and the ways to measure. Every measurement is
-/// checked before it is kept.
+/// One run of `bench`: its devices, its report, and the ways to measure. Every measurement is checked before
+/// it is kept.
 
 #include <memory>
 #include <string>
@@ -18,8 +18,7 @@ namespace knn {
 
 class BenchRun {
   public:
-    /// Looks for the GPU and measures the limits. Throws DeviceError where a GPU was asked for that is not
-    /// there.
+    /// Finds the GPU and measures the limits. Throws DeviceError if a requested GPU does not exist.
     explicit BenchRun(const Options& options);
 
     const Options& options() const { return options_; }
@@ -27,21 +26,20 @@ class BenchRun {
     BenchReport& report() { return report_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
     bool wants(const std::string& name) const;
-    /// How long a row may take, and how often it runs; `share` of the time that the user allows for one.
+    /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
     TrialOptions trial(double share = 1) const;
 
-    /// So many measurements are still to come, for the bar.
+    /// Announces `steps` more measurements, for the progress bar.
     void expect(std::int64_t steps);
 
-    /// Finds the answers that others are held to, by the CPU engine, compares a sample of them with
-    /// `nth_element` where that knows the metric, and says so in the report. `most`: of so many queries at
-    /// most, evenly spread.
+    /// Computes the reference answers with the CPU engine, compares a sample of them with `nth_element` if
+    /// that supports the metric, and says so in the report. `most`: maximum number of queries, evenly spaced.
     void prepare(Workload& work, std::int64_t most = unlimited);
 
-    /// For images: pinned where there is a GPU, as the engines expect.
+    /// For images: pinned if there is a GPU, as the engines expect.
     std::unique_ptr<HostMemory> host_memory() const;
 
-    /// The arrays on the GPU; null where there is none.
+    /// The arrays on the GPU; null if there is none.
     std::unique_ptr<BenchArrays> arrays(const Workload& work);
     std::unique_ptr<BenchArrays> random_arrays(const Problem& problem, std::uint64_t seed);
 
@@ -62,23 +60,23 @@ class BenchRun {
     Measurement serial_random(const Problem& problem, const std::string& experiment,
                               const TrialOptions& options);
 
-    /// A whole search, of a training set that was opened before; `result` (may be null) gets what it found. Of fewer queries where there is no time for
-    /// all, unless all are needed.
+    /// A whole search of an opened training set; `result` (may be null) gets the answers. Uses fewer queries if
+    /// there is no time for all, unless `all_queries`.
     Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                        const TrialOptions& options, Classified* result = nullptr, bool all_queries = false);
 
     /// The kernels of a whole search by the engine `tensor`, with training set and queries on the device, as a
-    /// CUDA graph. There is a GPU.
+    /// CUDA graph. Needs a GPU.
     Measurement kernels(const Workload& work, const std::string& experiment, int k,
                         const TrialOptions& options);
 
-    /// Keeps a row for what is not run, with the reason.
+    /// Adds a row that is not run, with the reason.
     void not_run(const std::string& experiment, const std::string& part, const std::string& name,
                  const Problem& problem, const std::string& reason);
-    /// The same of strategies that there is no GPU for.
+    /// The same for strategies that need a GPU.
     void need_gpu(const std::string& experiment, const std::string& part,
                   const std::vector<std::string>& names, const Problem& problem);
-    /// Says once what is not run and why, where there is no row.
+    /// Records once what is not run and why, without a row.
     void leave_out(const std::string& name, const std::string& reason);
 
   private:

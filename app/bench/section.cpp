@@ -10,9 +10,9 @@ namespace {
 
 PlotBar bar_of(const Measurement& one) {
     const Spread spread = one.spread();
-    const double a_ms = spread.median > 0 ? one.us_a_query() / spread.median : 0;
-    return {one.name + (one.partial() ? partial_mark : ""), one.us_a_query(), spread.low * a_ms,
-            spread.high * a_ms, short_number(one.us_a_query())};
+    const double a_ms = spread.median > 0 ? one.us_per_query() / spread.median : 0;
+    return {one.name + (one.partial() ? partial_mark : ""), one.us_per_query(), spread.low * a_ms,
+            spread.high * a_ms, short_number(one.us_per_query())};
 }
 
 }  // namespace

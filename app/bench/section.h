@@ -1,5 +1,5 @@
 #pragma once
-/// Measurements side by side: a table with a row for each, and a panel of bars.
+/// A group of measurements: a table with one row each, and a bar chart.
 
 #include <string>
 #include <vector>
@@ -8,25 +8,24 @@
 
 namespace knn {
 
-/// What GFLOP/s of a whole search are.
+/// Definition of GFLOP/s for a whole search.
 inline constexpr const char* search_operations_note =
     "GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.";
 
-/// What opening the training set took, once for all searches.
+/// The time to open the training set, once for all searches.
 inline constexpr const char* open_heading = "open ms";
 std::string open_cell(const Measurement& one);
 inline constexpr const char* open_note =
     "open: the training set moved to the device and arranged there, once for all searches.";
 
-/// What the kernels of a whole search took: the heading of that column, its cell, and what it is.
+/// Kernel time of a whole search: the heading of that column, its cell, and its definition.
 inline constexpr const char* kernels_heading = "kernels ms";
 std::string kernels_cell(const Measurement& one);
-inline constexpr const char* kernels_note =
-    "kernels: the work on the GPU of one search, without the copies.";
+inline constexpr const char* kernels_note = "kernels: the work on the GPU of one search, without the copies.";
 
 class Section {
   public:
-    /// `first` heads the names; `more` arrays behind the columns that every measurement has.
+    /// `first`: heading of the names; `more`: columns after those that every measurement has.
     Section(BenchRun& run, std::string title, const std::string& first,
             const std::vector<std::string>& more = {});
 
@@ -34,7 +33,7 @@ class Section {
     void add(const Measurement& one, const std::vector<std::string>& more = {});
     /// A line below the table.
     void note(const std::string& text) { table_.notes.push_back(text); }
-    /// Puts both into the report, the bars from the fastest to the slowest; nothing where there is no row.
+    /// Adds both to the report, the bars from the fastest to the slowest; nothing if there is no row.
     void finish();
 
   private:

@@ -36,11 +36,11 @@ void Diagram::value(const std::string& way, const Measurement& measured, double 
     if (measured.good()) {
         cell.text = short_number(value);
         if (measured.partial()) cell.text += " [" + std::to_string(measured.n_query) + "]";
-        if (!measured.partial() || alike) cell.us_a_query = measured.us_a_query();
+        if (!measured.partial() || alike) cell.us_per_query = measured.us_per_query();
     } else {
         cell.text = !measured.wrong.empty() ? "WRONG" : "not run";
     }
-    if (cell.us_a_query > 0) {
+    if (cell.us_per_query > 0) {
         const Spread spread = measured.spread();
         cell.value =
             value * static_cast<double>(measured.problem.n_query) / static_cast<double>(measured.n_query);
@@ -64,8 +64,8 @@ void Diagram::words(const std::string& column, const std::string& text) {
 
 void Diagram::ratio(const std::string& column, const std::string& of, const std::string& to) {
     const Cell *a = rows_.back().find(of), *b = rows_.back().find(to);
-    const bool known = a != nullptr && b != nullptr && a->us_a_query > 0 && b->us_a_query > 0;
-    words(column, known ? short_number(a->us_a_query / b->us_a_query) + " x" : "");
+    const bool known = a != nullptr && b != nullptr && a->us_per_query > 0 && b->us_per_query > 0;
+    words(column, known ? short_number(a->us_per_query / b->us_per_query) + " x" : "");
 }
 
 void Diagram::add_to(BenchReport& report) const {

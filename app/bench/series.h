@@ -1,5 +1,5 @@
 #pragma once
-/// A diagram of a paper: some ways to search, along one size that varies.
+/// A diagram of a paper: several ways to search, with one varying size.
 
 #include <functional>
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace knn {
 
-/// One diagram with its table: a row for each point, a column for each way.
+/// One diagram with its table: one row per point, one column per way.
 class Diagram {
   public:
-    /// `x`: what varies; `unit` of the cells and of the y axis: "ms".
+    /// `x`: the varying size; `unit` of the cells and of the y axis: "ms".
     Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways);
 
-    /// Begins a row at this place of the x axis; `label` is what the table calls it.
+    /// Begins a row at this x; `label`: its name in the table.
     void row(double x, const std::string& label);
-    /// The value of one way in the row, in the unit for all queries; a measurement that is not good leaves a
-    /// word instead. Where it is of some queries only, the cell says of how many. The plot then multiplies
-    /// the time of a CPU thread, whose queries are alike, and leaves out others; it says both.
+    /// The value of one way in the row, in the unit for all queries; a measurement that is not good gives a
+    /// word instead. If only some queries were timed, the cell says how many. The plot then extrapolates the
+    /// time of a CPU thread, whose queries take equal time, and omits others; it notes both.
     void value(const std::string& way, const Measurement& measured, double value);
-    /// A cell that says something else.
+    /// A cell with other text.
     void words(const std::string& column, const std::string& text);
-    /// The ratio of two ways' times of a query in the row as one more column; empty where one was measured on
-    /// some queries only, unless it is a CPU thread, whose queries are alike.
+    /// Adds a column with the ratio of two ways' times per query; empty if one was measured on only some
+    /// queries, unless it is a CPU thread, whose queries take equal time.
     void ratio(const std::string& column, const std::string& of, const std::string& to);
     void note(const std::string& text) { notes_.push_back(text); }
 
@@ -36,7 +36,7 @@ class Diagram {
         double value = 0;  ///< 0: none
         double low = 0, high = 0;
         bool multiplied = false;
-        double us_a_query = 0;  ///< 0: not to be compared
+        double us_per_query = 0;  ///< 0: not comparable
     };
     struct Row {
         double x;

@@ -1,5 +1,5 @@
 // Seed 002, appendix A: nine sizes, one CPU thread against the GPU. As there, the CPU computes all distances
-// and sorts each row whole; the GPU computes them with a test point in shared memory and sorts segments.
+// and sorts each whole row; the GPU computes them with a test point in shared memory and sorts segments.
 
 #include "app/bench/cases.h"
 #include "app/bench/figures.h"
@@ -18,16 +18,16 @@ PlotPoint point(double x, double y, bool hollow = false) {
     return {x, y, y, y, hollow};
 }
 
-/// What was measured of one case.
+/// The measurements of one case.
 struct Times {
     BenchRun::Serial cpu;
     Measurement gpu_distance, gpu_sort;
 
-    /// Of a query, on one CPU thread and on the GPU.
+    /// Ratio of the times per query, one CPU thread to GPU.
     double speed_up() const {
         if (!cpu.select.good() || !gpu_distance.good() || !gpu_sort.good()) return 0;
-        return (cpu.distance.us_a_query() + cpu.select.us_a_query()) /
-               (gpu_distance.us_a_query() + gpu_sort.us_a_query());
+        return (cpu.distance.us_per_query() + cpu.select.us_per_query()) /
+               (gpu_distance.us_per_query() + gpu_sort.us_per_query());
     }
     bool partial() const { return cpu.select.partial() || gpu_distance.partial() || gpu_sort.partial(); }
 };

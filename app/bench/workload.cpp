@@ -19,8 +19,7 @@ std::string place(std::int64_t query, std::int64_t rank, const Neighbor& found, 
 
 }  // namespace
 
-Workload::Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels,
-                   int max_k)
+Workload::Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k)
     : train_(train), query_(query), labels_(labels), max_k_(max_k) {}
 
 Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k,
@@ -67,8 +66,8 @@ std::string Workload::mismatch(std::int64_t query, std::span<const std::uint32_t
     return "";
 }
 
-/// By plain loops; what these do not know, by the CPU engine, which finds each piece of the training set
-/// whole.
+/// By plain loops; metrics that these do not support, by the CPU engine with k = the size of each piece of
+/// the training set.
 std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
     std::vector<std::uint32_t> row(static_cast<std::size_t>(train_.count));
     if (measure.metric == Metric::l2) {

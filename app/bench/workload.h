@@ -1,5 +1,5 @@
 #pragma once
-/// One problem that is measured: its images and, once they are known, its answers.
+/// One problem to measure: its images and, once known, its answers.
 
 #include <cstdint>
 #include <memory>
@@ -14,10 +14,10 @@ namespace knn {
 
 class Workload {
   public:
-    /// Images of somebody else's, who outlives this.
+    /// Does not copy the images, which must outlive this.
     Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k);
 
-    /// Uniformly random bytes; the same seed gives the same.
+    /// Uniformly random bytes, reproducible by the seed.
     Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k, std::uint64_t seed);
 
     Workload(const Workload&) = delete;
@@ -25,33 +25,30 @@ class Workload {
 
     const Rows& train() const { return train_; }
     const Rows& query() const { return query_; }
-    Problem problem(int k) const {
-        return {train_.count, query_.count, train_.dim, k, measure};
-    }
+    Problem problem(int k) const { return {train_.count, query_.count, train_.dim, k, measure}; }
     /// The largest k that will be asked for.
     int max_k() const { return max_k_; }
     Training training() const { return {train_, labels_}; }
 
-    /// By which distance.
+    /// The distance.
     Measure measure;
 
-    /// Which training images the queries are, where they are; `expected` leaves them out too.
+    /// Set if the queries are training images; `expected` leaves each query itself out too.
     Exclude exclude;
 
-    /// What is right: the `max_k` nearest of the queries in `checked`, or, where that is empty, of all of
-    /// them or the first. Whoever knows sets both.
+    /// The reference: the `max_k` nearest of the queries in `checked`, or, if that is empty, of all queries
+    /// or the first ones. Both are set together.
     Neighbors expected;
     std::vector<std::int64_t> checked;  ///< ascending
 
-    /// The query whose row of `expected` this is.
+    /// The query of this row of `expected`.
     std::int64_t query_of(std::int64_t row) const {
         return checked.empty() ? row : checked[static_cast<std::size_t>(row)];
     }
 
-    /// Empty where these are the k nearest of the first queries, as far as they are known; else the first
-    /// place that differs.
+    /// Empty if these are the k nearest of the first queries, as far as known; else the first difference.
     std::string mismatch(const Neighbors& found) const;
-    /// The same of one row of scores.
+    /// The same for one row of scores.
     std::string mismatch(std::int64_t query, std::span<const std::uint32_t> row) const;
 
   private:
@@ -63,14 +60,14 @@ class Workload {
     int max_k_;
 };
 
-/// By the CPU engine, with a plan of its own. Throws UsageError (refused), Interrupted.
+/// Searches with the CPU engine and a plan of its own. Throws UsageError (refused), Interrupted.
 Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
                         Exclude exclude = {}, const Watch& watch = {});
 
-/// A number that looks random and depends on its place alone (splitmix64).
+/// A pseudorandom number that depends only on seed and `place` (splitmix64).
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t place);
 
-/// At most `most` of 0 .. n - 1, evenly spread, the first and the last among them.
+/// At most `most` of 0 .. n - 1, evenly spaced, including the first and the last.
 std::vector<std::int64_t> sample(std::int64_t n, std::int64_t most);
 
 }  // namespace knn

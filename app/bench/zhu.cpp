@@ -1,7 +1,7 @@
-// Seed 004: a thread a pair and k searches for the minimum, then its three tricks: tiles in shared memory, a
-// third dimension of threads, and replacing the largest of k. The queries are the training points. How many
-// these are in its samples small, middle and large, and of what dimension, is not in the text: the sizes here
-// are ours.
+// Seed 004: one thread per pair and k searches for the minimum, then its three tricks: tiles in shared
+// memory, a third dimension of threads, and replacing the largest of k. The queries are the training points.
+// The text does not state the sizes and dimension of its samples small, middle and large: the sizes here are
+// ours.
 
 #include "app/bench/cases.h"
 #include "app/bench/figures.h"
@@ -25,7 +25,7 @@ std::string ratio(double slow, double fast) {
     return slow > 0 && fast > 0 ? short_number(slow / fast) : "";
 }
 
-/// Two parts of a search, for all points.
+/// Times of two parts of a search, for all points.
 struct Sum {
     double ms = 0;
     bool partial = false;
@@ -38,7 +38,7 @@ std::string cell(const Sum& sum) {
     return sum.ms > 0 ? short_number(sum.ms) + (sum.partial ? partial_mark : "") : "not run";
 }
 
-/// What was measured of one sample.
+/// The measurements of one sample.
 struct Times {
     BenchRun::Serial sequential;
     Measurement plain, tile16, layers, k_pass, replace_max;
@@ -55,7 +55,7 @@ class Zhu {
                                             step,          "faster",      "paper before",
                                             "paper after", "paper faster"};
         };
-        table("Table 1: distances, one CPU thread -> a GPU thread a pair", "a thread a pair, ms",
+        table("Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
               "seed 004, Table 1", "sequential time", "parallel time");
         table("Table 2: selection, one CPU thread -> a GPU thread a point, both by k minima", "k_pass, ms",
               "seed 004, Table 2", "sequential time", "parallel time");
@@ -71,7 +71,7 @@ class Zhu {
 
     void sample(const Sample& sample) {
         Workload work(sample.n, sample.n, dim, k, 4);
-        // As in the paper, the queries are the training points: here the same rows.
+        // As in the paper, the queries are the training points, so both use the same rows.
         const std::vector<std::uint8_t> labels(static_cast<std::size_t>(sample.n));
         Workload points(work.train(), work.train(), labels, k);
         run_.prepare(points);

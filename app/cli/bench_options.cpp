@@ -15,12 +15,12 @@ OptionGroup bench_group(Options& options) {
     };
     const std::string which_help =
         "an experiment; those of papers show their figures beside ours: " + one_of(names);
-    constexpr std::int64_t most_runs = 100'000;
+    constexpr std::int64_t max_runs = 100'000;
     group.list.add_options()  //
         ("case", value("NAME", which), which_help.c_str())(
             "only", value("NAME,...", [&bench](const std::string& given) { bench.only = parse_only(given); }),
             "only the rows of these names: distance kernels, selectors, engines, serial")(
-            "repeat", number("--repeat", bench.repeat, 1, most_runs), "runs of each (default 10)")(
+            "repeat", number("--repeat", bench.repeat, 1, max_runs), "runs of each (default 10)")(
             "seconds",
             value("N",
                   [&bench](const std::string& given) {

@@ -13,7 +13,7 @@ namespace knn {
 
 namespace {
 
-/// What `known` says of "--name", "--name=value", "-n" or "-nVALUE"; null where it is unknown.
+/// The option of `known` for "--name", "--name=value", "-n" or "-nVALUE"; null if there is none.
 const po::option_description* lookup(const std::string& word, const po::options_description& known) {
     const bool is_long = word.starts_with("--");
     if (word.starts_with("--=")) return nullptr;  // to Boost, no name is the beginning of every name
@@ -27,7 +27,7 @@ bool takes_next(const std::string& word, const po::options_description& known) {
         return option != nullptr && option->semantic()->max_tokens() > 0;
     };
     if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(word);
-    std::size_t i = 1;  // "-qk" are two; what follows the first that takes a value is the value
+    std::size_t i = 1;  // "-qk" is two options; the rest after one that takes a value is its value
     while (i < word.size() && !takes_value({'-', word[i]}))
         ++i;
     return i + 1 == word.size();
@@ -59,7 +59,7 @@ struct Words {
     std::vector<std::string> options;  ///< with their values
     bool help = false, version = false;
     std::string unknown;        ///< the first option that no command has
-    std::string without_value;  ///< the first option that has no value where one is needed
+    std::string without_value;  ///< the first option that lacks its value
 };
 
 Words sort_words(const std::vector<std::string>& words) {

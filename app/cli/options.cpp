@@ -89,20 +89,19 @@ OptionGroup search_group(Options& options) {
     const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
     const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + default_engine + ")";
-    group.list.add_options()                                                          //
+    group.list.add_options()                                                                       //
         (",k", number("-k", options.method.vote.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
         ("engine", engine_value(wish), engine_help.c_str())(
             "distance", strategy("--distance", wish.distance, nameable_distances), distance_help.c_str())(
             "select", strategy("--select", wish.select, selectors), select_help.c_str())(
             "metric", choice("--metric", "NAME", options.method.measure.metric),
-            "l2 (default), l1, lp, cosine or pearson")(
-            "p",
-            value(
-                "P",
-                [&options](const std::string& given) {
-                    options.method.measure.p = parse_number("--p", given, min_p, max_p);
-                }),
-            "the exponent of --metric lp, 0.1 to 15")(
+            "l2 (default), l1, lp, cosine or pearson")("p",
+                                                       value("P",
+                                                             [&options](const std::string& given) {
+                                                                 options.method.measure.p =
+                                                                     parse_number("--p", given, min_p, max_p);
+                                                             }),
+                                                       "the exponent of --metric lp, 0.1 to 15")(
             "weights", choice("--weights", "NAME", options.method.vote.weights),
             "uniform (default), or distance: a vote counts 1/d^2")(
             "tie", choice("--tie", "NAME", options.method.vote.tie),

@@ -21,7 +21,7 @@ struct Names<When> {
     static constexpr std::array list{"auto", "always", "never"};
 };
 
-/// How many images of each set are used, the first ones; 0: all.
+/// Number of images of each set to use, from the first; 0: all.
 struct FirstImages {
     std::int64_t train = 0, test = 0;
 };
@@ -116,8 +116,8 @@ OptionGroup bench_output_group(Options& options);
 /// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
 void check_options(const Options& options);
 
-/// The position of `text` among `names`, those of kernels, selectors and engines. Throws UsageError, which
-/// says so where it may be a name that a build without CUDA does not have.
+/// The index of `text` in `names`, those of kernels, selectors and engines. Throws UsageError, which says if the
+/// name may exist in a build with CUDA.
 std::size_t parse_strategy_name(std::string_view option, std::string_view text,
                                 std::span<const std::string> names);
 

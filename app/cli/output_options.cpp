@@ -56,13 +56,13 @@ OptionGroup info_group(Options& options) {
 OptionGroup selection_group(Options& options) {
     OptionGroup group{"Digits", {}};
     ViewOptions& view = options.view;
-    constexpr std::int64_t most_label = 255;
+    constexpr std::int64_t max_label = 255;
     group.list.add_options()  //
         ("from", text("--from", "FILE", view.from),
          "the report.json of an evaluation, or the folder of --report, instead of evaluating now")(
-            "true", numbers("--true", "D", view.true_labels, most_label),
+            "true", numbers("--true", "D", view.true_labels, max_label),
             "only digits whose true label is D; may be repeated")(
-            "predicted", numbers("--predicted", "D", view.predicted_labels, most_label),
+            "predicted", numbers("--predicted", "D", view.predicted_labels, max_label),
             "only digits that were taken for D; may be repeated")(
             "index", numbers("--index", "N", view.indices, unlimited),
             "only test image N, right or wrong; may be repeated")(

@@ -1,5 +1,5 @@
 #pragma once
-/// Reads the values of options, and names what was probably meant where a name is wrong.
+/// Reads the values of options, and suggests the probable name for a wrong one.
 
 #include <cstdint>
 #include <limits>
@@ -31,14 +31,14 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
 std::string parse_picture_file(std::string_view option, std::string_view text,
                                std::span<const std::string> endings);
 
-/// A word of the command line as errors name it: '' where it is empty.
+/// A word of the command line as errors name it: '' if it is empty.
 std::string quoted_if_empty(std::string_view word);
 
 /// "OPTION VALUE", as errors begin.
 std::string as_given(std::string_view option, std::string_view value);
 
 /// The name that was probably meant: the fewest letters inserted, removed, replaced or swapped, but less than
-/// a third of them, or a name that `text` begins; capitals count as small letters. Empty where none is near.
+/// a third of them, or a name that `text` begins; capitals count as small letters. Empty if none is near.
 std::string nearest_name(std::string_view text, std::span<const std::string> names);
 
 /// Whether a file's name has this ending, in small letters or capitals.

@@ -5,16 +5,16 @@
 
 #include "app/cli/values.h"
 #include "app/commands/command.h"
-#include "app/commands/pictures.h"
 #include "app/commands/loaded_set.h"
+#include "app/commands/pictures.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/console/watched.h"
+#include "app/report/answers.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
-#include "app/report/answers.h"
 #include "classifier/classifier.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
@@ -54,7 +54,8 @@ LoadedTraining load_training(const DataLocation& location, const Options& option
     if (options.classify.reject == Reject::off) return training;
     Watch watch;
     watch.stop = &stop_flag();
-    training.sample = leave_one_out(set, training.used.rows, options.method.measure, use_cache, threads, watch);
+    training.sample =
+        leave_one_out(set, training.used.rows, options.method.measure, use_cache, threads, watch);
     return training;
 }
 
@@ -98,15 +99,14 @@ void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const 
     const Method& method = options.method;
     const std::int64_t dim = training.used.rows.dim;
     const Rows queries{rows.data(), std::ssize(rows) / dim, dim};
-    // Without a digit too: what the options cannot be is said all the same.
+    // Also without a digit, so that unsupported options are always reported.
     const Resolved resolved =
         resolve(method.problem(training.used.rows, std::max<std::int64_t>(queries.count, 1)), options.wish);
     note(resolved.notice);
     if (digits.empty()) return;
     Classifier classifier(training.used, method, resolved);
-    const Classified found = watched(options.output, "searching", [&](const Watch& watch) {
-        return classifier.classify(queries, watch);
-    });
+    const Classified found = watched(options.output, "searching",
+                                     [&](const Watch& watch) { return classifier.classify(queries, watch); });
     const std::vector<std::int64_t> chosen = choose_sizes(images, method.measure, found.neighbors);
     const std::span<const std::uint8_t> labels = training.used.labels;
     const Rejection rejection(training.sample, labels, method.vote, method.measure);
@@ -156,8 +156,8 @@ void write_outputs(const PictureAnswers& answers, const Options& options) {
         print(answers_text(answers, options.output.quiet, use_color(options.output.color)));
     if (!json.empty()) write_output(json, [&](std::ostream& out) { out << answers_json(answers); });
     if (explain.empty()) return;
-    if (answers.pictures.size() > most_explained)
-        note("--explain shows the first " + std::to_string(most_explained) + " pictures", options.output);
+    if (answers.pictures.size() > max_explained)
+        note("--explain shows the first " + std::to_string(max_explained) + " pictures", options.output);
     const std::vector<std::uint8_t> png = explanation_png(answers);
     write_output(explain, [&](std::ostream& out) {
         out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
@@ -177,8 +177,9 @@ int classify(const Options& options, Clock::time_point) {
 
     limit_codecs();
     // The training set is read while the pictures are.
-    std::future<LoadedTraining> loading = std::async([&] { return load_training(location, options, threads); });
-    const std::size_t explained = options.classify.explain.empty() ? 0 : most_explained;
+    std::future<LoadedTraining> loading =
+        std::async([&] { return load_training(location, options, threads); });
+    const std::size_t explained = options.classify.explain.empty() ? 0 : max_explained;
     PictureAnswers answers;
     answers.pages = options.classify.many;
     answers.pictures = watched(options.output, "reading  ", [&](const Watch& watch) {

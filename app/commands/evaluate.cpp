@@ -9,7 +9,7 @@ namespace knn {
 
 int evaluate(const Options& options, Clock::time_point start) {
     const Destinations outputs = destinations(options.output);
-    Planner planner(options.wish);  // looks for GPUs from now on
+    Planner planner(options.wish);  // looks for GPUs in the background
     const DataLocation location = locate(options.data);
     outputs.check(location.files());
 

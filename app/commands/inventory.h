@@ -13,10 +13,10 @@ namespace knn {
 
 struct Inventory {
     std::vector<Device> gpus;
-    std::string why_no_gpu;  ///< where there is none
+    std::string why_no_gpu;  ///< if there is none
     Device cpu;
     int threads = 0;                    ///< that the process may use
-    std::optional<DataLocation> found;  ///< empty where the user named data that is not there
+    std::optional<DataLocation> found;  ///< empty if the user named data that is not there
     std::vector<FileChecksum> checksums;
     std::string data_problem;  ///< why it cannot be used
     std::string fetch_script;  ///< that gets MNIST, beside an installed program; empty: there is none

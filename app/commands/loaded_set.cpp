@@ -8,7 +8,7 @@
 namespace knn {
 
 LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Options& options) {
-    // The CUDA context comes up on another thread while the files are read.
+    // Another thread creates the CUDA context while the files are read.
     memory_ = host_memory(planner.likely_engine(), planner.likely_device());
     const auto start = std::chrono::steady_clock::now();
     data_ = load(location, memory_->resource());

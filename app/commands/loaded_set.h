@@ -1,5 +1,5 @@
 #pragma once
-/// A data set in memory, ready to be opened by a classifier: what the commands that evaluate have in common.
+/// A data set in memory with a plan, ready for a classifier: shared by the commands that evaluate.
 
 #include <memory>
 #include <string>
@@ -13,14 +13,13 @@ namespace knn {
 
 class LoadedSet {
   public:
-    /// Reads the files, into pinned memory where a GPU will read it, while the planner looks for GPUs. Tells on
-    /// standard error what the user should know: synthetic digits, no GPU. Throws DataError, DeviceError,
-    /// UsageError.
+    /// Reads the files, into pinned memory for a GPU, while the planner looks for GPUs. Prints notes on standard
+    /// error: synthetic digits, no GPU. Throws DataError, DeviceError, UsageError.
     LoadedSet(Planner& planner, const DataLocation& location, const Options& options);
 
     const Dataset& data() const { return data_; }
     const Resolved& resolved() const { return resolved_; }
-    /// The first images of each set, as many as the options say.
+    /// The first images of each set, limited by the options.
     const Training& training() const { return training_; }
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
@@ -37,14 +36,13 @@ class LoadedSet {
 /// The first `n` training images and their labels; 0: all.
 Training first_images(const Rows& images, std::span<const std::uint8_t> labels, std::int64_t n);
 
-/// What the user should know of where the data comes from: that it is synthetic, that a folder which looks
-/// like a data set was passed over. Empty: nothing.
+/// A note for the user if the data is synthetic, or if incomplete data sets were skipped; else empty.
 std::string data_notice(const DataLocation& location);
 
-/// "note: TEXT" on standard error, unless the text is empty. What changes the meaning of the results is told
-/// even with --quiet.
+/// Prints "note: TEXT" on standard error, unless the text is empty; also with --quiet, for notes that change the
+/// meaning of the results.
 void note(const std::string& text);
-/// The same, unless the user wants quiet.
+/// The same, except with --quiet.
 void note(const std::string& text, const OutputOptions& output);
 
 }  // namespace knn

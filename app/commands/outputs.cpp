@@ -32,7 +32,7 @@ bool standard_output_is_taken(const OutputOptions& output) {
                        [](const std::string* file) { return !file->empty() && is_standard_output(*file); });
 }
 
-/// A folder with those above it. Which of them are new go again where nothing was written into them.
+/// Creates a folder and its parents; removes the new ones again if nothing was written into them.
 class NewFolder {
   public:
     NewFolder() = default;
@@ -86,7 +86,7 @@ void write_report(const Evaluation& evaluation, const fs::path& folder, bool qui
     write_outputs_together(files);
 }
 
-/// Each file, and what `last` writes. Those that can be written are put in their places together at the end.
+/// Writes each file, and what `last` writes. All that succeed are renamed together at the end.
 void write_files(std::span<const OutputFile> files, Attempts& attempt, const std::function<void()>& last) {
     if (files.empty()) return attempt(last);
     bool rest_done = false;

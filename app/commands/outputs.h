@@ -1,5 +1,5 @@
 #pragma once
-/// All the places where a report goes.
+/// All outputs of a report.
 
 #include "app/cli/options.h"
 #include "app/console/destinations.h"
@@ -7,12 +7,12 @@
 
 namespace knn {
 
-/// All files that `write_outputs` will write. Throws UsageError where two of them are one.
+/// All files that `write_outputs` will write. Throws UsageError if two of them are one.
 Destinations destinations(const OutputOptions& output);
 
 /// Prints the report and writes every file that was asked for; those of a report's folder all together or not
 /// at all. What fails does not keep the others from being written; then throws the first error. Throws
-/// Interrupted where the user asked to stop, and then leaves none of the files and no folder for them.
+/// Interrupted if the user asked to stop, and then leaves none of the files and no folder for them.
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output);
 
 }  // namespace knn

@@ -9,7 +9,7 @@
 
 namespace knn {
 
-/// One picture that was asked for; where it cannot even be tried, the `error`.
+/// One requested picture; `error` if it cannot even be tried.
 struct PictureSource {
     std::string file;  ///< "-" is standard input
     std::string error;

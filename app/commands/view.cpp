@@ -10,13 +10,13 @@
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/block_text.h"
-#include "data/core/format.h"
 #include "app/report/picture.h"
 #include "app/report/sheet.h"
 #include "app/view/select.h"
 #include "app/view/source.h"
 #include "app/view/window.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/core/words.h"
 
 namespace fs = std::filesystem;
@@ -25,7 +25,7 @@ namespace knn {
 
 namespace {
 
-constexpr std::int64_t text_limit = 10;  // of digits in a terminal, where nobody asked for more
+constexpr std::int64_t text_limit = 10;  // default number of digits in a terminal
 
 bool wants_window(const ViewOptions& view) {
     return view.sheet.empty() && view.html.empty() && !view.text;
@@ -71,7 +71,7 @@ Blocks blocks_for(const OutputOptions& output) {
     return use_color(output.color) ? Blocks::color : Blocks::unicode;
 }
 
-/// OUT.png, or OUT-2.png where there are several pages. A device or a pipe gets one after the other.
+/// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
 std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
     std::error_code none;
     const fs::file_status status = fs::status(file, none);

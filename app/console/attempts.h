@@ -9,7 +9,7 @@ namespace knn {
 /// Does one thing after the other; an error waits until all are done, a wish to stop does not.
 class Attempts {
   public:
-    /// Throws Interrupted where the user asked to stop.
+    /// Throws Interrupted if the user asked to stop.
     void operator()(const std::function<void()>& work);
     /// Throws the first error that there was.
     void finish() const;

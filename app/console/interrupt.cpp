@@ -14,7 +14,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touc
 
 constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-/// The next one, of whatever kind, finds the default action.
+/// The next signal of any kind gets the default action.
 void on_stop(int) {
     stop.store(true, std::memory_order_relaxed);
     for (const int signal : stop_signals) {
@@ -29,10 +29,10 @@ void on_stop(int) {
 void watch_for_interrupts() {
     stop_transfers_on(stop);
     struct sigaction action = {}, before = {};
-    action.sa_handler = on_stop;  // without SA_RESTART: a write that waits returns, and finds the flag
+    action.sa_handler = on_stop;  // without SA_RESTART: a blocked write returns and checks the flag
     sigemptyset(&action.sa_mask);
     for (const int signal : stop_signals)
-        sigaddset(&action.sa_mask, signal);  // two at once count as two
+        sigaddset(&action.sa_mask, signal);  // so that two at once count as two
     for (const int signal : stop_signals) {
         sigaction(signal, nullptr, &before);
         if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);

@@ -5,8 +5,8 @@
 
 namespace knn {
 
-/// From now on the first SIGINT, SIGTERM or SIGHUP sets the flag, which also ends transfers that wait, and
-/// the second, of whatever kind, ends the process at once. A SIGHUP that was ignored stays so (nohup).
+/// From now on the first SIGINT, SIGTERM or SIGHUP sets the flag, which also ends blocked transfers, and the
+/// second, of any kind, ends the process at once. A SIGHUP that was ignored stays ignored (nohup).
 /// SIGPIPE and SIGXFSZ are ignored: a reader that went away and a file that grew too large are errors of
 /// write(), after which the unfinished file is removed.
 void watch_for_interrupts();
@@ -14,7 +14,7 @@ void watch_for_interrupts();
 /// Set once the user asked to stop.
 const std::atomic<bool>& stop_flag();
 
-/// Throws Interrupted where the user asked to stop.
+/// Throws Interrupted if the user asked to stop.
 void stop_if_asked();
 
 }  // namespace knn

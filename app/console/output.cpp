@@ -11,8 +11,8 @@
 #include <streambuf>
 
 #include "app/console/interrupt.h"
-#include "data/core/format.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 
@@ -69,7 +69,7 @@ void print(std::string_view text) {
 }
 
 void print_to_stderr(std::string_view text) {
-    write_all(STDERR_FILENO, text);  // there is nobody left to tell that it failed
+    write_all(STDERR_FILENO, text);  // a failure cannot be reported
 }
 
 void print_line_to_stderr(std::string_view text) {

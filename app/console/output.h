@@ -10,7 +10,7 @@
 namespace knn {
 
 /// To standard output, at once. A reader that went away is no error (`mnist-knn evaluate | head -1`): the
-/// rest is dropped. Throws DataError where it cannot be written for another reason.
+/// rest is dropped. Throws DataError if it cannot be written for another reason.
 void print(std::string_view text);
 
 /// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" of `harmless` characters.
@@ -18,8 +18,8 @@ void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 
 /// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
-/// Interrupted, and leaves no file, where the user asked to stop meanwhile. `before_in_place` runs once all
-/// is written and before the file is put in its place, where it is not put if that throws.
+/// Interrupted, and leaves no file, if the user asks to stop meanwhile. `before_in_place` runs after everything is
+/// written and before the file is renamed; if it throws, the file is not renamed.
 void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
                   const std::function<void()>& before_in_place = {});
 
@@ -29,7 +29,7 @@ struct OutputFile {
     std::function<void(std::ostream&)> write;
 };
 
-/// All files, or none where one cannot be written or the user asks to stop: each is put in its place only
+/// All files, or none if one cannot be written or the user asks to stop: each is put in its place only
 /// when all are written. What is no regular file is written straight. Throws as `write_output`.
 void write_outputs_together(std::span<const OutputFile> files);
 

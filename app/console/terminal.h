@@ -16,7 +16,7 @@ bool use_color(When wanted);
 /// Whether to draw a progress bar: `wanted`, or by itself where standard error is such a terminal.
 bool use_progress(When wanted);
 
-/// Columns of the terminal on standard error; 80 where it does not say.
+/// Columns of the terminal on standard error; 80 if it does not say.
 int terminal_width();
 
 }  // namespace knn

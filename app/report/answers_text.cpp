@@ -1,15 +1,15 @@
 #include <algorithm>
 
+#include "app/report/answers.h"
 #include "app/report/distance.h"
 #include "data/core/format.h"
-#include "app/report/answers.h"
 #include "data/core/words.h"
 
 namespace knn {
 
 namespace {
 
-constexpr std::size_t most_shown = 8;  // neighbors: what a terminal has room for
+constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
@@ -28,13 +28,13 @@ int median(std::vector<int> values) {
     return *middle;
 }
 
-/// The paper between a digit and the one before it in the same row.
+/// The gap between a digit and the previous one in the same row.
 int gap_between(const Box& before, const Box& box) {
     return box.x - (before.x + before.w);
 }
 
-/// The least gap of a page that separates numbers, not digits: wider than a digit is high, and clearly wider
-/// than most.
+/// The smallest gap that separates numbers, not digits: wider than the height of a digit, and clearly wider
+/// than most gaps.
 int number_gap(const std::vector<Answer>& digits) {
     std::vector<int> heights, gaps;
     for (std::size_t i = 0; i < digits.size(); ++i) {
@@ -52,7 +52,7 @@ std::string emphasized(const std::string& text, bool rejected, bool color) {
 
 std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) {
     if (answer.neighbors.empty()) return "";
-    const std::size_t shown = std::min(answer.neighbors.size(), most_shown);
+    const std::size_t shown = std::min(answer.neighbors.size(), max_shown);
     Table table(std::vector<Align>(shown + 1, Align::left));
     std::vector<std::string> label = {"label"}, index = {"index"}, distance = {"distance"};
     for (const Neighbor& neighbor : std::span(answer.neighbors).first(shown)) {

@@ -25,7 +25,7 @@ struct Gray {
     }
 };
 
-/// The mean over rectangles of whole pixels, so that neither side is longer than `most`.
+/// Reduced by averaging rectangles of whole pixels, so that neither side exceeds `most`.
 Gray shrunk(const std::uint8_t* gray, int rows, int cols, int most) {
     const int times = (std::max(rows, cols) + most - 1) / most;
     Gray small{(rows + times - 1) / times, (cols + times - 1) / times, {}};
@@ -41,7 +41,7 @@ Gray shrunk(const std::uint8_t* gray, int rows, int cols, int most) {
     return small;
 }
 
-/// Two pixels as one letter, by the ink that it has.
+/// Two pixels as one letter of matching ink.
 std::string letter(int upper, int lower) {
     constexpr std::string_view by_weight = " .:-=+*#%@";
     const auto place = static_cast<std::size_t>(upper + lower) * (by_weight.size() - 1) / 510;
@@ -49,7 +49,7 @@ std::string letter(int upper, int lower) {
     return std::string(1, faint ? '.' : by_weight[place]);
 }
 
-/// Two pixels as one block: each half is set or not, and a cell whose halves agree shows its shade.
+/// Two pixels as one block character: each half set or not, or a shade if both halves agree.
 std::string block(int upper, int lower) {
     constexpr int set = 96;
     const int mean = (upper + lower) / 2;
@@ -59,13 +59,13 @@ std::string block(int upper, int lower) {
     return mean >= 32 ? "░" : " ";
 }
 
-/// Two pixels in their grays: the upper one as the letter's color, the lower one as its ground.
+/// Two pixels in gray: the upper one as the foreground, the lower one as the background color.
 std::string colored(int upper, int lower) {
     const auto gray = [](int level) { return std::to_string(level < 6 ? 16 : 232 + (level - 6) * 24 / 250); };
     return "\x1b[38;5;" + gray(upper) + ";48;5;" + gray(lower) + "m▀";
 }
 
-/// Words in a style where the terminal has styles.
+/// Words in a style, if the terminal supports styles.
 std::string styled(const std::string& words, const char* style, Blocks blocks) {
     return blocks == Blocks::color ? style + words + reset : words;
 }
@@ -80,9 +80,9 @@ std::string right(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// What stands beside the image: the votes, then the neighbors, nearest first.
+/// The text next to the image: the votes, then the neighbors, nearest first.
 std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image, Blocks blocks,
-                               std::size_t most_neighbors) {
+                               std::size_t max_neighbors) {
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const int truth = evaluation.data->test.labels.data()[image];
     const int predicted = evaluation.found.votes[static_cast<std::size_t>(image)].label;
@@ -97,7 +97,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
     const std::size_t width = measure.metric == Metric::lp ? 20 : 18;
     lines.push_back(styled("neighbor   label" + right(distance_name(measure.metric), width), dim, blocks));
     const auto nearest = evaluation.found.neighbors.row(image);
-    for (std::size_t i = 0; i < std::min(nearest.size(), most_neighbors); ++i) {
+    for (std::size_t i = 0; i < std::min(nearest.size(), max_neighbors); ++i) {
         const int label = labels[nearest[i].index];
         const std::string number = '#' + std::to_string(nearest[i].index);
         const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
@@ -105,8 +105,8 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
                         std::string(gap, ' ') + label_text(label, truth, predicted, blocks) +
                         right(distance_text(measure, nearest[i].distance, true), width));
     }
-    if (nearest.size() > most_neighbors)
-        lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(most_neighbors)) + " more");
+    if (nearest.size() > max_neighbors)
+        lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(max_neighbors)) + " more");
     return lines;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Digits for a terminal, made of characters.
+/// Digits as characters, for a terminal.
 
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace knn {
 
-/// How an image becomes characters, each of which shows two pixels, one above the other: letters of growing
-/// weight, block characters, or block characters in 24 grays (escape codes for 256 colors).
+/// Characters for an image, each of which shows two pixels, one above the other: letters of increasing ink,
+/// block characters, or block characters in 24 grays (escape codes for 256 colors).
 enum class Blocks { ascii, unicode, color };
 
-/// The lines of one image, 8-bit gray, rows × cols; wider or higher than `most` pixels it is shrunk first. A
-/// line takes as many columns as the image, then, has.
+/// The lines of one image, 8-bit gray, rows × cols; if wider or higher than `most` pixels, it is reduced
+/// first. A line has as many columns as the reduced image.
 std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks,
                                      int most = 56);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int font = cv::FONT_HERSHEY_SIMPLEX;
 constexpr double capitals = 21;  // the height of the font's capitals at scale 1
-constexpr double space = 0.5;    // between words, in heights; the font's own is too wide
+constexpr double space = 0.5;    // between words, in heights; the font's space is too wide
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, doubl
     const double zoom = side * fine_ / std::max(rows, cols);
     const cv::Size size(std::max(1, int(std::lround(cols * zoom))),
                         std::max(1, int(std::lround(rows * zoom))));
-    const cv::Mat image(rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray));  // only read
+    const cv::Mat image(rows, cols, CV_8UC1, const_cast<std::uint8_t*>(gray));  // read-only
     cv::Mat sized, colored;
     cv::resize(image, sized, size, 0, 0, zoom < 1 ? cv::INTER_AREA : cv::INTER_NEAREST);
     cv::cvtColor(sized, colored, cv::COLOR_GRAY2BGR);
@@ -92,7 +92,7 @@ void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, doubl
 }
 
 double Canvas::width_of(const std::string& words, double height) {
-    constexpr int finer = 4;  // than pixels: OpenCV rounds to whole ones
+    constexpr int finer = 4;  // OpenCV rounds coordinates to whole pixels
     std::istringstream rest(words);
     double width = 0;
     for (std::string word; rest >> word;)

@@ -1,5 +1,5 @@
 #pragma once
-/// A picture that is drawn with OpenCV. Only files that a build without OpenCV leaves out include this.
+/// A picture drawn with OpenCV. Included only by files that a build without OpenCV omits.
 
 #include <cstdint>
 #include <opencv2/core.hpp>
@@ -15,10 +15,10 @@ Color rgb(int hex);
 
 inline const Color paper = rgb(0xffffff), ink = rgb(0x1d2733), faint_ink = rgb(0x5d6b7a);
 
-/// Where text lies relative to its x.
+/// Alignment of text relative to its x.
 enum class Side { left, center, right };
 
-/// Draws `fine` times larger and shrinks at the end, which turns OpenCV's stroke font into smooth letters.
+/// Draws `fine` times larger and reduces at the end, which smooths OpenCV's stroke font.
 /// All arguments are in pixels of the finished picture; text is placed by its baseline and sized by the
 /// height of its capitals.
 class Canvas {
@@ -35,11 +35,11 @@ class Canvas {
     void line(double x1, double y1, double x2, double y2, double width, const Color& color);
     /// A filled circle around (x, y).
     void disc(double x, double y, double radius, const Color& color);
-    /// rows × cols of 8-bit gray as a square of `side` pixels, aspect kept, on black: enlarged in blocks, so
-    /// that every pixel can be seen, or shrunk by averaging.
+    /// rows × cols of 8-bit gray as a square of `side` pixels, aspect preserved, on black: enlarged without
+    /// interpolation, so that every pixel can be seen, or reduced by averaging.
     void image(const std::uint8_t* gray, int rows, int cols, double x, double y, double side);
 
-    /// Of text of this height, in pixels.
+    /// Width of text of this height, in pixels.
     static double width_of(const std::string& words, double height);
 
     /// The finished picture: 8-bit blue, green, red, without gaps.
@@ -54,10 +54,10 @@ class Canvas {
     cv::Mat mat_;
 };
 
-/// What OpenCV's font can show: every other character, however many bytes it has, as one question mark.
+/// Text for OpenCV's font: each unsupported character, of any number of bytes, becomes one question mark.
 std::string printable(const std::string& text);
 
-/// Cut off behind the last letter that fits `room` pixels, with three dots.
+/// Cut off after the last letter that fits in `room` pixels, with three dots.
 std::string shortened(std::string words, double height, double room);
 
 }  // namespace knn

@@ -1,14 +1,14 @@
 #include <algorithm>
 
-#include "data/core/format.h"
 #include "app/report/text.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-constexpr std::size_t most_columns = 26;  // the letters; more do not fit a line
-constexpr std::size_t most_pairs = 20;
+constexpr std::size_t max_columns = 26;  // the letters; more do not fit in a line
+constexpr std::size_t max_pairs = 20;
 
 constexpr const char *reset = "\x1b[0m", *dim = "\x1b[2m", *green = "\x1b[32m", *red = "\x1b[31m",
                      *bold_red = "\x1b[1;31m";
@@ -21,7 +21,7 @@ std::string right(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 
-/// One count in its column. Without color a zero is a dot, so that the errors stand out all the same.
+/// One count in its column. Without color a zero is a dot, to make the errors visible.
 std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t width, bool color) {
     const std::string text = right(count > 0 ? std::to_string(count) : ".", width);
     if (!color) return text;
@@ -75,12 +75,12 @@ std::string pairs_text(const Score& score) {
     // The page of --report has no matrix of so many classes.
     const std::string where = "--json, and in confusion.png of --report";
     if (pairs.empty())
-        return "  nothing was mistaken; the matrix of " + classes + " classes is in " + where + '\n';
+        return "  no misclassifications; the matrix of " + classes + " classes is in " + where + '\n';
     std::string text =
-        "  mistaken most often; the whole matrix of " + classes + " classes is in " + where + '\n';
+        "  most frequent confusions; the full matrix of " + classes + " classes is in " + where + '\n';
     Table table({Align::right, Align::right, Align::right});
     table.add({"true", "predicted", "count"});
-    for (std::size_t i = 0; i < std::min(pairs.size(), most_pairs); ++i)
+    for (std::size_t i = 0; i < std::min(pairs.size(), max_pairs); ++i)
         table.add({std::to_string(score.labels[pairs[i].truth]),
                    std::to_string(score.labels[pairs[i].predicted]), std::to_string(pairs[i].count)});
     return text + table.text();
@@ -89,7 +89,7 @@ std::string pairs_text(const Score& score) {
 }  // namespace
 
 std::string confusion_text(const Score& score, bool color) {
-    return score.labels.size() <= most_columns ? matrix_text(score, color) : pairs_text(score);
+    return score.labels.size() <= max_columns ? matrix_text(score, color) : pairs_text(score);
 }
 
 }  // namespace knn

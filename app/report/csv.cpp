@@ -12,7 +12,7 @@ namespace knn {
 
 namespace {
 
-/// Collects text and hands it to a stream in pieces of about a mebibyte.
+/// Buffers text and writes it to a stream in pieces of about a mebibyte.
 class Lines {
   public:
     explicit Lines(std::ostream& out) : out_(out), buffer_(piece + longest_line) {}
@@ -28,7 +28,7 @@ class Lines {
         *last++ = separator;
         end_ += static_cast<std::size_t>(last - place);
     }
-    /// False once the stream takes no more.
+    /// False once the stream has failed.
     bool end_of_line() {
         if (end_ >= piece) {
             stop_if_asked();

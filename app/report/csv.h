@@ -8,11 +8,11 @@
 
 namespace knn {
 
-/// index,label,predicted,confidence: one line for each test image.
+/// index,label,predicted,confidence: one line per test image.
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation);
 
-/// query,rank,index,label,distance: k lines for each test image; rank from 1, label of the training image,
-/// distance: squared for l2, and the shortest form that tells it from others where it is no integer.
+/// query,rank,index,label,distance: k lines per test image; rank from 1, label of the training image,
+/// distance: squared for l2; if not an integer, the shortest decimal that identifies it.
 void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation);
 
 }  // namespace knn

@@ -21,17 +21,17 @@ double through_text(Number value, Form... form) {
     return read;
 }
 
-/// The fewest digits that are nearer to the distance of this score than to that of any other: 7 to 9, as a
-/// float has. The distance as a float would not do: roots of different scores may have the same, and
-/// neighbors would seem out of order; the 10th power of a score may have none.
+/// The fewest digits that are nearer to the distance of this score than to that of any other: 7 to 9, as for
+/// a float. The distance rounded to a float would not do: roots of different scores may round to the same
+/// float, and neighbors would appear out of order; the 10th power of a score may overflow.
 double minkowski_number(double p, std::uint32_t score) {
     if (score == 0) return 0;
     const auto distance = [p](std::uint32_t of) { return distance_of({Metric::lp, p}, of); };
     const double exact = distance(score);
     const double room = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
-    constexpr int most_digits = 12;  // neighboring sums differ by 2⁻²⁴, so their roots by 2⁻²⁴ / 15 at least
+    constexpr int max_digits = 12;  // adjacent sums differ by 2⁻²⁴, so their roots by at least 2⁻²⁴ / 15
     double rounded = exact;
-    for (int digits = 6; digits <= most_digits; ++digits) {
+    for (int digits = 6; digits <= max_digits; ++digits) {
         rounded = through_text(exact, std::chars_format::general, digits);
         if (std::abs(rounded - exact) < room) break;
     }

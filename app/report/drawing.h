@@ -1,5 +1,5 @@
 #pragma once
-/// A picture as a list of shapes, which is written as SVG by every build and as PNG by one with OpenCV.
+/// A picture as a list of shapes, written as SVG by every build and as PNG by builds with OpenCV.
 
 #include <cstdint>
 #include <string>
@@ -41,7 +41,7 @@ struct Drawing {
 
 std::string svg_of(const Drawing& drawing);
 
-/// Throws DataError where the build cannot draw; `png_available` says whether it can.
+/// Throws DataError if the build cannot draw; see `png_available`.
 std::vector<std::uint8_t> png_of(const Drawing& drawing);
 bool png_available();
 

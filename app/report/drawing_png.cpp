@@ -18,7 +18,7 @@ struct Painter {
         canvas.disc(disc.x, disc.y, disc.radius, rgb(disc.color));
     }
     void operator()(const DrawnText& text) const {
-        // The font of strokes is wider than a sans-serif one: a little smaller, it takes the same room.
+        // The stroke font is wider than a sans-serif font: slightly smaller, it has the same width.
         constexpr double narrower = 0.86;
         const std::string words = printable(text.words);
         const double height = text.height * narrower;

@@ -6,15 +6,15 @@
 
 #include "app/report/canvas.h"
 #include "app/report/distance.h"
-#include "data/core/format.h"
 #include "app/report/png.h"
+#include "data/core/format.h"
 #include "data/core/words.h"
 
 namespace knn {
 
 namespace {
 
-constexpr int longest_step = 500, longest_page = 1040;  // pixels of what is kept of a step
+constexpr int longest_step = 500, longest_page = 1040;  // pixels of a reduced step
 
 // In pixels of the finished picture.
 constexpr double width = 1120, margin = 40, gap = 20;
@@ -31,7 +31,7 @@ std::string file_name(const std::string& file) {
     return file == "-" ? "standard input" : file;
 }
 
-/// In the middle of a square of pale gray, so that what is beside it is not taken for a part of it.
+/// Centered on a pale gray square, to separate the picture from its surroundings.
 Picture squared(const Picture& picture) {
     const int side = std::max(picture.rows, picture.cols);
     if (picture.rows == picture.cols) return picture;
@@ -59,7 +59,7 @@ Picture picture_of(const std::uint8_t* pixels) {
     return {side, side, std::vector<std::uint8_t>(pixels, pixels + side * side)};
 }
 
-/// How many squares stand side by side.
+/// Number of squares per row.
 int per_row(double side, double room) {
     return std::max(1, int((room + gap) / (side + gap)));
 }
@@ -68,7 +68,7 @@ int count_rows(std::size_t count, int columns) {
     return (int(count) + columns - 1) / columns;
 }
 
-/// The file and what was found, with `detail` in smaller letters on a line of its own.
+/// The file and the answer, with `detail` in smaller letters on its own line.
 void draw_headline(Canvas& canvas, const std::string& words, const std::string& detail, bool answered) {
     canvas.box(0, 0, 4 * width, 1, frame);
     const double room = width - 2 * margin;
@@ -85,7 +85,7 @@ std::string headline(const PictureAnswer& picture, const Answer& answer) {
                         : file + "?";
 }
 
-/// The steps that show more than the result, which stands below them.
+/// The steps to show; the result is shown below them.
 std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
     std::vector<const Step*> shown;
     for (const Step& step : picture.steps)
@@ -93,9 +93,9 @@ std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
     return shown;
 }
 
-/// One neighbor: its label above, its place in the training set and its distance below.
-void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor, const PictureAnswers& answers,
-                   double x, double y) {
+/// One neighbor: its label above, its index in the training set and its distance below.
+void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor,
+                   const PictureAnswers& answers, double x, double y) {
     const int label = answers.labels[neighbor.index];
     const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
     const double middle = x + neighbor_side / 2;
@@ -109,7 +109,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
 cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answers) {
     const Answer& answer = picture.digits.at(0);
-    const std::size_t neighbors = std::min(answer.neighbors.size(), most_neighbors_drawn);
+    const std::size_t neighbors = std::min(answer.neighbors.size(), max_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
     const int columns = per_row(step_side, width - 2 * margin);
     const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
@@ -138,7 +138,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     return canvas.picture();
 }
 
-/// The answer as a small label in a corner of its box, outside of it where there is room.
+/// The answer as a small label at a corner of its box, outside of it if there is space.
 void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
     const double height = std::clamp(box.height * 0.35, 10.0, 22.0);
     Canvas tag(height + 8, height + 8, 4, digit.label ? good : bad);
@@ -149,7 +149,7 @@ void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
     drawn(seen - place.tl()).copyTo(mat(seen));
 }
 
-/// A page: the whole of it, a box and the answer for each digit.
+/// The whole page with a box and the answer for each digit.
 cv::Mat explain_page(const PictureAnswer& page) {
     Picture shown;
     if (!page.steps.empty()) shown = page.steps.front().picture;
@@ -186,9 +186,9 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 }  // namespace
 
 std::string neighbors_heading(std::size_t neighbors, Metric metric) {
-    const std::string what = std::string("nearest training images: label, number, ") + distance_name(metric);
-    if (neighbors <= most_neighbors_drawn) return what;
-    const auto more = static_cast<std::int64_t>(neighbors - most_neighbors_drawn);
+    const std::string what = std::string("nearest training images: label, index, ") + distance_name(metric);
+    if (neighbors <= max_neighbors_drawn) return what;
+    const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
     return what + "; and " + with_commas(more) + " more";
 }
 
@@ -210,7 +210,7 @@ std::vector<std::uint8_t> explanation_png(const PictureAnswers& answers) {
     std::vector<cv::Mat> parts;
     int rows = 0, cols = 0;
     for (const PictureAnswer& picture : answers.pictures) {
-        if (parts.size() == most_explained) break;
+        if (parts.size() == max_explained) break;
         parts.push_back(!picture.error.empty() ? explain_failure(picture)
                         : answers.pages        ? explain_page(picture)
                                                : explain_single(picture, answers));

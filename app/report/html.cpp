@@ -22,8 +22,8 @@ std::string base64(const std::vector<std::uint8_t>& bytes) {
     return text;
 }
 
-/// JSON that may stand inside a <script> element: names of files can hold "</script>" or "<!--", and bytes
-/// that are no UTF-8.
+/// JSON that is safe inside a <script> element: file names can contain "</script>" or "<!--", and bytes that
+/// are not UTF-8.
 std::string script_safe(const nlohmann::json& value) {
     const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     std::string safe;
@@ -37,7 +37,7 @@ std::string script_safe(const nlohmann::json& value) {
     return safe;
 }
 
-/// The template with each {{name}} replaced by its value; what was put in is not searched again.
+/// The template with each {{name}} replaced by its value; inserted text is not searched again.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
     std::string result;
     for (std::size_t open; (open = text.find("{{")) != text.npos;) {

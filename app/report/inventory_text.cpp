@@ -11,7 +11,7 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
-/// A heading and rows of which the first cells are aligned.
+/// A heading and rows with aligned first cells.
 std::string section(const std::string& title, const Lines& rows) {
     std::size_t cells = 0;
     for (const auto& row : rows)
@@ -92,11 +92,11 @@ std::string data_section(const Inventory& inventory) {
         all_mnist = all_mnist && file.is_mnist();
     }
     text += files.text();
-    if (all_mnist) return text + "  all checksums are MNIST's\n";
+    if (all_mnist) return text + "  all checksums match MNIST\n";
     if (!inventory.fetch_script.empty())
         return text + "  MNIST: " + harmless(inventory.fetch_script) +
-               " gets it to where this program looks and checks it\n";
-    return text + "  MNIST: tools/fetch_mnist.sh gets it into data/mnist and checks it\n";
+               " downloads it to a folder that this program searches, and checks it\n";
+    return text + "  MNIST: tools/fetch_mnist.sh downloads it into data/mnist and checks it\n";
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Text of any bytes: what is no UTF-8 (a file name may be that) is replaced, since JSON cannot hold it.
+/// Replaces bytes that are not UTF-8 (file names may contain them), since JSON cannot represent them.
 std::string dump(const Json& value) {
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// A measured number with nine significant digits: more says nothing, and 0.1 + 0.2 stays 0.3.
+/// A measured number with nine significant digits: more are noise, and 0.1 + 0.2 is printed as 0.3.
 double measured(double value) {
     char text[32];
     const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 9).ptr;

@@ -1,5 +1,5 @@
 #pragma once
-/// The report for machines: schema mnist-knn/evaluate/1.
+/// The machine-readable report: schema mnist-knn/evaluate/1.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,16 +11,16 @@ namespace knn {
 
 std::string json_report(const Evaluation& evaluation);
 
-/// The same as an object, from which the page of the report takes what it shows.
+/// The same as an object, from which the report's page takes its data.
 nlohmann::ordered_json report_object(const Evaluation& evaluation);
 
-/// A device as all JSON output shows it; what is not known is left out.
+/// A device as in all JSON output; unknown members are omitted.
 nlohmann::ordered_json json_device(const Device& device);
 
-/// A whole number where the metric's distances are.
+/// An integer if the metric's distances are integral.
 nlohmann::ordered_json distance_json(const Measure& measure, std::uint32_t score);
 
-/// JSON text with one member a line; lists of plain values stand on one line. Ends in a line feed.
+/// JSON text with one member per line; lists of plain values are on one line. Ends with a line feed.
 std::string json_text(const nlohmann::ordered_json& value);
 
 }  // namespace knn

@@ -14,18 +14,18 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t most_digits = 1'000, most_neighbors = 10;
-constexpr std::int64_t most_pixels = 12 << 20;  // browsers of phones refuse images of over 16 megapixels
+constexpr std::int64_t max_digits = 1'000, max_neighbors = 10;
+constexpr std::int64_t max_pixels = 12 << 20;  // mobile browsers refuse images above 16 megapixels
 
 std::size_t at(std::int64_t index) {
     return static_cast<std::size_t>(index);
 }
 
-/// As many as a page can hold, from all pairs of labels in turn, the most sure of each pair first.
+/// As many as fit in a page, from all pairs of labels in turn, highest confidence of each pair first.
 std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
-    const std::int64_t tiles = 1 + std::min<std::int64_t>(evaluation.found.neighbors.k, most_neighbors);
+    const std::int64_t tiles = 1 + std::min<std::int64_t>(evaluation.found.neighbors.k, max_neighbors);
     const std::int64_t each = tiles * std::max<std::int64_t>(1, evaluation.data->test.dim());
-    const std::int64_t room = std::clamp<std::int64_t>(most_pixels / each, 1, most_digits);
+    const std::int64_t room = std::clamp<std::int64_t>(max_pixels / each, 1, max_digits);
     if (std::ssize(images) <= room) return images;
 
     const auto& votes = evaluation.found.votes;
@@ -59,7 +59,7 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
     const auto nearest = evaluation.found.neighbors.row(image);
     const Measure measure = evaluation.method.measure;
     json neighbors = json::array();
-    for (const Neighbor& neighbor : nearest.first(std::min(nearest.size(), at(most_neighbors))))
+    for (const Neighbor& neighbor : nearest.first(std::min(nearest.size(), at(max_neighbors))))
         neighbors.push_back({{"index", neighbor.index},
                              {"label", train.labels.data()[neighbor.index]},
                              {"distance", distance_json(measure, neighbor.distance)},
@@ -73,7 +73,7 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
             {"neighbors", std::move(neighbors)}};
 }
 
-/// What the page needs to judge a stage by, and report.json does not have.
+/// Adds the rates that the page shows for a stage and report.json does not have.
 void add_rates(json& timing, const Timeline& timeline) {
     for (std::size_t i = 0; i < timeline.stages().size(); ++i) {
         const Stage& stage = timeline.stages()[i];

@@ -1,5 +1,5 @@
 #pragma once
-/// What the scripts of the page read.
+/// The data for the scripts of the page.
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -8,11 +8,11 @@
 
 namespace knn {
 
-/// The parts of report.json that the page shows, under their names there, and besides them
-///   gallery{title, order, total, distance (what it is called), digits[{index, label, predicted, confidence,
-///   tile, votes[{label, share}],
-///           neighbors[{index, label, distance, tile}]}]}, sprite{columns}
-/// where `tile` counts the images of `sprite`, which gets those that the page needs.
+/// The parts of report.json that the page shows, with the same names, and
+///   gallery{title, order, total, distance (its name),
+///           digits[{index, label, predicted, confidence, tile, votes[{label, share}],
+///                   neighbors[{index, label, distance, tile}]}]}, sprite{columns}
+/// where `tile` is an index into `sprite`, which receives the images that the page needs.
 nlohmann::json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite);
 
 }  // namespace knn

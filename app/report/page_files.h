@@ -1,5 +1,5 @@
 #pragma once
-/// The files of app/report/page/, put into the program by CMake.
+/// The files of app/report/page/, embedded by CMake.
 
 #include <string_view>
 

@@ -30,7 +30,7 @@ Color color_at(const Ramp& ramp, double t) {
     return rgb(ramp[from]) * (1 - share) + rgb(ramp[from + 1]) * share;
 }
 
-/// The square root shows a single error beside the hundreds of the diagonal.
+/// The square root makes single errors visible next to the hundreds on the diagonal.
 double strength(std::int64_t count, std::int64_t most) {
     return most > 0 ? std::sqrt(double(count) / double(most)) : 0;
 }
@@ -39,20 +39,20 @@ Color text_color_on(const Color& ground) {
     return 0.114 * ground[0] + 0.587 * ground[1] + 0.299 * ground[2] < 150 ? paper : ink;
 }
 
-/// Where everything goes, in pixels.
+/// The layout, in pixels.
 struct Layout {
     static constexpr double margin = 36, top = 152, left = 106, bar = 16, beside = 120, below = 92;
     int classes;
     double cell, gap;
     double width, height;
-    double count_height = 0;  ///< of the numbers in the cells; 0: no room for them
-    int label_step = 1;       ///< every how many classes get a label
+    double count_height = 0;  ///< of the numbers in the cells; 0: cells too small
+    int label_step = 1;       ///< classes per label
 
     explicit Layout(const Score& score, std::int64_t most) : classes(int(score.labels.size())) {
         cell = std::clamp(std::floor(680.0 / std::max(classes, 1)), 3.0, 170.0);
         gap = cell >= 30 ? 2 : cell >= 8 ? 1 : 0;
-        width = left + std::max(cell * classes, 340.0) + beside;  // room for the title
-        height = top + std::max(cell * classes, 170.0) + below;   // room for the scales
+        width = left + std::max(cell * classes, 340.0) + beside;  // space for the title
+        height = top + std::max(cell * classes, 170.0) + below;   // space for the scales
 
         const double fits = 0.8 * cell / Canvas::width_of(std::to_string(most), 1);
         count_height = std::min({0.3 * cell, fits, 18.0});
@@ -69,7 +69,7 @@ struct Layout {
     double label_height() const { return std::clamp(0.26 * cell, 8.0, 16.0); }
 };
 
-/// One line from the left margin; where it is too long it gets smaller, and only then shorter.
+/// One line from the left margin; if too long, it is reduced in size first, then shortened.
 void draw_line(Canvas& canvas, const Layout& at, const std::string& words, double y, double height,
                const Color& color, double stroke) {
     const double room = at.width - 2 * Layout::margin;
@@ -93,15 +93,15 @@ void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) 
               115, 11, faint_ink, 0.13);
 }
 
-void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t most_right,
-                std::int64_t most_wrong) {
+void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t max_right,
+                std::int64_t max_wrong) {
     for (std::size_t row = 0; row < counts.size(); ++row)
         for (std::size_t column = 0; column < counts.size(); ++column) {
             const std::int64_t count = counts[row][column];
             const bool right = row == column;
             const Color color = count == 0 ? empty
-                                : right    ? color_at(right_ramp, strength(count, most_right))
-                                           : color_at(wrong_ramp, strength(count, most_wrong));
+                                : right    ? color_at(right_ramp, strength(count, max_right))
+                                           : color_at(wrong_ramp, strength(count, max_wrong));
             canvas.box(at.x(column), at.y(row), at.cell - at.gap, at.cell - at.gap, color);
             if (count > 0 && at.count_height > 0)
                 canvas.text(std::to_string(count), at.x(column) + (at.cell - at.gap) / 2,
@@ -122,7 +122,7 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
     canvas.text("predicted", Layout::left + end / 2, Layout::top + end + 60, 12, faint_ink, Side::center);
 }
 
-/// The scale of one hue: a bar with its most at the top, and the counts that a reader looks for beside it.
+/// The scale of one hue: a bar with the maximum at the top, and counts next to it.
 void draw_scale(Canvas& canvas, const Layout& at, double top, double height, const Ramp& ramp,
                 const std::string& name, std::int64_t most) {
     const double x = at.width - Layout::beside + 30;
@@ -149,21 +149,21 @@ bool pictures_available() {
 
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     const Counts& counts = evaluation.score.confusion;
-    std::int64_t most_right = 0, most_wrong = 0;
+    std::int64_t max_right = 0, max_wrong = 0;
     for (std::size_t row = 0; row < counts.size(); ++row)
         for (std::size_t column = 0; column < counts.size(); ++column) {
-            std::int64_t& most = row == column ? most_right : most_wrong;
+            std::int64_t& most = row == column ? max_right : max_wrong;
             most = std::max(most, counts[row][column]);
         }
 
-    const Layout at(evaluation.score, std::max(most_right, most_wrong));
+    const Layout at(evaluation.score, std::max(max_right, max_wrong));
     Canvas canvas(at.width, at.height);
     draw_title(canvas, at, evaluation);
-    draw_cells(canvas, at, counts, most_right, most_wrong);
+    draw_cells(canvas, at, counts, max_right, max_wrong);
     draw_axes(canvas, at, evaluation.score);
     const double half = (at.height - Layout::top - Layout::below - 56) / 2;
-    draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", most_wrong);
-    draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", most_right);
+    draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", max_wrong);
+    draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", max_right);
     return canvas.png();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Pictures, by OpenCV. A build without it links picture_none.cpp, whose functions throw or say so.
+/// Pictures, by OpenCV. A build without it links picture_none.cpp, whose functions throw or return false.
 
 #include <cstdint>
 #include <vector>
@@ -12,7 +12,7 @@ namespace knn {
 bool pictures_available();
 
 /// The confusion matrix as a PNG of at most about 1,000 × 1,000 pixels for any number of classes: labels,
-/// counts where the cells have room for them, color scales. Throws DataError in a build without OpenCV.
+/// counts if the cells are large enough, color scales. Throws DataError in a build without OpenCV.
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
 
 }  // namespace knn

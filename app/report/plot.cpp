@@ -8,10 +8,10 @@ namespace knn {
 namespace {
 
 constexpr int paper = 0xffffff, ink = 0x1d2733, faint = 0x5d6b7a, grid = 0xe3e8ee;
-// Hues that color-blind readers tell apart (Okabe and Ito), dark enough for thin lines.
+// Hues that color-blind readers can distinguish (Okabe and Ito), dark enough for thin lines.
 constexpr int hues[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x8c6d00, 0x56b4e9, 0x5b3fa0, 0x555555};
 constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
-constexpr double letter = 0.92;  // an ordinary letter's width, in heights of capitals
+constexpr double letter = 0.92;  // average width of a letter, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
 constexpr double title_height = 15;
 constexpr double note_height = 8.5, note_step = 15;
@@ -20,7 +20,7 @@ double width_of(const std::string& text, double height) {
     return letter * height * static_cast<double>(text.size());
 }
 
-/// The text in lines that fit a panel.
+/// The text wrapped to the width of a panel.
 std::vector<std::string> wrapped(const std::string& text, double height) {
     const auto most = static_cast<std::size_t>(panel_width / (letter * height));
     std::vector<std::string> lines;
@@ -74,7 +74,7 @@ class Scale {
     double from_, to_;
 };
 
-/// From the first mark to the last; `tight`: no farther than the values, with the marks that lie between.
+/// From the first mark to the last; `tight`: only the range of the values, with the marks within it.
 Scale scale_for(const std::vector<double>& values, bool logarithmic, double from, double to,
                 bool tight = false) {
     double low = values.empty() ? 1 : *std::min_element(values.begin(), values.end());
@@ -121,7 +121,7 @@ class Painter {
             longest = std::max(longest, bar.name.size());
             values.insert(values.end(), {bar.low, bar.high});
         }
-        // Whole decades: between marks that lie close, small differences would look large.
+        // Whole decades: with closer marks small differences would look large.
         if (panel.log_x && !values.empty()) {
             const double low = std::max(*std::min_element(values.begin(), values.end()), 1e-6);
             values.insert(values.end(), {low, std::pow(10.0, std::floor(std::log10(low)))});
@@ -194,7 +194,7 @@ class Painter {
 
     void axis_below(const Scale& x, const std::string& label, const Area& inside) {
         const double bottom = inside.y + inside.height, right = inside.x + inside.width;
-        // Labels that would touch are left out: every second, third ... of marks at equal distances.
+        // Omits labels that would touch: shows every second, third ... of equally spaced marks.
         double last = -1e9, widest = 0;
         for (const double mark : x.marks())
             widest = std::max(widest, width_of(axis_text(mark), 8.5) + 8);

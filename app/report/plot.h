@@ -9,8 +9,8 @@
 namespace knn {
 
 struct PlotPoint {
-    double x = 0, y = 0, low = 0, high = 0;  ///< low to high: how far y spreads; equal: no whisker
-    bool hollow = false;                     ///< a note says of what kind it is
+    double x = 0, y = 0, low = 0, high = 0;  ///< low to high: range of y; equal: no whisker
+    bool hollow = false;                     ///< marks a special kind, explained in a note
 };
 struct PlotLine {
     std::string name;
@@ -22,21 +22,21 @@ struct PlotBar {
     std::string text;  ///< at its end
 };
 
-/// One diagram: lines over x and y, or, where there are none, bars that lie on their side.
+/// One diagram: lines over x and y, or, if there are none, horizontal bars.
 struct Panel {
     std::string title, x_label, y_label;
-    bool log_x = true, log_y = true;  ///< of bars: log_x is their scale
+    bool log_x = true, log_y = true;  ///< for bars: log_x is their scale
     std::vector<PlotLine> lines;
     std::vector<PlotBar> bars;
-    std::vector<std::string> notes;  ///< below it, each on a line or more
+    std::vector<std::string> notes;  ///< below it, one or more lines each
 };
 
-/// All of them below a title and some lines, two side by side where there are more than one.
+/// All panels below a title and some lines, in two columns if there is more than one.
 Drawing draw_panels(const std::string& title, const std::vector<std::string>& lines,
                     const std::vector<Panel>& panels);
 
-/// Where an axis has its marks: round numbers from at most `low` to at least `high`, of which `low` is
-/// positive where the scale is logarithmic.
+/// The marks of an axis: round numbers from at most `low` to at least `high`. `low` is positive if the scale
+/// is logarithmic.
 std::vector<double> axis_marks(double low, double high, bool logarithmic);
 
 /// 0.001, 20, 4,096, "65k": short enough for an axis.

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/core/format.h"
 #include "app/report/plot.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-/// The powers of ten and, where there are few of these, their doubles and fivefolds.
+/// The powers of ten and, if there are few, 2 and 5 times these.
 std::vector<double> logarithmic_marks(double low, double high) {
     const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
     const int last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high) - 1e-9)));
@@ -18,7 +18,7 @@ std::vector<double> logarithmic_marks(double low, double high) {
     for (int power = first; power <= last; power += step)
         for (const double factor : {1.0, 2.0, 5.0})
             if ((factor == 1.0 || (fine && power < last))) marks.push_back(factor * std::pow(10.0, power));
-    // Between two marks nothing is gained by room that no value uses.
+    // Removes marks beyond the range of the values.
     while (marks.size() > 2 && marks[1] <= low)
         marks.erase(marks.begin());
     while (marks.size() > 2 && marks[marks.size() - 2] >= high)
@@ -51,7 +51,7 @@ std::vector<double> axis_marks(double low, double high, bool logarithmic) {
 
 namespace {
 
-/// With at most one digit after the point, and none where it is 0.
+/// With at most one digit after the point, omitted if 0.
 std::string brief(double value) {
     return std::fabs(value - std::round(value)) < 0.05 ? fixed(value, 0) : fixed(value, 1);
 }

@@ -26,8 +26,7 @@ void put_chunk(std::vector<std::uint8_t>& out, std::string_view type, const std:
     put_32(out, static_cast<std::uint32_t>(crc32_z(0, out.data() + begin, out.size() - begin)));
 }
 
-/// Each row behind a 0 for "no filter", deflated: digits are mostly flat background, which the other filters
-/// do not help.
+/// Rows with filter type 0 ("none"), deflated: digits are mostly flat background, where filters do not help.
 std::vector<std::uint8_t> deflated_rows(const std::uint8_t* pixels, std::size_t rows, std::size_t row_bytes) {
     std::vector<std::uint8_t> plain(rows * (row_bytes + 1));
     for (std::size_t row = 0; row < rows; ++row)

@@ -9,7 +9,7 @@
 
 namespace knn {
 
-/// One line for each test image.
+/// One entry per test image.
 struct Predictions {
     std::vector<std::uint8_t> truth;
     std::vector<Vote> votes;

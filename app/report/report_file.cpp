@@ -30,7 +30,7 @@ constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
     throw DataError(file + ": " + what + "; expected a report.json of 'mnist-knn evaluate'");
 }
 
-/// A part of the report, and where it is.
+/// A part of the report, and its path.
 class Part {
   public:
     Part(const std::string& file, const json& value, std::string name = "")
@@ -148,7 +148,7 @@ std::vector<std::int64_t> read_row(const Part& part, std::size_t size) {
     return row;
 }
 
-/// Labels and confusion matrix; the sums must be what the report says.
+/// Labels and confusion matrix; the sums must match the report's.
 void read_result(const Part& part, Evaluation& evaluation) {
     Score& score = evaluation.score;
     for (const Part& label : part.at("labels").items()) {
@@ -202,7 +202,7 @@ SavedReport read_all(const std::string& file, const json& root) {
     return report;
 }
 
-/// Takes the file's content whole; a report of 256 classes has about half a megabyte.
+/// Reads the whole file; a report of 256 classes has about half a megabyte.
 std::string content_of(const std::string& file) {
     constexpr std::size_t most = 64 << 20;
     const FileDescriptor opened(file == "-"

@@ -9,18 +9,19 @@
 
 namespace knn {
 
-/// What an evaluation said of itself in a report: everything but the votes, the neighbors and the images.
+/// An evaluation as stored in a report: everything except the votes, the neighbors and the images.
 struct SavedReport {
-    std::string file;                          ///< its name, for messages
-    std::string source;                        ///< of the data set
-    std::vector<std::filesystem::path> files;  ///< the data set's four; none: not said, or built-in digits
+    std::string file;    ///< its name, for messages
+    std::string source;  ///< of the data set
+    std::vector<std::filesystem::path>
+        files;  ///< the data set's four; empty if not given, or built-in digits
     bool synthetic = false;
     int rows = 0, cols = 0;
     Evaluation evaluation;  ///< data is null, found has no neighbors and no votes
 };
 
-/// Reads a report of `evaluate --json`; a folder stands for the report.json in it, "-" is standard input.
-/// Everything is checked, also that the numbers agree with each other. Throws DataError.
+/// Reads a report of `evaluate --json`; a folder means the report.json in it, "-" is standard input.
+/// Everything is checked, including that the numbers are consistent. Throws DataError.
 SavedReport read_report(const std::string& file);
 
 }  // namespace knn

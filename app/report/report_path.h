@@ -1,15 +1,16 @@
 #pragma once
-/// Names of files in a report: JSON holds UTF-8 alone, a file's name may be any bytes.
+/// File names in a report: JSON is UTF-8, a file name may be any bytes.
 
 #include <filesystem>
 #include <string>
 
 namespace knn {
 
-/// The name with "%" and each byte that is no UTF-8 as "%" and two hexadecimal digits: "100%25", "caf%E9".
+/// The name with "%" and each byte that is not UTF-8 written as "%" and two hexadecimal digits: "100%25",
+/// "caf%E9".
 std::string report_path(const std::filesystem::path& file);
 
-/// The file that `report_path` gave this name.
+/// The inverse of `report_path`.
 std::filesystem::path path_in_report(const std::string& text);
 
 }  // namespace knn

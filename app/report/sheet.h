@@ -8,7 +8,7 @@
 
 namespace knn {
 
-/// How many pages `digits` digits fill; one where there are none.
+/// Number of pages for `digits` digits; at least one.
 std::int64_t sheet_pages(std::int64_t digits);
 
 /// Page `page` (from 0) of the gallery as a PNG of at most about 1,500 × 1,800 pixels: each digit with

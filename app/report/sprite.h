@@ -1,5 +1,5 @@
 #pragma once
-/// The images of a page, each once, as the tiles of one picture.
+/// The images of a page as tiles of one picture, without duplicates.
 
 #include <cstdint>
 #include <map>
@@ -9,18 +9,18 @@
 
 namespace knn {
 
-/// Collects images of rows × cols pixels, which outlive it.
+/// Collects images of rows × cols pixels, which must outlive it.
 class Sprite {
   public:
     Sprite(int rows, int cols) : rows_(rows), cols_(cols) {}
 
-    /// The number of the tile that shows image `index` of `images`; the same image gets the same tile.
+    /// The tile of image `index` of `images`; the same image gets the same tile.
     std::int64_t tile(const LabeledImages& images, std::int64_t index);
 
-    /// How many tiles stand side by side.
+    /// Tiles per row.
     int columns() const;
 
-    /// The picture: tiles in order, row by row. At least one row, as no PNG is empty.
+    /// The picture: tiles in order, row by row. At least one row, because a PNG cannot be empty.
     std::vector<std::uint8_t> png() const;
 
   private:

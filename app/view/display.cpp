@@ -20,21 +20,21 @@ std::string variable(const char* name) {
 }
 
 /// Whether the client library of a window system connects: both have a function that takes a name (null for
-/// the environment's) and returns null where it does not work out, and one that hangs up.
+/// the environment's) and returns null on failure, and one that disconnects.
 bool connects(const char* library, const char* open_name, const char* close_name) {
-    // Not closed again: the libraries of windows will load the same one.
+    // Not closed: the window libraries will load the same one.
     void* const client = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
     if (client == nullptr) return false;
     const auto open = reinterpret_cast<void* (*)(const char*)>(::dlsym(client, open_name));
     void* const connection = open != nullptr ? open(nullptr) : nullptr;
     if (connection == nullptr) return false;
-    // XCloseDisplay returns an int, wl_display_disconnect nothing; neither is looked at.
+    // XCloseDisplay returns an int, wl_display_disconnect nothing; both are ignored.
     const auto close = reinterpret_cast<void (*)(void*)>(::dlsym(client, close_name));
     if (close != nullptr) close(connection);
     return true;
 }
 
-/// Whether a child process comes to the end of `work`; what it says on the way is dropped.
+/// Whether a child process completes `work`; its output is dropped.
 bool survives(const std::function<void()>& work) {
     const pid_t child = ::fork();
     if (child < 0) return false;

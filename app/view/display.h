@@ -1,16 +1,16 @@
 #pragma once
-/// Whether a window can be opened at all. The libraries that open windows end the process where they find no
-/// display, so that somebody has to ask first.
+/// Whether a window can be opened. The window libraries end the process if they find no display, so this must
+/// be checked first.
 
 #include <functional>
 #include <string>
 
 namespace knn {
 
-/// Why there is no display; empty where there is one. Needs no library of windows at build time.
+/// Why there is no display; empty if there is one. Needs no window library at build time.
 ///
-/// X11 is asked whether it lets the program in. Of Wayland that says little: what opens windows may have been
-/// built without it, so that `try_window` is called in a child process, which must survive it.
+/// For X11 a connection is tried. For Wayland that is not enough, because the window library may have been
+/// built without it, so `try_window` is called in a child process, which must survive it.
 std::string why_no_display(const std::function<void()>& try_window);
 
 }  // namespace knn

@@ -16,11 +16,11 @@ namespace {
 constexpr double width = 1000, height = 710, margin = 36;
 constexpr double digit_top = 92, digit_side = 308;  // 11 pixels for each of MNIST's 28
 constexpr double facts_left = margin + digit_side + 40, row_top = 448;
-constexpr std::size_t most_neighbors = 10, most_votes = 6;
+constexpr std::size_t max_neighbors = 10, max_votes = 6;
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d), line_color = rgb(0xe3e8ed);
 const Color right_bar = rgb(0x8ab6dc), wrong_bar = rgb(0xf2a05f), other_bar = rgb(0xc3ccd6);
 
-/// Labels of the digit that is shown, which give every other label its color.
+/// Labels of the digit shown, which determine the color of all other labels.
 struct Labels {
     int truth, predicted;
 
@@ -61,11 +61,11 @@ void draw_verdict(Canvas& canvas, const Labels& labels, double confidence) {
 void draw_votes(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer, const Labels& labels) {
     const auto shares = vote_shares(evaluation, viewer.image());
     double y = digit_top + 138;
-    canvas.text(
-        "votes of " + std::to_string(evaluation.method.vote.k) + ' ' + noun(evaluation.method.vote.k, "neighbor"),
-        facts_left, y, 11, faint_ink, Side::left);
+    canvas.text("votes of " + std::to_string(evaluation.method.vote.k) + ' ' +
+                    noun(evaluation.method.vote.k, "neighbor"),
+                facts_left, y, 11, faint_ink, Side::left);
     constexpr double bar_left = facts_left + 44, bar_room = 430;
-    for (std::size_t i = 0; i < std::min(shares.size(), most_votes); ++i) {
+    for (std::size_t i = 0; i < std::min(shares.size(), max_votes); ++i) {
         y += 26;
         canvas.text(std::to_string(shares[i].label), facts_left + 30, y, 12, labels.color(shares[i].label),
                     Side::right, 0.16);
@@ -73,16 +73,16 @@ void draw_votes(Canvas& canvas, const Evaluation& evaluation, const Viewer& view
         canvas.box(bar_left, y - 14, length, 16, labels.bar(shares[i].label));
         canvas.text(percent(shares[i].share, 0), bar_left + length + 10, y, 10, ink, Side::left);
     }
-    if (shares.size() > most_votes)
-        canvas.text("and " + std::to_string(shares.size() - most_votes) + " other labels", bar_left, y + 20,
-                    9, faint_ink, Side::left);
+    if (shares.size() > max_votes)
+        canvas.text("and " + std::to_string(shares.size() - max_votes) + " other labels", bar_left, y + 20, 9,
+                    faint_ink, Side::left);
 }
 
 void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer,
                     const Labels& labels) {
     const LabeledImages& train = evaluation.data->train;
     const auto nearest = evaluation.found.neighbors.row(viewer.image());
-    const std::size_t count = std::min(nearest.size(), most_neighbors);
+    const std::size_t count = std::min(nearest.size(), max_neighbors);
     const Measure measure = evaluation.method.measure;
     const std::string what = std::string("their labels and ") + distance_name(measure.metric) + "s";
     std::string words = "nearest training images, " + what;
@@ -93,7 +93,7 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
     canvas.text(words, margin, row_top, 11, faint_ink, Side::left);
     const bool few = count <= 7;
     const double tile = few ? 112 : 78;
-    const double step = (width - 2 * margin - tile) / double((few ? 7 : most_neighbors) - 1);
+    const double step = (width - 2 * margin - tile) / double((few ? 7 : max_neighbors) - 1);
     for (std::size_t i = 0; i < count; ++i) {
         const double x = margin + double(i) * step, y = row_top + 18, middle = x + tile / 2;
         const int label = train.labels.data()[nearest[i].index];

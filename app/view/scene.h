@@ -8,16 +8,16 @@
 
 namespace knn {
 
-/// rows × cols pixels of 8-bit blue, green, red without gaps.
+/// rows × cols contiguous pixels of 8-bit blue, green, red.
 struct Frame {
     int rows = 0, cols = 0;
     std::vector<std::uint8_t> bgr;
 };
 
-/// The digit large, its labels and votes, its neighbors, the place in the list, keys, help and message.
+/// The digit enlarged, its labels and votes, its neighbors, the position in the list, keys, help and message.
 Frame draw_scene(const Evaluation& evaluation, const Viewer& viewer);
 
-/// The same as a PNG to keep: without keys, help and message.
+/// The same as a PNG to save: without keys, help and message.
 std::vector<std::uint8_t> scene_png(const Evaluation& evaluation, const Viewer& viewer);
 
 }  // namespace knn

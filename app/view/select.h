@@ -11,12 +11,12 @@ namespace knn {
 
 /// The test images that the options select, in their order.
 struct Selection {
-    Gallery gallery;          ///< at most as many as --limit says
-    std::int64_t found = 0;   ///< how many the filters let through
+    Gallery gallery;          ///< at most --limit images
+    std::int64_t found = 0;   ///< images that pass the filters
     std::string description;  ///< "misclassified, true label 4, predicted 9"
 };
 
-/// Throws UsageError where a label is none of the classes or an index is beyond the last test image.
+/// Throws UsageError if a label is not one of the classes or an index is beyond the last test image.
 /// `limit`: 0 for all.
 Selection select(const Evaluation& evaluation, const ViewOptions& options, std::int64_t limit);
 

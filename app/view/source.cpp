@@ -16,7 +16,7 @@ namespace knn {
 
 namespace {
 
-/// What a report has decided already.
+/// Options that a report determines.
 constexpr std::array decided = {"-k", "metric", "p", "weights", "tie", "limit-train", "limit-test"};
 constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
@@ -25,7 +25,7 @@ bool any_given(const Options& options, std::span<const char* const> names) {
                        [&](const char* name) { return options.given.contains(name); });
 }
 
-/// The data set that a report names: its four files, or the folder where the report does not name them.
+/// The data set that a report names: its four files, or, if it does not name them, the folder.
 DataLocation location_of(const SavedReport& report) {
     std::error_code none;
     if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
@@ -48,7 +48,7 @@ DataLocation location_of(const SavedReport& report) {
     return location;
 }
 
-/// The options that search as the report's evaluation did.
+/// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
     options.method = report.evaluation.method;
     options.first = {report.evaluation.n_train, report.evaluation.n_test};

@@ -1,5 +1,5 @@
 #pragma once
-/// Where `view` gets its answers from: a report, or an evaluation of its own.
+/// The source of the answers that `view` shows: a report, or a new evaluation.
 
 #include <chrono>
 #include <filesystem>
@@ -15,31 +15,31 @@
 
 namespace knn {
 
-/// Throws UsageError where --from stands beside an option that the report itself decides (-k, --weights ...).
+/// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
 void check_source(const Options& options);
 
-/// The answers, and the data set that they are about.
+/// The answers and their data set.
 ///
-/// Of a report, the votes come from the predictions.csv beside it where that agrees with the report, else
-/// from searching again with the report's settings. Either way they must give the report's confusion matrix,
-/// so that nothing is ever shown that belongs to another data set.
+/// For a report, the votes come from the predictions.csv next to it if the two agree, else from a new search
+/// with the report's settings. Either way they must give the report's confusion matrix, so that data of
+/// another data set is never shown.
 class Source {
   public:
-    /// `report`: what --from names. Checks `outputs` against what is read, before the search. Throws
-    /// DataError, DeviceError, UsageError.
+    /// `report`: what --from names. Checks `outputs` against the inputs before the search. Throws DataError,
+    /// DeviceError, UsageError.
     Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
            std::chrono::steady_clock::time_point start);
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
-    /// Votes of all images; neighbors of those that `complete` was called for.
+    /// Votes of all images; neighbors of those passed to `complete`.
     const Evaluation& evaluation() const { return evaluation_; }
 
     /// All files that were read.
     const std::vector<std::filesystem::path>& inputs() const { return inputs_; }
 
-    /// Searches the neighbors of these test images, unless they are known. Throws DataError where the votes
-    /// then differ from what the report says.
+    /// Searches the neighbors of these test images, unless they are known. Throws DataError if the votes then
+    /// differ from the report.
     void complete(const std::vector<std::int64_t>& images);
 
   private:

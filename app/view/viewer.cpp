@@ -99,7 +99,7 @@ Reply Viewer::toggle_filter(int label) {
         filter_ = label;
     }
     shown_ = std::move(chosen);
-    // The digit stays where it still is in the list.
+    // Keeps the current digit if it is still in the list.
     const auto same = std::find(shown_.begin(), shown_.end(), before);
     place_ = same != shown_.end() ? static_cast<std::size_t>(same - shown_.begin()) : 0;
     return Reply::redraw;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the window of `view` shows and how keys change it; knows nothing of windows.
+/// The state of the window of `view` and how keys change it; independent of any window system.
 
 #include <cstdint>
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace knn {
 
-/// What the window shall do after a key.
+/// The window's action after a key.
 enum class Reply { nothing, redraw, save, quit };
 
-/// A place in a list of digits.
+/// A position in a list of digits.
 class Viewer {
   public:
     /// `images`: test images in their order, at least one.
     Viewer(const Evaluation& evaluation, std::vector<std::int64_t> images);
 
-    /// A key by its code: a letter, or a keysym of X11 for what is none (as cv::waitKeyEx reports it, with
-    /// the modifiers above the low 16 bits).
+    /// A key by its code: a letter, or else an X11 keysym (as cv::waitKeyEx reports it, with the modifiers
+    /// above the low 16 bits).
     Reply press(int key);
 
     std::int64_t image() const { return shown_[place_]; }
@@ -29,7 +29,7 @@ class Viewer {
     std::optional<int> filter() const { return filter_; }  ///< the true label of all that are shown
     bool help() const { return help_; }
     const std::string& message() const { return message_; }
-    /// Something to tell until the next key.
+    /// Shows a message until the next key.
     void tell(const std::string& message) { message_ = message; }
 
   private:

@@ -22,7 +22,7 @@ constexpr const char* title = "mnist-knn view";
 constexpr const char* other_forms =
     "; expected a display, or one of --sheet OUT.png, --html OUT.html and --text";
 
-/// A name in the current folder that no file has yet.
+/// An unused file name in the current folder.
 std::string free_name(std::int64_t image) {
     const std::string stem = "digit-" + std::to_string(image);
     std::error_code none;
@@ -51,7 +51,7 @@ void show(const PictureModule& module, const Frame& frame) {
         throw DeviceError("window: " + error + other_forms);
 }
 
-/// Says why the program ends: toolkits call exit() where the display server goes away.
+/// Prints why the program ends: toolkits call exit() if the connection to the display server is lost.
 class ExitWatch {
   public:
     ExitWatch() {
@@ -75,7 +75,7 @@ void check_window() {
     if (!pictures_available())
         throw DataError(
             "this build has no windows; expected a build with OpenCV, or --html OUT.html or --text");
-    ::setenv("QT_LOGGING_RULES", "*=false", 0);  // Qt's own notes are of no use to whoever looks at digits
+    ::setenv("QT_LOGGING_RULES", "*=false", 0);  // Qt's log messages do not help the user
     const auto try_window = [] { show(picture_module(), {1, 1, {0, 0, 0}}); };
     if (const std::string why = why_no_display(try_window); !why.empty())
         throw DeviceError("no window: " + why + other_forms);

@@ -7,8 +7,8 @@
 
 namespace knn {
 
-/// Throws DeviceError where no window can be opened, DataError where the build or the installation lacks
-/// what opens one; to be called before a search, so that nobody waits for it in vain.
+/// Throws DeviceError if no window can be opened, DataError if the build or the installation has no window
+/// support. Call it before a search, to fail early.
 void check_window();
 
 /// Shows these test images, at least one, until the user quits or closes the window. Throws Interrupted.

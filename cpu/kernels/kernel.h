@@ -1,9 +1,9 @@
 #pragma once
-/// What the blocked search asks of the code written for one instruction set.
+/// Interface between the blocked search and the code for one instruction set.
 ///
-/// Files that are compiled for more than the baseline (kernel_*.cpp) include this header and kernel_scan.h
-/// alone: a function that the linker may merge with a copy from another file would bring instructions into
-/// the program that the processor may lack.
+/// Files that are compiled for more than the baseline (kernel_*.cpp) include only this header and
+/// kernel_scan.h: the linker could merge an inline function of another header with a copy that uses
+/// instructions the processor does not have.
 ///
 /// The arithmetic `squares`, all of it modulo 2³²: with the sum a = Σ t·q' over the pixels of training image
 /// t and query q (q' = q - 128 or q' = q, see QueryForm), the squared distance is
@@ -11,7 +11,7 @@
 /// where the query term is |q|² and the image term is |t|², less 2 · 128 · Σt where q' = q - 128, because
 /// t·q = a + 128 Σt. Sums may wrap around on the way (t·q reaches 66,051 · 255² = 4.29e9, and a is below
 /// -2³¹ for a bright t and a dark q at that size): additions, subtractions and the doubling commute with
-/// taking the remainder, and the true distance lies in 0 .. 2³² - 1, so the last remainder is the distance.
+/// taking the remainder, and the true distance is in 0 .. 2³² - 1, so the last remainder is the distance.
 ///
 /// `differences` has the same form: with a = Σ min(t, q), Σ|q - t| = Σq + Σt - 2 a. `products` has the
 /// product itself, t·q = a + image term, where the image term is 128 · Σt or nothing.
@@ -23,73 +23,72 @@ namespace knn::cpu {
 
 /// How the pixels of queries are stored for a kernel.
 enum class QueryForm {
-    bytes,          ///< 4 bytes a group: the pixels as they are
-    shifted_bytes,  ///< 4 bytes a group: the pixels less 128, signed, for multiplications of u8 by s8
-    pairs,          ///< 8 bytes a group: pixels 0, 2, 1, 3 in 16 bits each
-    rows,           ///< 4 bytes a group: the pixels; 16 groups of a query lie together
+    bytes,          ///< 4 bytes per group: the pixels unchanged
+    shifted_bytes,  ///< 4 bytes per group: the pixels minus 128, signed, for products of u8 and s8
+    pairs,          ///< 8 bytes per group: pixels 0, 2, 1, 3 in 16 bits each
+    rows,           ///< 4 bytes per group: the pixels; 16 groups of a query are contiguous
 };
 
-/// What is summed over the pixels of a pair.
+/// The sum over the pixels of a pair.
 enum class Arithmetic {
     squares,      ///< (a - b)², for l2
     differences,  ///< |a - b|, for l1
     products,     ///< a · b, for cosine and pearson
 };
 
-inline constexpr std::int64_t group_pixels = 4;  ///< pixels that lie together in packed rows
+inline constexpr std::int64_t group_pixels = 4;  ///< contiguous pixels in packed rows
 inline constexpr std::int64_t row_groups = 16;   ///< of a row of QueryForm::rows
-inline constexpr std::uint32_t most_lanes = 16;
+inline constexpr std::uint32_t max_lanes = 16;
 
-/// Which products are near: (scale · product - sum of the image · sum of the query) · weight of the image is
-/// at least the query's floor. The difference is exact: all three are integers below 2⁵³.
+/// A product is a hit if (scale · product - sum of the image · sum of the query) · weight of the image is at
+/// least the query's floor. The difference is exact: all three are integers below 2⁵³.
 struct Floors {
     double scale;              ///< dim for pearson, else 1
     const double* image_sums;  ///< images; 0 for cosine
     const double* weights;     ///< images; 1 / the image's norm
     const double* query_sums;  ///< strips × queries
-    const double* floors;      ///< strips × queries; infinity: never
+    const double* floors;      ///< strips × queries; infinity: no hits
 };
 
-/// Some of the training images first .. first + 15 of a panel are nearer to a query than its limit.
+/// Training images among first .. first + 15 of a panel that are nearer to a query than its limit.
 struct Hit {
-    std::uint32_t query;  ///< in the block
-    std::uint32_t first;  ///< in the panel
-    std::uint32_t lanes;  ///< bit i: image first + i is near
-    std::uint32_t
-        distance[most_lanes];  ///< of image first + i, or the product; as many as the kernel has lanes
+    std::uint32_t query;                ///< in the block
+    std::uint32_t first;                ///< in the panel
+    std::uint32_t lanes;                ///< bit i: image first + i is near
+    std::uint32_t distance[max_lanes];  ///< of image first + i, or the product; one per lane of the kernel
 };
 
 /// One panel of training images against a block of queries. All arrays are aligned to 64 bytes.
 struct Pass {
-    const std::uint8_t* panel;         ///< groups × images × 4: four pixels of each image lie together
+    const std::uint8_t* panel;         ///< groups × images × 4: four pixels of each image are contiguous
     const std::uint32_t* image_terms;  ///< images
     const std::uint8_t* block;         ///< strips × groups × queries × 4 or 8 bytes; QueryForm::rows:
                                        ///< strips × (groups / 16) × queries × 64 bytes
     const std::uint32_t* query_terms;  ///< strips × queries
-    const std::uint32_t* limits;       ///< strips × queries: what is below is a hit; 0: never
+    const std::uint32_t* limits;       ///< strips × queries: distances below are hits; 0: no hits;
                                        ///< not read by `products`, which have floors
     std::int64_t groups;               ///< ceil(dim / 4); QueryForm::rows: the next multiple of 16
     std::int64_t strips;               ///< queries of the block / queries of a strip
     std::uint32_t* partial;            ///< scratch, strips × queries × images
-    Hit* hits;                         ///< room for strips × queries × images / lanes
-    Floors floors = {};                ///< of `products` alone
+    Hit* hits;                         ///< capacity strips × queries × images / lanes
+    Floors floors = {};                ///< only for `products`
 };
 
 /// The code for one arithmetic on one instruction set.
 struct Kernel {
     const char* name;
-    bool (*available)();  ///< whether this processor and this system can run it
-    int images;           ///< of a panel
-    int queries;          ///< of a strip
-    int lanes;            ///< images of a hit
+    bool (*available)();  ///< whether the processor and the operating system support it
+    int images;           ///< per panel
+    int queries;          ///< per strip
+    int lanes;            ///< images per hit
     QueryForm form;
-    /// Writes the hits of the pass, each (query, image) at most once; returns how many.
+    /// Writes the hits of the pass, each (query, image) at most once; returns their number.
     std::size_t (*scan)(const Pass& pass);
-    /// Squared distances (or differences, products) of one query and n rows of dim pixels, both not packed.
+    /// Squared distances (or differences, products) of one query and n rows of dim pixels, both unpacked.
     void (*direct)(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n, std::int64_t dim,
                    std::uint32_t* distances);
     Arithmetic arithmetic = Arithmetic::squares;
-    /// How much of a level-2 cache the pixels of a block of queries should take.
+    /// Part of the L2 cache for the pixels of a block of queries.
     std::int64_t block_bytes = 400 * 1024;
 };
 

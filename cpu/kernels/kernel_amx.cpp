@@ -1,6 +1,6 @@
-/// AMX: tdpbuud adds, for 16 queries and 16 images at once, the products of 64 unsigned bytes each to 256
-/// sums of 32 bits, modulo 2³². Two tiles of queries and two of images give four tiles of sums: four
-/// products for four loads, which is where the loads stay hidden (8 clocks a load, 16 a product).
+/// AMX: tdpbuud adds the products of 16 queries and 16 images, 64 unsigned bytes each, to 256 sums of 32
+/// bits, modulo 2³². Two tiles of queries and two of images give four tiles of sums: four products per four
+/// loads, enough to hide the loads (8 clocks per load, 16 per product).
 
 #include <cpuid.h>
 #include <immintrin.h>
@@ -16,15 +16,15 @@ namespace {
 
 constexpr int side = 16;  // queries, images and groups of a tile
 constexpr int queries = 2 * side, images = 2 * side;
-constexpr std::int64_t row_bytes = 64;  // of every tile
+constexpr std::int64_t row_bytes = 64;  // in every tile
 constexpr std::int64_t panel_row_bytes = images * group_pixels;
 constexpr std::int64_t sums_row_bytes = images * sizeof(std::uint32_t);
 
-/// The most rows of groups that a panel and a strip may have at once to stay in a level-1 cache of 48 KB;
-/// longer images are done in chunks of about equal length, with the sums kept in between.
+/// Maximum rows of groups for which a panel and a strip fit in an L1 cache of 48 KB; longer images are
+/// processed in chunks of about equal length, with the sums stored in between.
 constexpr std::int64_t chunk_rows = 46 * 1024 / (side * panel_row_bytes + queries * row_bytes);
 
-/// What ldtilecfg reads: all eight tiles have 16 rows of 64 bytes.
+/// Configuration for ldtilecfg: all eight tiles have 16 rows of 64 bytes.
 struct alignas(64) TileShapes {
     std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
     std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
@@ -32,11 +32,11 @@ struct alignas(64) TileShapes {
 };
 constexpr TileShapes shapes;
 
-/// The tiles are this thread's as long as this lives: afterwards the system need not save them.
+/// Configures the thread's tiles, and releases them at the end, so that the kernel need not save them.
 struct Tiles {
     Tiles() {
         _tile_loadconfig(&shapes);
-        asm volatile("" ::: "memory");  // g++ 12's tile loads do not say that they read memory
+        asm volatile("" ::: "memory");  // g++ 12's tile loads are not declared to read memory
     }
     Tiles(const Tiles&) = delete;
     ~Tiles() { _tile_release(); }
@@ -96,8 +96,8 @@ Hit* report(const Pass& pass, std::int64_t strip, const std::uint32_t* sums, Hit
     return hits;
 }
 
-/// One piece of `pieces` of the panel that lies behind this one is fetched into the level-2 cache. (Behind
-/// the last panel there may be nothing: a prefetch does not mind.)
+/// Prefetches one of `pieces` pieces of the next panel into the L2 cache. (After the last panel the address
+/// may be invalid, which is harmless for a prefetch.)
 void fetch_next_panel(const Pass& pass, std::int64_t piece, std::int64_t pieces) {
     const std::int64_t bytes = pass.groups * panel_row_bytes, lines = bytes / 64;
     const auto next = reinterpret_cast<std::uintptr_t>(pass.panel) + static_cast<std::uintptr_t>(bytes);
@@ -132,12 +132,12 @@ std::size_t scan_tiles(const Pass& pass) {
     return static_cast<std::size_t>(hits - pass.hits);
 }
 
-/// Linux hands out the 8 KB of tiles to those who ask: <asm/prctl.h> from 5.16 on. Older ones refuse.
+/// Linux grants the 8 KB of tile state on request: <asm/prctl.h> since 5.16. Older kernels refuse.
 constexpr int arch_req_xcomp_perm = 0x1023, xfeature_xtiledata = 18;
 
-/// cpuid leaf 7, bits 24 (amx-tile) and 25 (amx-int8) of EDX; the system keeps both parts of the tiles' state
-/// (bits 17 and 18 of XCR0), and lets this process, with all its threads, use them. AVX-512 in the compiler's
-/// list says that there is an XCR0 to read.
+/// cpuid leaf 7, bits 24 (amx-tile) and 25 (amx-int8) of EDX; the operating system saves both parts of the
+/// tile state (bits 17 and 18 of XCR0) and permits this process to use them. AVX-512 support implies that
+/// XCR0 can be read.
 bool available() {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     return __builtin_cpu_supports("avx512f") && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 &&
@@ -147,7 +147,7 @@ bool available() {
 
 }  // namespace
 
-/// Processors with tiles have 2 MB of level-2 cache a core; larger blocks read each panel less often.
+/// Processors with AMX have 2 MB of L2 cache per core; larger blocks read each panel less often.
 constinit const Kernel kernel_amx = {.name = "amx",
                                      .available = available,
                                      .images = images,

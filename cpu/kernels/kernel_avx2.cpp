@@ -1,5 +1,5 @@
-/// AVX2: bytes widened to 16 bits, vpmaddwd adds two products to a 32-bit sum. (vpmaddubsw would take bytes,
-/// but its 16-bit sums saturate: 255 · 127 + 255 · 127 is over 2¹⁵.) A tile of 2 × 8 images × 4 queries.
+/// AVX2: bytes are widened to 16 bits, and vpmaddwd adds two products to a 32-bit sum. (vpmaddubsw takes
+/// bytes, but its 16-bit sums saturate: 255 · 127 + 255 · 127 > 2¹⁵.) A tile of 2 × 8 images × 4 queries.
 
 #include <immintrin.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 struct Avx2 : Ymm {
     static constexpr int vectors = 2, queries = 4, query_bytes = 8;
-    /// Pixels 0, 2 and 1, 3 of each image, 16 bits each; a query has its pixels in the same places.
+    /// Pixels 0, 2 and 1, 3 of each image, 16 bits each; queries use the same layout.
     struct Images {
         __m256i even, odd;
     };

@@ -51,7 +51,7 @@ struct Products : Avx512Vnni {
     template <int half>
     static std::uint32_t half_reaches(Sum products, double scale, const double* image_sums,
                                       const double* weights, double query_sum, double floor) {
-        // Without masks g++ 12 takes an unused operand for an uninitialized variable (GCC bug 105593).
+        // The unmasked form makes g++ 12 warn of an uninitialized operand (GCC bug 105593).
         constexpr __mmask8 all = 0xff;
         const __m256i eight = _mm512_maskz_extracti64x4_epi64(all, products, half);
         const __m512d exact = _mm512_maskz_cvtepu32_pd(all, eight);

@@ -35,8 +35,7 @@ struct Differences : AvxVnni {
     }
 };
 
-/// cpuid leaf 7, subleaf 1, bit 4 of EAX. AVX2 in the compiler's list says that the system keeps the
-/// registers.
+/// cpuid leaf 7, subleaf 1, bit 4 of EAX. AVX2 support implies that the operating system saves the registers.
 bool available() {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0 &&

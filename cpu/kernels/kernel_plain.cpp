@@ -1,5 +1,5 @@
-/// Plain C++: what every processor can run. Vectors of 16 bytes are the compiler's own (GCC, Clang); it
-/// makes SSE2, NEON or single instructions of them.
+/// Plain C++ for every processor. Uses 16-byte vector extensions (GCC, Clang), which compile to SSE2, NEON or
+/// scalar instructions.
 
 #include <cstring>
 
@@ -24,7 +24,7 @@ struct Plain {
     static constexpr int lanes = 4, vectors = 2, queries = 4, query_bytes = 8;
     static constexpr bool has_floors = false;
     using Sum = Words;
-    /// Pixels 0, 2 and 1, 3 of each image, 16 bits each; a query has its pixels in the same places.
+    /// Pixels 0, 2 and 1, 3 of each image, 16 bits each; queries use the same layout.
     struct Images {
         Halves even, odd;
     };
@@ -42,7 +42,7 @@ struct Plain {
         std::memcpy(pairs, from, sizeof pairs);
         return {reinterpret_cast<Halves>(Words{} + pairs[0]), reinterpret_cast<Halves>(Words{} + pairs[1])};
     }
-    /// A product of two bytes fits 16 bits; the sum of two does not, so the halves are widened one by one.
+    /// A product of two bytes fits in 16 bits, the sum of two does not, so the halves are widened separately.
     static Sum multiply_add(Sum sum, Images images, Query query) {
         const Words even = reinterpret_cast<Words>(images.even * query.even);
         const Words odd = reinterpret_cast<Words>(images.odd * query.odd);

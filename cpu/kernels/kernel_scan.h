@@ -1,10 +1,10 @@
 #pragma once
-/// The loops that all instruction sets share. Included by kernel_*.cpp alone; everything is in an unnamed
-/// namespace, so that each file has a copy of its own.
+/// Loops shared by all instruction sets. Included only by kernel_*.cpp; everything is in an unnamed
+/// namespace, so that each file has its own copy.
 ///
-/// `Set` gives: lanes (images in a vector), vectors (of images in a panel), queries (in a strip), query_bytes
-/// (of a group of a query), the types Sum, Images, Query, and the functions that name themselves below. A set
-/// for products has `reaches` besides.
+/// `Set` provides: lanes (images per vector), vectors (per panel), queries (per strip), query_bytes (per
+/// group of a query), the types Sum, Images, Query, and the functions used below. A set for products also has
+/// `reaches`.
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@
 namespace knn::cpu {
 namespace {
 
-/// The most groups that a panel and a strip may have at once to stay in a level-1 cache of 48 KB; longer
-/// images are done in chunks of about equal length, with the sums kept in between.
+/// Maximum groups for which a panel and a strip fit in an L1 cache of 48 KB; longer images are processed in
+/// chunks of about equal length, with the sums stored in between.
 template <class Set>
 constexpr std::int64_t chunk_groups = 46 * 1024 /
                                       (Set::lanes * Set::vectors * group_pixels +
@@ -26,7 +26,7 @@ struct Tile {
     using Sum = typename Set::Sum;
     static constexpr int images = Set::lanes * Set::vectors;
 
-    /// Sums of products of all images of the panel with all queries of the strip: the registers.
+    /// Sums of all images of the panel with all queries of the strip, in registers.
     Sum sums[Set::vectors][Set::queries];
 
     [[gnu::always_inline]] void clear() {
@@ -68,7 +68,7 @@ struct Tile {
             strip += Set::queries * Set::query_bytes;
         }
     }
-    /// Which of the lanes are near, and so hits.
+    /// The lanes that are hits.
     [[gnu::always_inline]] static std::uint32_t near(const Pass& pass, int v, std::uint32_t query,
                                                      Sum distance) {
         if constexpr (Set::has_floors) {
@@ -80,7 +80,7 @@ struct Tile {
             return Set::below(distance, pass.limits[query]);
         }
     }
-    /// Tests the distances while they are in registers; only those of hits are stored.
+    /// Tests the distances in registers; stores only those of hits.
     [[gnu::always_inline]] Hit* report(const Pass& pass, std::int64_t strip, Hit* hits) const {
 #pragma GCC unroll 16
         for (int q = 0; q < Set::queries; ++q) {
@@ -129,7 +129,7 @@ std::size_t scan(const Pass& pass) {
     return static_cast<std::size_t>(hits - pass.hits);
 }
 
-/// Two pixels by the arithmetic.
+/// The term of two pixels.
 [[gnu::always_inline]] inline std::uint32_t of_pixels(Arithmetic arithmetic, int a, int b) {
     const int difference = a - b;
     if (arithmetic == Arithmetic::products) return static_cast<std::uint32_t>(a * b);
@@ -138,13 +138,13 @@ std::size_t scan(const Pass& pass) {
     return static_cast<std::uint32_t>(difference * difference);
 }
 
-/// Pixel by pixel; the compiler turns it into whatever the file is compiled for.
+/// Pixel by pixel; vectorized by the compiler.
 template <Arithmetic arithmetic>
 void direct(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n, std::int64_t dim,
             std::uint32_t* distances) {
     for (std::int64_t i = 0; i < n; ++i) {
         const std::uint8_t* row = rows + i * dim;
-        std::uint32_t sum = 0;  // modulo 2³²: the distance itself is below
+        std::uint32_t sum = 0;  // modulo 2³²; the distance itself is smaller
         for (std::int64_t p = 0; p < dim; ++p)
             sum += of_pixels(arithmetic, query[p], row[p]);
         distances[i] = sum;

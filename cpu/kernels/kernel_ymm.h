@@ -1,6 +1,6 @@
 #pragma once
-/// What the instruction sets with 256-bit registers share. Included by kernel_*.cpp alone, after
-/// <immintrin.h>; in an unnamed namespace for the reason given in kernel.h.
+/// Shared by the instruction sets with 256-bit registers. Included only by kernel_*.cpp, after <immintrin.h>;
+/// in an unnamed namespace for the reason given in kernel.h.
 
 #include <cstdint>
 
@@ -22,7 +22,7 @@ struct Ymm {
         const Sum terms = _mm256_add_epi32(image_terms, _mm256_set1_epi32(static_cast<int>(query_term)));
         return _mm256_sub_epi32(terms, _mm256_add_epi32(sum, sum));
     }
-    /// There is no unsigned comparison: the larger of both is the distance where it is not below.
+    /// There is no unsigned comparison: distance is not below if it equals the maximum of both.
     static std::uint32_t below(Sum distance, std::uint32_t limit) {
         const Sum larger = _mm256_max_epu32(distance, _mm256_set1_epi32(static_cast<int>(limit)));
         const Sum not_below = _mm256_cmpeq_epi32(larger, distance);
@@ -30,7 +30,7 @@ struct Ymm {
     }
 };
 
-/// Which products are near, for sets on 256-bit registers.
+/// Which products are hits, for sets with 256-bit registers.
 template <class Set>
 struct YmmProducts : Set {
     static constexpr bool has_floors = true;
@@ -47,7 +47,7 @@ struct YmmProducts : Set {
     }
 
   private:
-    /// Only signed integers can be converted: 2³¹ less before, 2³¹ more after.
+    /// Only signed integers can be converted: subtracts 2³¹ before and adds it after.
     static std::uint32_t half_reaches(__m128i products, double scale, const double* image_sums,
                                       const double* weights, double query_sum, double floor) {
         const __m128i shifted = _mm_xor_si128(products, _mm_set1_epi32(INT32_MIN));

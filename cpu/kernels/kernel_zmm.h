@@ -1,6 +1,6 @@
 #pragma once
-/// What the instruction sets with 512-bit registers share. Included by kernel_*.cpp alone, after
-/// <immintrin.h>; in an unnamed namespace for the reason given in kernel.h.
+/// Shared by the instruction sets with 512-bit registers. Included only by kernel_*.cpp, after <immintrin.h>;
+/// in an unnamed namespace for the reason given in kernel.h.
 
 #include <cstdint>
 

@@ -42,7 +42,7 @@ std::span<const Kernel* const> kernels(Arithmetic arithmetic) {
 
 const Kernel& chosen_kernel(Arithmetic arithmetic) {
     if (arithmetic != Arithmetic::squares) {
-        // The chosen one of `squares`, or else the best of those that come after it in their table.
+        // The one chosen for `squares`, else the best of those after it in their table.
         bool reached = false;
         for (const Kernel* kernel : kernels()) {
             reached = reached || kernel == &chosen_kernel();

@@ -1,5 +1,5 @@
 #pragma once
-/// The one table of instruction sets, and the choice among them.
+/// The table of instruction sets, and the choice among them.
 
 #include <span>
 
@@ -7,12 +7,12 @@
 
 namespace knn::cpu {
 
-/// All that this build has for an arithmetic, best first; the last one runs everywhere.
+/// All kernels of this build for an arithmetic, best first; the last one runs everywhere.
 std::span<const Kernel* const> kernels(Arithmetic arithmetic = Arithmetic::squares);
 
-/// The best that this processor can run, or the one that MNIST_KNN_ISA names. An instruction set that has
-/// `squares` alone is passed over for the next one.
-/// Throws UsageError where that is unknown or cannot run here, naming those that can.
+/// The best that this processor supports, or the one named by MNIST_KNN_ISA. An instruction set that has only
+/// `squares` falls back to the next one. Throws UsageError if the name is unknown or unsupported here,
+/// listing those that are supported.
 const Kernel& chosen_kernel(Arithmetic arithmetic = Arithmetic::squares);
 
 }  // namespace knn::cpu

@@ -48,7 +48,7 @@ void by_sort(Row row, std::span<Neighbor> out, Scratch& keys) {
     take_first(keys, out);
 }
 
-/// Seed 004, §4.2: the minimum, k times; what was found is infinitely far for the next search.
+/// Seed 004, §4.2: finds the minimum k times, each time setting it to infinity.
 void by_k_pass(Row row, std::span<Neighbor> out, Scratch& keys) {
     make_keys(row, keys);
     for (Neighbor& found : out) {
@@ -112,10 +112,10 @@ SerialTrial timed(const Problem& problem, Serial::Fill fill, const SerialSelecto
     serial.run(1);
     const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
     const double affordable = options.budget_ms / ms_per_query;
-    const std::int64_t n = std::clamp(static_cast<std::int64_t>(affordable / TrialOptions::least_runs),
+    const std::int64_t n = std::clamp(static_cast<std::int64_t>(affordable / TrialOptions::min_runs),
                                       std::int64_t{1}, problem.n_query);
     const int runs = std::clamp(static_cast<int>(affordable / static_cast<double>(n)),
-                                std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
     for (int run = 0; run < runs; ++run) {
         serial.run(n);
         trial.distance.ms.push_back(serial.fill_ms);
@@ -187,10 +187,8 @@ class SerialSearcher : public Searcher {
                       .total_ms = serial.fill_ms,
                       .bytes = pixels,
                       .operations = 3 * pixels});
-        timeline.add({.name = "select",
-                      .launches = queries.count,
-                      .total_ms = serial.select_ms,
-                      .bytes = 4 * pairs});
+        timeline.add(
+            {.name = "select", .launches = queries.count, .total_ms = serial.select_ms, .bytes = 4 * pairs});
         return std::move(serial.neighbors);
     }
 

@@ -24,7 +24,7 @@ struct SerialSelector {
 /// `nth_element` comes first.
 std::span<const SerialSelector> serial_selectors();
 
-/// The one of this name; null where there is none.
+/// The one of this name; null if there is none.
 const SerialSelector* find_serial_selector(std::string_view name);
 
 /// Squared distances of one query to every training image: `row` has n_train values.

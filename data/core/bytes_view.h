@@ -1,5 +1,5 @@
 #pragma once
-/// Numbers in a file's bytes, by their place; outside of the bytes there are zeros.
+/// Numbers in a file's bytes, by offset; bytes outside of the file read as zero.
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// What a search runs on, in plain words; filled in by cpu/ and gpu/.
+/// The device that a search runs on; filled in by cpu/ and gpu/.
 
 #include <cstdint>
 #include <string>
@@ -15,9 +15,9 @@ struct Device {
     std::string compute_capability;  ///< "9.0"; empty on a CPU
     std::int64_t memory_bytes = 0;   ///< 0: not known
     std::string driver, runtime;     ///< CUDA versions such as "13.0"; empty on a CPU
-    double peak_gb_per_s = 0;     ///< memory bandwidth by the device's own clocks and bus width; 0: not known
-    double peak_gflop_per_s = 0;  ///< float32 multiply-adds counted as two, at the top clock; 0: not known
-    double peak_link_gb_per_s = 0;  ///< between host and device, one way; 0: not known
+    double peak_gb_per_s = 0;        ///< memory bandwidth from clock and bus width; 0: not known
+    double peak_gflop_per_s = 0;     ///< float32 multiply-adds counted as two, at the top clock; 0: not known
+    double peak_link_gb_per_s = 0;   ///< between host and device, one way; 0: not known
 };
 
 /// As users write it: "cpu", "gpu:0".

@@ -11,7 +11,7 @@ namespace knn {
 
 namespace {
 
-/// The first character of `text`; 0 bytes: it is no UTF-8.
+/// The first character of `text`; 0 bytes if it is not UTF-8.
 struct Character {
     std::uint32_t code = 0;
     std::size_t bytes = 0;
@@ -33,8 +33,8 @@ Character first_character(std::string_view text) {
     return {code, length};
 }
 
-/// Control characters, and those without a shape of their own that change how the text around them is shown:
-/// order of writing (U+202E), line and paragraph ends, fillers, tags.
+/// Control characters, and invisible characters that affect the display of the text around them: writing
+/// direction (U+202E), line and paragraph separators, fillers, tags.
 bool is_invisible(std::uint32_t code) {
     constexpr std::pair<std::uint32_t, std::uint32_t> ranges[] = {
         {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},      {0x61c, 0x61c},

@@ -27,17 +27,17 @@ std::string with_commas(std::int64_t number);
 /// "139.8 GiB".
 std::string gibibytes(std::int64_t bytes);
 
-/// The time by the clock as ISO 8601: "2000-01-01T00:00:00Z".
+/// The current time as ISO 8601: "2000-01-01T00:00:00Z".
 std::string utc_now();
 
-/// How many bytes the first character has; 0: what is there is no UTF-8. `text` is not empty.
+/// Number of bytes of the first character; 0 if it is not UTF-8. `text` must not be empty.
 std::size_t utf8_length(std::string_view text);
 
-/// Fit for a terminal and for one line: control characters, invisible ones that turn the order of the text
-/// around them, and bytes that are no UTF-8, as question marks. Names of files may hold anything.
+/// Safe for one line on a terminal: control characters, invisible ones that change the writing direction, and
+/// bytes that are not UTF-8 become question marks. File names may contain anything.
 std::string harmless(std::string_view text);
 
-/// Where a cell stands in its column.
+/// Alignment of a cell in its column.
 enum class Align { left, right };
 
 /// Cells in columns that are as wide as their widest cell, two spaces apart.
@@ -45,7 +45,7 @@ class Table {
   public:
     explicit Table(std::vector<Align> columns) : columns_(std::move(columns)) {}
     void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-    /// Each row behind `indent` spaces, without spaces at its end.
+    /// Each row indented by `indent` spaces, without trailing spaces.
     std::string text(std::size_t indent = 2) const;
 
   private:

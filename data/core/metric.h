@@ -1,29 +1,28 @@
 #pragma once
-/// What the value of each metric is, and how it stands in 32 bits.
+/// Definition of each metric, and its representation in 32 bits.
 ///
-/// Engines compare distances as unsigned 32-bit scores. Every metric has one whose order is the metric's, so
-/// selectors, ties and files are the same for all of them:
+/// Engines compare distances as unsigned 32-bit scores. The order of scores is that of the metric, so
+/// selectors, ties and files work the same for all metrics:
 ///
 ///   metric   value of two images a, b of dim pixels                      score
 ///   l2       Σ (a − b)²                                                  the integer
 ///   l1       Σ |a − b|                                                   the integer
 ///   lp       S = Σ (|a − b| / 255)^p; the distance is 255 · S^(1/p)      S as float
 ///   cosine   1 − a·b / √(‖a‖² ‖b‖²)                                      that as float
-///   pearson  the same of a and b with their means taken off              that as float
+///   pearson  the same for mean-centered a and b                          that as float
 ///
-/// A float that is not negative orders by its bits, which are the score. So that every engine and device has
+/// Nonnegative floats are ordered like their bits, which are the score. So that every engine and device gives
 /// the same bits, the steps are part of the definition:
 ///
-///   lp       each term is looked up in `power_table(p)`; terms are added in double precision in the order of
-///            the pixels, and the sum is rounded to float once.
-///   cosine   a·b, ‖a‖², ‖b‖² are exact integers; `cosine_score` does the rest, one rounding at each
-///   operation
-///            in double precision, and rounds to float once. An image without ink (‖a‖² = 0) is at distance
-///            1 of every other, and of itself. Rounding below 0 counts as 0.
-///   pearson  cosine_score of the exact integers dim · Σab − Σa Σb and dim · Σa² − (Σa)². An image of one
-///            gray is at distance 1.
+///   lp       each term is looked up in `power_table(p)`; terms are added in double precision in pixel order,
+///            and the sum is rounded to float once.
+///   cosine   a·b, ‖a‖², ‖b‖² are exact integers; `cosine_score` does the rest in double precision, one
+///            rounding per operation, and rounds to float once. A blank image (‖a‖² = 0) is at distance 1
+///            from every image, including itself. Results below 0 by rounding count as 0.
+///   pearson  cosine_score of the exact integers dim · Σab − Σa Σb and dim · Σa² − (Σa)². A constant image is
+///            at distance 1 from every image.
 ///
-/// Equal images that are not of one gray are at distance 0 exactly: √(n · n) is n in double precision.
+/// Equal images that are not constant are at distance exactly 0: √(n · n) is n in double precision.
 /// Accuracy: cosine and pearson within 2⁻²⁴ of the value (absolute), lp within 2⁻²⁴ of S (relative). All
 /// integers are below 66,051² · 255² < 2⁴⁹, so a double holds them too.
 
@@ -46,7 +45,7 @@ struct Names<Metric> {
 /// beyond a double; above, (1/255)^p is no normal 32-bit float.
 inline constexpr double min_p = 0.1, max_p = 15;
 
-/// A metric with its exponent: what scores mean.
+/// A metric with its exponent; defines what scores mean.
 struct Measure {
     Metric metric = Metric::l2;
     double p = 2;  ///< the exponent of `lp`; no other metric reads it
@@ -54,24 +53,24 @@ struct Measure {
     friend bool operator==(const Measure&, const Measure&) = default;
 };
 
-/// Whether scores of the metric are integers that mean themselves.
+/// Whether scores of the metric are plain integers.
 constexpr bool is_integral(Metric metric) {
     return metric == Metric::l2 || metric == Metric::l1;
 }
 
-/// The distance that users read: l2 squared, l1, lp as 255 · S^(1/p), cosine and pearson as they are.
+/// The distance that users see: l2 squared, l1, lp as 255 · S^(1/p), cosine and pearson as they are.
 inline double distance_of(const Measure& measure, std::uint32_t score) {
     if (is_integral(measure.metric)) return score;
     const double value = std::bit_cast<float>(score);
     return measure.metric == Metric::lp ? 255.0 * std::pow(value, 1.0 / measure.p) : value;
 }
 
-/// 1/d² of a score that is not 0, what a vote counts with Weights::distance. A score of l2 is d² already;
-/// others are squared first, one rounding at each operation in double precision.
+/// 1/d² of a nonzero score, the weight of a vote with Weights::distance. A score of l2 is already d²; others are
+/// squared first, with one rounding per operation in double precision.
 double inverse_square(const Measure& measure, std::uint32_t score);
 
-/// (v / 255)^p for v = 0..255, the nearest doubles: worked out in extended precision where there is one, so
-/// that the libraries of two machines hardly ever differ.
+/// (v / 255)^p for v = 0..255, the nearest doubles: computed in extended precision if available, so
+/// that the libraries of two machines almost never differ.
 std::array<double, 256> power_table(double p);
 
 /// The score of `cosine` from exact integers. GPU kernels have the same with their own names of the

@@ -1,5 +1,5 @@
 #pragma once
-/// Names of the values of an enum, as users type them and files hold them. The table stands beside the enum:
+/// Names of the values of an enum, as users type them and files contain them. The table is next to the enum:
 ///
 ///   enum class Tie { smallest, nearest };
 ///   template <> struct Names<Tie> { static constexpr std::array list{"smallest", "nearest"}; };
@@ -13,14 +13,14 @@
 namespace knn {
 
 template <class Enum>
-struct Names;  ///< `list`: one name for each value, in the order of the values, which count from 0
+struct Names;  ///< `list`: one name per value, in the order of the values, which start at 0
 
 template <class Enum>
 constexpr const char* name(Enum value) {
     return Names<Enum>::list.at(static_cast<std::size_t>(value));
 }
 
-/// Empty where no value has this name.
+/// Empty if no value has this name.
 template <class Enum>
 constexpr std::optional<Enum> named(std::string_view text) {
     const auto& list = Names<Enum>::list;

@@ -1,5 +1,5 @@
 #pragma once
-/// The answer of a search before anybody votes.
+/// The result of a search, before the vote.
 
 #include <compare>
 #include <cstddef>

@@ -7,12 +7,12 @@
 
 namespace knn {
 
-/// Where a search runs and by what: may change its speed, never an answer. classifier/plan.h makes it.
+/// Where and how a search runs: affects its speed, never an answer. classifier/plan.h makes it.
 struct Plan {
     std::string engine;
     Device device;
-    std::string distance, select;  ///< the kernel and the selector that run; in a plan not yet settled empty: any
-    std::int64_t batch = 0;        ///< queries at once; before a search 0: as many as memory allows
+    std::string distance, select;  ///< kernel and selector; empty (any) until the plan is settled
+    std::int64_t batch = 0;        ///< queries at once; 0 before a search: as many as memory allows
     int threads = 0;               ///< of the CPU; on a GPU 1
 };
 

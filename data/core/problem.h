@@ -25,14 +25,14 @@ struct Problem {
     Measure measure = {};
 };
 
-/// Why something cannot be done, as a sentence for the user; empty where it can.
+/// Why something cannot be done, as a sentence for the user; empty if it can.
 using Refusal = std::optional<std::string>;
 
 /// The limits that hold for every engine: 1 <= k <= min(max_k, n_train), 1 <= dim <= max_dim, indices in 32
 /// bits, min_p <= p <= max_p.
 Refusal refuse_problem(const Problem& problem);
 
-/// Says that `name` (a kernel or an engine) computes l2 alone, where the problem has another metric.
+/// Says that `name` (a kernel or an engine) computes only l2, if the problem has another metric.
 Refusal refuse_all_but_l2(const char* name, const Problem& problem);
 
 }  // namespace knn

@@ -4,11 +4,11 @@
 
 namespace knn {
 
-/// ⌈n / by⌉ of what is not negative.
+/// ⌈n / by⌉, n >= 0.
 constexpr std::int64_t divide_up(std::int64_t n, std::int64_t by) {
     return (n + by - 1) / by;
 }
-/// The smallest multiple of `to` that is not below n.
+/// The smallest multiple of `to` that is >= n.
 constexpr std::int64_t round_up(std::int64_t n, std::int64_t to) {
     return divide_up(n, to) * to;
 }

@@ -4,7 +4,7 @@
 
 namespace knn {
 
-/// Rows of bytes, one an image: count × dim without gaps. Does not own them.
+/// Images as rows of bytes: count × dim, without padding. Does not own them.
 struct Rows {
     const std::uint8_t* pixels = nullptr;
     std::int64_t count = 0;

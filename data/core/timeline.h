@@ -1,5 +1,5 @@
 #pragma once
-/// Where the time of a search went, stage by stage.
+/// The time of each stage of a search.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace knn {
 
-/// What a stage occupies: the link between host and device, the device that searches, or the host beside it.
+/// What a stage uses: the link between host and device, the device that searches, or the host.
 enum class StageKind { kernel, copy, host };
 template <>
 struct Names<StageKind> {
@@ -27,7 +27,7 @@ struct Stage {
         0;  ///< arithmetic operations, an addition and a multiplication counted apart; 0: not counted
     StageKind kind = StageKind::kernel;
 
-    /// 10⁹ bytes per second, 10⁹ operations per second; 0 where nothing was counted or no time passed.
+    /// 10⁹ bytes per second, 10⁹ operations per second; 0 if nothing was counted or no time passed.
     double gb_per_s() const;
     double gflop_per_s() const;
 };

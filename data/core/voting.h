@@ -9,14 +9,14 @@
 
 namespace knn {
 
-/// What one neighbor's vote counts: 1, or 1/d² (the inverse of the squared distance).
+/// The weight of one neighbor's vote: 1, or 1/d² (the inverse squared distance).
 enum class Weights { uniform, distance };
 template <>
 struct Names<Weights> {
     static constexpr std::array list{"uniform", "distance"};
 };
 
-/// Which class wins among equal votes: the smallest label, or the class of the nearest neighbor among them.
+/// Which of several classes with equal votes wins: the smallest label, or the class of the nearest neighbor.
 enum class Tie { smallest, nearest };
 template <>
 struct Names<Tie> {
@@ -31,7 +31,7 @@ struct VotingRule {
     friend bool operator==(const VotingRule&, const VotingRule&) = default;
 };
 
-/// What the vote said of one query.
+/// The result of the vote for one query.
 struct Vote {
     std::uint8_t label = 0;
     double confidence = 0;  ///< the winner's share of all votes, 0 < confidence <= 1

@@ -98,7 +98,7 @@ void fill(const fs::path& file, const FileDescriptor& descriptor,
     if (!stream) fail(file, EIO);
 }
 
-/// What is no regular file has no other place.
+/// Writes a file that is not a regular file directly.
 void write_straight(const fs::path& file, FileDescriptor descriptor,
                     const std::function<void(std::ostream&)>& write) {
     if (!descriptor.is_open()) fail(file, errno);
@@ -106,7 +106,7 @@ void write_straight(const fs::path& file, FileDescriptor descriptor,
     if (!descriptor.close()) fail(file, errno);
 }
 
-/// The descriptor that this very name stands for. Opening such a name anew would begin at the front of a
+/// The descriptor that this name denotes. Opening such a name anew would begin at the front of a
 /// redirected file and overwrite what is already there.
 std::optional<int> descriptor_called(const fs::path& file) {
     if (file == "/dev/stdout") return STDOUT_FILENO;
@@ -121,21 +121,21 @@ std::optional<int> descriptor_called(const fs::path& file) {
     return std::stoi(number);
 }
 
-/// `file` in the folder where it really is.
+/// `file` with its folder resolved.
 fs::path in_true_folder(const fs::path& file) {
     std::error_code none;
     const fs::path folder = fs::weakly_canonical(file.has_parent_path() ? file.parent_path() : ".", none);
     return folder.empty() ? file : folder / file.filename();
 }
 
-/// Until the disk itself has it, so that it outlasts a power cut. False (and errno) where the disk failed;
-/// what cannot be synchronized at all is left to the system.
+/// Waits until the content is on the disk, so that it survives a power failure. False (with errno) if the disk
+/// failed; files that cannot be synchronized are left to the system.
 bool synchronize(const FileDescriptor& file) {
     return ::fsync(file.number()) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
 }
 
-/// Owner, group and permissions of the file that is replaced; not its setuid and setgid bits, which were not
-/// given to what is written now.
+/// Copies owner, group and permissions of the replaced file, but not its setuid and setgid bits, which were not
+/// granted to the new content.
 void keep_owner_and_mode(const fs::path& file, const FileDescriptor& to, const struct stat& old) {
     struct stat now = {};
     if (::fstat(to.number(), &now) != 0) fail(file, errno);
@@ -171,9 +171,9 @@ std::optional<int> named_descriptor(const fs::path& file) {
 }
 
 fs::path follow_links(fs::path file) {
-    constexpr int most_links = 40;  // as the kernel allows
+    constexpr int max_links = 40;  // as the kernel allows
     std::error_code none;
-    for (int i = 0; i < most_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
+    for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
         if (descriptor_called(file) || descriptor_called(in_true_folder(file))) break;
         file = file.parent_path() / fs::read_symlink(file, none);
     }

@@ -1,5 +1,5 @@
 #pragma once
-/// Files that are there whole or not at all.
+/// Files that are complete or absent.
 
 #include <filesystem>
 #include <functional>
@@ -14,21 +14,21 @@ std::optional<int> named_descriptor(const std::filesystem::path& file);
 /// Where a chain of symbolic links ends, even when nothing is there yet. Stops at the name of a descriptor.
 std::filesystem::path follow_links(std::filesystem::path file);
 
-/// Lets `write` fill a file beside `file` and renames it into its place once all of it is written and on the
-/// disk: a power cut, too, leaves the old file or the new one.
+/// Lets `write` fill a temporary file next to `file` and renames it once all of it is written and synchronized:
+/// even after a power failure there is the old file or the new one.
 ///
-/// Whatever ends `write` early (a full disk, an exception such as Interrupted) removes the unfinished file
-/// and leaves `file` as it was. A new file gets the mode that the umask says; a replaced one keeps its owner,
-/// group and permissions, or stays as it is where that may not be. A symbolic link is followed, not replaced.
-/// What is there and is no regular file (/dev/stdout, /dev/full, a pipe) is written straight, since nothing
-/// can be renamed onto it.
+/// If `write` fails (a full disk, an exception such as Interrupted), the unfinished file is removed and `file` is
+/// unchanged. A new file gets the mode of the umask; a replaced one keeps its owner,
+/// group and permissions, or is not replaced if that is not permitted. A symbolic link is followed, not replaced.
+/// An existing file that is not a regular file (/dev/stdout, /dev/full, a pipe) is written directly, because
+/// nothing can be renamed onto it.
 ///
 /// Throws DataError "FILE: cannot be written: REASON; what was expected", and whatever `write` throws.
 void write_file_atomically(const std::filesystem::path& file,
                            const std::function<void(std::ostream&)>& write);
 
-/// A new file, whatever had its name (a link, a pipe): that is neither followed nor written to. Not made to
-/// outlast a power cut: for files that are checked when they are read. Throws as write_file_atomically does.
+/// Creates a new file even if the name exists (a link, a pipe), which is replaced and neither followed nor written
+/// to. Does not synchronize: for files that are checked when they are read. Throws as write_file_atomically does.
 void replace_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
 
 }  // namespace knn

@@ -46,7 +46,7 @@ void ByteSource::fail(const std::string& what) const {
 }
 
 void ByteSource::open() {
-    // O_NONBLOCK: a FIFO is opened at once; read_some waits for its writer, and can be stopped.
+    // O_NONBLOCK: opening a FIFO does not block; read_some waits for its writer, and can be stopped.
     descriptor_ = FileDescriptor(::open(file_.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
     if (!descriptor_.is_open()) {
         if (errno == ENOENT) fail("no such file");
@@ -63,7 +63,7 @@ void ByteSource::open() {
     ::fcntl(descriptor_.number(), F_SETFL, flags & ~O_NONBLOCK);
 }
 
-std::optional<std::uint64_t> ByteSource::most_bytes() const {
+std::optional<std::uint64_t> ByteSource::max_bytes() const {
     if (!file_bytes_ || !gzip_) return file_bytes_;
     return *file_bytes_ < std::numeric_limits<std::uint64_t>::max() / best_ratio ? *file_bytes_ * best_ratio
                                                                                  : *file_bytes_;

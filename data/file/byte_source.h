@@ -15,8 +15,8 @@
 
 namespace knn {
 
-/// Reads one file from its first byte to its last. Pipes and devices are read as they come; who waits for
-/// them gets Interrupted where the user asks to stop (data/file/transfer.h).
+/// Reads one file from its first byte to its last. Waiting for a pipe or
+/// device throws Interrupted if the user asks to stop (data/file/transfer.h).
 class ByteSource {
   public:
     /// `expected` ends each message: "an IDX file of ...". Throws DataError: no such file, a folder, not
@@ -31,10 +31,10 @@ class ByteSource {
     std::size_t read(std::span<std::uint8_t> out);
 
     bool is_gzip() const { return gzip_; }
-    /// How many bytes the file itself has; none where that cannot be known before it is read (a pipe).
+    /// The size of the file itself; empty if that is unknown before it is read (a pipe).
     std::optional<std::uint64_t> file_bytes() const { return file_bytes_; }
     /// How many bytes the content can have at most: exact for a plain file, by deflate's best ratio for gzip.
-    std::optional<std::uint64_t> most_bytes() const;
+    std::optional<std::uint64_t> max_bytes() const;
     /// CRC-32 of the content read so far.
     std::uint32_t crc32() const;
 

@@ -21,7 +21,7 @@ class FileDescriptor {
 
     int number() const { return number_; }
     bool is_open() const { return number_ >= 0; }
-    /// False (and errno) where the system reports a late write error.
+    /// False (with errno) if the system reports a late write error.
     bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
 
   private:

@@ -13,8 +13,8 @@ namespace knn {
 
 namespace {
 
-/// How often a wait looks at the flag. A signal interrupts the poll of one thread only, and is lost where it
-/// comes just before the poll.
+/// Interval between checks of the flag. A signal interrupts the poll of one thread only, and is missed if it
+/// arrives just before the poll.
 constexpr int pause_ms = 50;
 
 std::atomic<const std::atomic<bool>*> stop_flag = nullptr;
@@ -24,8 +24,8 @@ bool stopped() {
     return flag != nullptr && flag->load(std::memory_order_relaxed);
 }
 
-/// Until one of the events is there, or an error that the transfer itself will find; false and errno where a
-/// stop was asked for.
+/// Waits for one of the events, or for an error, which the transfer itself will report. False (with errno) if a
+/// stop was requested.
 bool wait_for(int descriptor, short events) {
     pollfd waiting{descriptor, events, 0};
     for (;;) {
@@ -58,7 +58,7 @@ int open_for_writing(const char* file) {
     for (;;) {
         const int descriptor = ::open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
         if (descriptor >= 0) return descriptor;
-        if (errno == ENXIO && is_fifo(file))  // nobody reads yet, and nothing can be polled for that
+        if (errno == ENXIO && is_fifo(file))  // no reader yet; poll cannot wait for one
             ::poll(nullptr, 0, pause_ms);
         else if (errno != EINTR)
             return -1;
@@ -71,7 +71,7 @@ int open_for_writing(const char* file) {
 
 ssize_t read_some(int descriptor, std::span<std::uint8_t> out) {
     for (;;) {
-        if (stopped()) {  // a slow writer may leave no pause
+        if (stopped()) {  // a slow writer may never let the wait time out
             errno = ECANCELED;
             return -1;
         }
@@ -86,8 +86,8 @@ int write_all(int descriptor, std::string_view bytes) {
     const bool waits = ::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode);
     while (!bytes.empty()) {
         if (waits && !wait_for(descriptor, POLLOUT)) return errno;
-        // A pipe that is ready takes PIPE_BUF bytes; more would wait within write(), where a stop that comes
-        // just before it is not seen.
+        // A ready pipe accepts PIPE_BUF bytes; more could block in write(), where a stop that arrives just
+        // before it is not noticed.
         const std::size_t piece = waits ? std::min<std::size_t>(bytes.size(), PIPE_BUF) : bytes.size();
         const ssize_t written = ::write(descriptor, bytes.data(), piece);
         if (written < 0 && !try_again(errno)) return errno;

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr const char *prefix = ".mnist-knn-", *suffix = ".tmp";
 
-/// Locks tell more than process numbers, which other machines and containers that share the folder have, too.
+/// A lock, not the process number, tells who lives: machines and containers that share the folder may use the
+/// same numbers.
 void remove_abandoned(const fs::path& folder) {
     std::error_code none;
     for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
@@ -33,8 +34,8 @@ void remove_abandoned(const fs::path& folder) {
     }
 }
 
-/// False where another run took the file for an abandoned one before it was locked. A file system without
-/// locks is no hindrance.
+/// False if another run removed the file as abandoned before it was locked. A file system without locks is
+/// accepted.
 bool lock(const FileDescriptor& file) {
     struct stat status = {};
     if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;

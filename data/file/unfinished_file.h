@@ -1,5 +1,5 @@
 #pragma once
-/// A file that is being written beside its place.
+/// A temporary file, written in the folder of the file that it will replace.
 
 #include <sys/types.h>
 
@@ -9,19 +9,20 @@
 
 namespace knn {
 
-/// A new file `.mnist-knn-PID-N.tmp` in the folder of its place; gone with this object unless it was renamed.
+/// A new file `.mnist-knn-PID-N.tmp` in the folder of its target; removed by the destructor unless it was
+/// renamed.
 ///
-/// It is locked while its process lives. The next one in the same folder removes what is no longer locked:
-/// the files of runs that were killed.
+/// It is locked while its process lives. The next one in the same folder removes files that are no longer
+/// locked: those of runs that were killed.
 class UnfinishedFile {
   public:
-    /// `descriptor` is not open where that fails; errno says why. The umask applies to `mode`.
+    /// If that fails, `descriptor` is not open, and errno says why. The umask applies to `mode`.
     UnfinishedFile(std::filesystem::path place, mode_t mode);
     UnfinishedFile(const UnfinishedFile&) = delete;
     UnfinishedFile& operator=(const UnfinishedFile&) = delete;
     ~UnfinishedFile();
 
-    /// False (and errno) where that fails.
+    /// False (with errno) if that fails.
     bool rename_to_place();
 
     FileDescriptor descriptor;

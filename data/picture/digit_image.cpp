@@ -10,7 +10,7 @@ namespace knn {
 
 namespace {
 
-constexpr int longest = 20;  ///< the longer side of MNIST's digits
+constexpr int longest = 20;  ///< the longer side of MNIST's digits, pixels
 
 cv::Mat mat_of(const Picture& picture) {
     return cv::Mat(picture.rows, picture.cols, CV_8U, const_cast<std::uint8_t*>(picture.gray.data()));
@@ -23,8 +23,8 @@ void add(std::vector<Step>* steps, const char* name, const cv::Mat& mat) {
     steps->push_back(std::move(step));
 }
 
-/// Whether 28×28 pixels look like MNIST's: ink on 0 in a box of up to 20×20, which one side nearly fills,
-/// with its center of mass in the middle.
+/// Whether 28×28 pixels look like MNIST: ink on background 0 in a box of at most 20×20 with one side nearly
+/// 20, and the center of mass in the middle.
 bool is_made(const cv::Mat& gray) {
     std::int64_t mass = 0, x_mass = 0, y_mass = 0;
     int left = 28, right = -1, top = 28, bottom = -1, most = 0;
@@ -45,7 +45,7 @@ bool is_made(const cv::Mat& gray) {
     return middle(x_mass) && middle(y_mass);
 }
 
-/// The box of working pixels in the picture's own.
+/// Converts a box from working pixels to picture pixels.
 Box box_in(const cv::Rect& box, double scale, const Picture& picture) {
     const auto down = [&](int value) { return std::max(0, int(std::floor(value / scale))); };
     const auto up = [&](int value, int most) { return std::min(most, int(std::ceil(value / scale))); };
@@ -66,7 +66,7 @@ DigitImage image_of(const cv::Mat& pixels, const Box& box) {
     return result;
 }
 
-/// What the shape of MNIST has already, as it is or as its negative; empty where it has not.
+/// A 28×28 picture that already looks like MNIST, or its negative; empty if it does not.
 cv::Mat already_made(const Picture& picture) {
     if (picture.rows != DigitImage::side || picture.cols != DigitImage::side) return {};
     const cv::Mat gray = mat_of(picture), negative = 255 - gray;

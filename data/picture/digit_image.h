@@ -1,5 +1,5 @@
 #pragma once
-/// Any picture of a handwritten digit to a 28×28 image made the way MNIST was.
+/// Converts any picture of a handwritten digit to a 28×28 image made the way MNIST was.
 
 #include <array>
 #include <cstdint>
@@ -16,25 +16,24 @@ struct DigitImage {
     static constexpr int side = 28;
     using Pixels = std::array<std::uint8_t, side * side>;
     Pixels pixels{};  ///< the longer side of the digit is 20 pixels, as in MNIST
-    /// The same with 19; none where the picture was 28×28 as it should be. A long thin end that reaches out
-    /// of a digit makes the rest of it too small or too large by that pixel.
+    /// The same with 19; none if the picture was 28×28 like MNIST already. A long thin end of a stroke makes
+    /// the rest of the digit too small or too large by that pixel.
     std::optional<Pixels> smaller;
     Box box;              ///< of the digit in the picture
-    std::string refused;  ///< empty, or why there is no digit-like ink here ("the picture is blank"); pixels
-                          ///< then best effort
+    std::string refused;  ///< empty, or why there is no digit-like ink ("the picture is blank"); the pixels
+                          ///< are then best effort
 };
 
-/// A picture on the way, for people to look at.
+/// An intermediate picture, for display.
 struct Step {
     std::string name;
     Picture picture;
 };
 
-/// The one digit of a picture. `steps` (may be null) gets the input and what each step made of it.
+/// The one digit of a picture. `steps` (may be null) receives the input and the result of each step.
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
 
-/// The digits of a page in reading order (rows from the top, each from the left); empty where there is no
-/// ink.
+/// The digits of a page in reading order (rows from the top, each from the left); empty if there is no ink.
 std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps = nullptr);
 
 }  // namespace knn

@@ -1,4 +1,4 @@
-/// Which parts make a digit.
+/// Groups parts into digits.
 
 #include <algorithm>
 #include <numeric>
@@ -13,19 +13,19 @@ double size_of(const cv::Rect& box) {
     return std::max(box.width, box.height);
 }
 
-/// The empty space between two boxes, 0 where they touch or overlap.
+/// The empty space between two boxes, 0 if they touch or overlap.
 double gap(const cv::Rect& a, const cv::Rect& b) {
     const int x = std::max({0, a.x - b.br().x, b.x - a.br().x});
     const int y = std::max({0, a.y - b.br().y, b.y - a.br().y});
     return std::max(x, y);
 }
 
-/// Strokes are long and thin; a table's corner, a thumb or a stain is not.
+/// Strokes are long and thin; a table's corner, a thumb or a stain are not.
 bool is_stroke(const Part& part) {
     return part.pen < 0.6 * size_of(part.box);
 }
 
-/// A page's border or a shadow's edge lies along the picture's border; a digit only touches it.
+/// A page border or a shadow edge runs along the picture's border; a digit only touches it.
 bool is_border(const Part& part, cv::Size size) {
     const bool along = part.box.width > 0.9 * size.width || part.box.height > 0.9 * size.height;
     return part.edges > 0.5 * size_of(part.box) ||
@@ -53,7 +53,7 @@ void join(Group& group, const Part& part) {
     group.mass += part.mass;
 }
 
-/// A broken stroke, the bar of a 5: near, as dark, and no speck beside the pen's width.
+/// A piece of a broken stroke, the bar of a 5: near, as dark, and not a speck compared with the pen's width.
 bool belongs(const Group& group, const Part& part, double reach) {
     return gap(group.box, part.box) <= reach && part.peak > 0.5 * group.peak && part.peak < 2 * group.peak &&
            part.area > 0.3 * group.pen * group.pen && size_of(part.box) > 0.06 * size_of(group.box);
@@ -90,7 +90,7 @@ Group one_group(const Parts& found, cv::Size size, std::string& refused) {
         refused = "there are no pen strokes in the picture";
     else if (size_of(group.box) < 0.02 * std::max(size.width, size.height) || rest > 20 * group.mass ||
              (others >= 12 && rest > 4 * group.mass))
-        refused = "there are many marks in the picture and none stands out";
+        refused = "there are many marks in the picture and none is dominant";
     return group;
 }
 
@@ -105,7 +105,7 @@ std::vector<Group> all_groups(const Parts& found, cv::Size size) {
         heights.push_back(size_of(part.box));
         darkest = std::max(darkest, part.peak);
     }
-    // Half of the ink lies in parts at least this large.
+    // Half of the ink is in parts at least this large.
     std::sort(parts.begin(), parts.end(),
               [](const Part& a, const Part& b) { return size_of(a.box) > size_of(b.box); });
     const double total = std::accumulate(parts.begin(), parts.end(), 0.0,
@@ -126,7 +126,7 @@ std::vector<Group> all_groups(const Parts& found, cv::Size size) {
             const cv::Rect both = group.box | part.box;
             const double shared = double((group.box & part.box).area()) / std::max(1, part.box.area());
             const int over = std::min(group.box.br().x, part.box.br().x) - std::max(group.box.x, part.box.x);
-            // Side by side are two digits; one above the other, or one within the other, are a digit's parts.
+            // Parts side by side are two digits; one above or within the other are parts of one digit.
             const bool same = shared > 0.3 || over > 0.5 * std::min(group.box.width, part.box.width) ||
                               size_of(part.box) < 0.35 * usual;
             const double distance = gap(group.box, part.box);
@@ -140,7 +140,7 @@ std::vector<Group> all_groups(const Parts& found, cv::Size size) {
     }
     std::erase_if(groups, [&](const Group& group) { return size_of(group.box) < 0.35 * usual; });
 
-    // Rows: from the top, what overlaps the row's first digit by half its height; then from the left.
+    // Rows from the top: groups that overlap the row's first digit by half its height; then from the left.
     std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.box.y < b.box.y; });
     for (auto row = groups.begin(); row != groups.end();) {
         const cv::Rect first = row->box;

@@ -1,4 +1,4 @@
-/// Working size, polarity and even light.
+/// Working size, polarity and illumination.
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,10 @@ namespace knn::digit {
 
 namespace {
 
-// A digit that covers 1 % of a picture is still 100 pixels high; a small one gets room for a stroke's shape.
+// A digit that covers 1 % of a picture is still 100 pixels high; a small one is enlarged to give strokes a
+// shape.
 constexpr double largest_side = 1000, smallest_side = 160;
-constexpr int coarse_side = 125;  // for what changes slowly: light
+constexpr int coarse_side = 125;  // for illumination, which changes slowly
 
 cv::Mat resized(const cv::Mat& mat, double scale, int method) {
     cv::Mat result;
@@ -48,8 +49,8 @@ cv::Mat inner_part(const cv::Mat& padded, int room) {
     return padded(cv::Rect(room, room, padded.cols - 2 * room, padded.rows - 2 * room));
 }
 
-/// Ink is the minority that lies far on one side of its surroundings: the third moment of the difference to a
-/// wide median has its sign. −1 (dark ink) to 1 (light ink).
+/// Ink is a minority of pixels far from their surroundings, so the third moment of the difference to a wide
+/// median has its sign. −1 (dark ink) to 1 (light ink).
 double vote_of_minority(const cv::Mat& small) {
     cv::Mat ground, padded;
     const int reach = std::max(small.rows, small.cols) / 3;
@@ -59,8 +60,8 @@ double vote_of_minority(const cv::Mat& small) {
     return cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
 }
 
-/// Ink is thin: at each of several widths a closing fills the dark marks that are thinner, an opening erases
-/// the light ones. The edge of a shadow, however hard, changes little under either. −7 (dark ink) to 7.
+/// Ink is thin: at each of several widths a closing fills dark strokes thinner than it, an opening removes
+/// light ones. Shadow edges, however hard, change little under either. −7 (dark ink) to 7.
 double vote_of_widths(const cv::Mat& small) {
     constexpr std::array widths = {3, 5, 9, 15, 25, 41, 61};  // of 125 pixels
     std::array<double, widths.size()> dark{}, light{};
@@ -81,7 +82,7 @@ double vote_of_widths(const cv::Mat& small) {
     return votes;
 }
 
-/// The weight was found on such pages as docs/classify.md lists, both polarities: either vote alone errs
+/// The weight was tuned on the kinds of pages in docs/classify.md, both polarities: either vote alone errs
 /// several times as often.
 bool is_light_ink(const cv::Mat& gray) {
     cv::Mat small = coarse(gray), smooth;
@@ -89,7 +90,7 @@ bool is_light_ink(const cv::Mat& gray) {
     return vote_of_widths(smooth) + 2 * vote_of_minority(small) > 0;
 }
 
-/// The paper's light without the ink: a closing wider than any pen, at coarse size.
+/// Paper brightness without the ink: a closing wider than any pen, at reduced resolution.
 cv::Mat paper_of(const cv::Mat& gray) {
     cv::Mat small = coarse(gray), paper;
     cv::medianBlur(small, small, 3);
@@ -130,7 +131,7 @@ Ink find_ink(const cv::Mat& gray) {
     cv::Mat light, ground;
     work.convertTo(light, CV_32F);
     paper.convertTo(ground, CV_32F);
-    // In the dark, noise would become ink.
+    // In dark regions noise would become ink.
     cv::divide(ground - light, cv::max(ground, 24.0), light);
     light = 1 - light;
     ink.amount = cv::min(cv::max(1 - light, 0.0), 1.0);

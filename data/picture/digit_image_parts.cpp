@@ -1,4 +1,4 @@
-/// Ink apart from paper, ruled lines gone, connected.
+/// Separates ink from paper, erases ruled lines, finds connected components.
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
@@ -9,10 +9,10 @@ namespace knn::digit {
 
 namespace {
 
-constexpr double least_contrast = 0.07;  // pencil on gray paper; paper's own texture stays below
-constexpr double share_of_peak = 0.4;    // a part's edge: about where the pen's own edge is, blurred or not
+constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
+constexpr double share_of_peak = 0.4;  // edge of a part: close to the edge of the stroke, blurred or not
 
-/// Value at a share of the histogram of `amount` where `mask` is set.
+/// Value at a share of the histogram of `amount` where `labels` is `label`.
 double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label,
                   double share) {
     std::array<int, 256> counts{};
@@ -29,13 +29,12 @@ double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& 
     return 1;
 }
 
-/// Lines along the rows that run through most of the picture's width, as in notebooks, thin and nearly
-/// straight.
+/// Horizontal lines across most of the picture's width, as in notebooks, thin and nearly straight.
 cv::Mat ruled_rows(const cv::Mat& mask) {
     const int piece = std::max(12, mask.cols / 25);
     cv::Mat runs, joined, labels, stats, centers;
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, piece, CV_8U));
-    // A digit's bar is thicker than a line; a shadow's edge across the lines would join them all.
+    // A digit's bar is thicker than a line; a shadow edge across the lines would connect them all.
     cv::Mat thick;
     cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(int(0.006 * mask.rows) + 2, 1, CV_8U));
     runs &= ~thick;
@@ -58,7 +57,7 @@ cv::Mat ruled_rows(const cv::Mat& mask) {
     return lines;
 }
 
-/// Erases lines along the rows, but not where a stroke crosses them; returns what they were.
+/// Erases horizontal lines except where a stroke crosses them; returns the erased pixels.
 cv::Mat erase_ruled_rows(cv::Mat& mask) {
     cv::Mat lines = ruled_rows(mask);
     const cv::Mat found = lines.clone();
@@ -66,14 +65,15 @@ cv::Mat erase_ruled_rows(cv::Mat& mask) {
     cv::dilate(lines, lines, cv::Mat::ones(3, 1, CV_8U));
     const int most = std::max(3, mask.rows / 100);
     cv::Mat without = mask & ~lines;
-    // What is left above and below a line is joined again through it.
+    // Reconnects what remains above and below a line.
     cv::Mat bridged;
     cv::morphologyEx(without, bridged, cv::MORPH_CLOSE, cv::Mat::ones(2 * most + 1, 1, CV_8U));
     mask = without | (bridged & lines & mask);
     return found;
 }
 
-/// Erases the lines of ruled and squared paper. Returns how dark nearly all of their ink is, 0 without any.
+/// Erases the lines of ruled and squared paper. Returns a bound on the darkness of nearly all their ink, 0 if
+/// none.
 double erase_ruled_lines(const cv::Mat& amount, cv::Mat& mask) {
     cv::Mat lines = erase_ruled_rows(mask);
     cv::Mat turned = mask.t();
@@ -106,9 +106,9 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
     return part;
 }
 
-/// Keeps of each connected piece what is darker than a share of its own peak: beside a black mark, pencil is
-/// still ink, and the halo of a black mark is not. Beside a pen that is much darker than the `lines` of the
-/// paper, what is no darker than these is a piece of one.
+/// Keeps the pixels of each component that are darker than a share of its own peak: pencil next to a black
+/// mark is still ink, the halo of a black mark is not. If the pen is much darker than the `lines` of the
+/// paper, pixels no darker than these belong to a line.
 cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
     cv::Mat labels, stats, centers, result = cv::Mat::zeros(mask.size(), CV_8U);
     const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
@@ -126,9 +126,9 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
 }  // namespace
 
 Parts find_parts(const Ink& ink) {
-    const double least = std::max(least_contrast, 4.5 * ink.noise);
+    const double least = std::max(min_contrast, 4.5 * ink.noise);
     cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
-    // A shadow's edge across the lines makes one piece of everything, whose peak is not the pen's.
+    // A shadow edge across the lines connects everything, and the peak is then not the pen's.
     if (const double lines = erase_ruled_lines(ink.amount, mask); lines > 0)
         mask = sharpened(ink.amount, mask, lines);
     Parts result;

@@ -1,5 +1,5 @@
-/// A digit's ink to 28×28 as MNIST was made (LeCun et al. 1998, "MNIST database": 20×20 box, aspect kept,
-/// anti-aliased, center of mass in the middle of 28×28).
+/// Converts a digit's ink to 28×28 as MNIST was made (LeCun et al. 1998, "MNIST database": 20×20 box, aspect
+/// preserved, anti-aliased, center of mass in the middle of 28×28).
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr int side = DigitImage::side, inner = 20;
 
-// Pen widths in pixels of the 20×20 box; the median of MNIST is 2.76. A pen outside of these is brought to
-// the nearer one. docs/classify.md has the figures that they were chosen by.
+// Stroke widths in pixels of the 20×20 box; the median of MNIST is 2.76. Widths outside of this range are
+// adjusted to the nearer end. docs/classify.md has the figures behind the choice.
 constexpr double thinnest = 2.8, thickest = 3.4;
 
 }  // namespace
@@ -34,7 +34,7 @@ cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group) {
         cv::Mat own = labels(seen) == part.label, near;
         cv::dilate(own, near,
                    cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(2 * reach + 1, 2 * reach + 1)));
-        // Other parts' ink is not this one's edge.
+        // Excludes the ink of other parts.
         near &= (labels(seen) == part.label) | (labels(seen) == 0);
         cv::Mat soft = (ink.amount(seen) / part.peak - 0.15) / 0.7;
         soft = cv::min(cv::max(soft, 0.0), 1.0);

@@ -1,5 +1,5 @@
 #pragma once
-/// The steps behind digit_image.h, in their order. Only data/digit_image*.cpp include this.
+/// The steps of digit_image.h in order. Included only by digit_image*.cpp.
 
 #include <opencv2/core.hpp>
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace knn::digit {
 
-/// How dark the ink is in each pixel, 0 (paper) to 1 (all light gone), at working size; what follows is in
-/// its pixels.
+/// Darkness of the ink in each pixel, 0 (paper) to 1 (black), at working size; lengths below are in working
+/// pixels.
 struct Ink {
     cv::Mat amount;      ///< CV_32F
     double scale = 1;    ///< working pixels per pixel of the picture
     double noise = 0;    ///< standard deviation of paper, in units of `amount`
-    bool light = false;  ///< light ink on dark ground
-    cv::Mat evened;      ///< CV_8U, dark on light, for people to look at
+    bool light = false;  ///< light ink on a dark background
+    cv::Mat evened;      ///< CV_8U, dark on light, for display
 };
 
-/// What hangs together.
+/// A connected component.
 struct Part {
     cv::Rect box;
     double area = 0;  ///< pixels
@@ -33,34 +33,34 @@ struct Part {
 struct Parts {
     cv::Mat labels;  ///< CV_32S, 0 = paper
     std::vector<Part> parts;
-    double speck_mass = 0;  ///< of what was too small
+    double speck_mass = 0;  ///< of components that were too small
 };
 
-/// Parts that make one digit.
+/// The parts of one digit.
 struct Group {
     std::vector<Part> parts;
     cv::Rect box;
     double mass = 0, peak = 0, pen = 0;
 };
 
-/// Working size, polarity, light: digit_image_light.cpp.
+/// Working size, polarity, illumination: digit_image_light.cpp.
 Ink find_ink(const cv::Mat& gray);
 
-/// Ink apart from paper, ruled lines gone, connected: digit_image_parts.cpp.
+/// Ink without paper and ruled lines, as connected components: digit_image_parts.cpp.
 Parts find_parts(const Ink& ink);
 
-/// The digit of a picture; `refused` says why there is none: digit_image_group.cpp.
+/// The digit of a picture; `refused`: why there is none. digit_image_group.cpp.
 Group one_group(const Parts& parts, cv::Size size, std::string& refused);
 /// The digits of a page in reading order.
 std::vector<Group> all_groups(const Parts& parts, cv::Size size);
 
-/// Pixels of the group, at working size: 0 elsewhere, 1 where the ink is full. CV_32F. digit_image_place.cpp
+/// Pixels of the group, at working size: 0 elsewhere, 1 for full ink. CV_32F. digit_image_place.cpp
 cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group);
-/// The same drawn with a pen as MNIST has it; `pen`: its width now, in pixels of `levels`.
+/// The same with MNIST's stroke width; `pen`: the current width, in pixels of `levels`.
 cv::Mat with_usual_pen(const cv::Mat& levels, double pen);
-/// 28×28 as MNIST was made from `levels`, the digit's longer side `longest` pixels. CV_8U.
+/// `levels` as 28×28 the way MNIST was made, the digit's longer side `longest` pixels. CV_8U.
 cv::Mat placed(const cv::Mat& levels, int longest);
-/// The box of what is over half.
+/// The bounding box of pixels above 0.5.
 cv::Rect box_of(const cv::Mat& levels);
 
 }  // namespace knn::digit

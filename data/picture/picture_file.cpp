@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* expected = "expected a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
 
-/// 100 megapixels with four 16-bit samples fit into it.
+/// Enough for 100 megapixels with four 16-bit samples.
 constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& name, const std::string& what,
@@ -31,7 +31,7 @@ constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
     throw DataError(name + ": " + what + "; " + instead);
 }
 
-/// Until a pipe or a terminal has something to read, or ends; a file always has.
+/// Waits until a pipe or a terminal is readable or ends; a file always is.
 void wait_for(int descriptor, const std::atomic<bool>* stop) {
     constexpr int pause_ms = 100;
     pollfd waiting{descriptor, POLLIN, 0};
@@ -42,9 +42,8 @@ void wait_for(int descriptor, const std::atomic<bool>* stop) {
 PictureHeader header_of(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (std::optional<PictureHeader> header = picture_header(bytes)) return std::move(*header);
     const std::string foreign = foreign_format(bytes);
-    if (foreign.empty()) fail(name, "is no picture that this program reads");
-    fail(name, "is " + foreign + ", which this program does not read",
-         "expected a picture: convert it to PNG first");
+    if (foreign.empty()) fail(name, "is not a picture in a supported format");
+    fail(name, "is " + foreign + ", which is not supported", "expected a picture: convert it to PNG first");
 }
 
 /// The whole file, if its beginning is that of a picture: a device may have no end.
@@ -110,7 +109,7 @@ Picture upright(Picture stored, int orientation) {
 }  // namespace
 
 void limit_codecs() {
-    // Their own limit is 2^30 pixels; a value that the user has set stays.
+    // The codecs' default limit is 2^30 pixels; a value set by the user is kept.
     ::setenv("OPENCV_IO_MAX_IMAGE_PIXELS", std::to_string(max_picture_pixels).c_str(), 0);
 }
 
@@ -131,7 +130,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
 }
 
 Picture read_picture(const std::string& file, const std::atomic<bool>* stop) {
-    // A pipe that nobody writes to would keep open() itself from returning.
+    // On a FIFO without a writer a blocking open() would not return.
     const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
     return decode_picture(content_of(descriptor.number(), file, stop), file);

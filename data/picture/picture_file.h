@@ -1,5 +1,5 @@
 #pragma once
-/// Picture files (PNG, JPEG, BMP, TIFF, WebP, PGM), by OpenCV's codecs, told apart by content, never by name.
+/// Picture files (PNG, JPEG, BMP, TIFF, WebP, PGM), decoded by OpenCV, recognized by content, never by name.
 
 #include <atomic>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace knn {
 
-/// The most pixels that are decoded: 100 megapixels.
+/// Maximum number of pixels that are decoded: 100 megapixels.
 inline constexpr std::int64_t max_picture_pixels = 100'000'000;
 
 /// Makes OpenCV's codecs refuse more than that, too. Sets an environment variable: to be called before the
@@ -18,8 +18,8 @@ inline constexpr std::int64_t max_picture_pixels = 100'000'000;
 void limit_codecs();
 
 /// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and
-/// checked before anything is decoded. Of animated and multi-page files the first picture.
-/// Throws Interrupted where `stop` (may be null) is set while a pipe or a terminal is waited for.
+/// checked before decoding. Animated and multi-page files give their first picture.
+/// Throws Interrupted if `stop` (may be null) is set while waiting for a pipe or a terminal.
 Picture read_picture(const std::string& file, const std::atomic<bool>* stop = nullptr);
 Picture read_picture(int descriptor, const std::string& name, const std::atomic<bool>* stop = nullptr);
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name);

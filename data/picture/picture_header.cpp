@@ -9,7 +9,7 @@ namespace knn {
 
 namespace {
 
-/// The orientation (tag 274) in the first directory of a TIFF, which is what EXIF is. 1 where there is none.
+/// The orientation (tag 274) in the first directory of a TIFF, the format of EXIF. 1 if there is none.
 int orientation_of(const BytesView& tiff) {
     const bool big = tiff.is("MM", 0);
     const std::uint64_t directory = tiff.u32(4, big), count = tiff.u16(directory, big);
@@ -43,12 +43,12 @@ PictureHeader png(const BytesView& file) {
     return header;
 }
 
-// JPEG (ITU-T T.81, annex B): segments that begin with FF and a code. Entropy-coded data follows SOS (DA); in
-// it FF is followed by 00 or by a restart marker (D0 to D7). EOI (D9) ends the picture.
+// JPEG (ITU-T T.81, annex B): segments that begin with FF and a code. Entropy-coded data follows SOS (DA);
+// there FF is followed by 00 or by a restart marker (D0 to D7). EOI (D9) ends the picture.
 PictureHeader jpeg(const BytesView& file) {
     PictureHeader header("JPEG");
     header.cut_short = true;
-    bool adobe = false;  // its marker says that four colors are CMYK, stored as their negative
+    bool adobe = false;  // its marker means that four components are CMYK, stored inverted
     std::uint32_t colors = 0;
     for (std::uint64_t at = 2; file.has(at, 2);) {
         const unsigned code = file.u8(at + 1);
@@ -93,7 +93,7 @@ PictureHeader bmp(const BytesView& file) {
     return header;
 }
 
-/// Entry `index` of a TIFF value of 16 or 32 bits; values of up to 4 bytes stand in the directory itself.
+/// Entry `index` of a TIFF value of 16 or 32 bits; values of up to 4 bytes are in the directory itself.
 std::uint64_t tiff_value(const BytesView& file, std::uint64_t entry, std::uint64_t index, bool big) {
     const std::uint64_t type = file.u16(entry + 2, big), count = file.u32(entry + 4, big);
     const std::uint64_t size = type == 3 ? 2 : 4;
@@ -124,8 +124,8 @@ PictureHeader tiff(const BytesView& file) {
     return header;
 }
 
-// WebP container: RIFF chunks with even sizes. The size stands in VP8X, VP8L or VP8; ANMF holds one frame of
-// an animation, which becomes a file of its own.
+// WebP container: RIFF chunks with even sizes. The picture size is in VP8X, VP8L or VP8; ANMF holds one frame
+// of an animation, which is converted to a file of its own.
 void webp_frame(const BytesView& file, std::uint64_t at, std::uint64_t length, PictureHeader& header) {
     if (length < 24 || !header.still.empty()) return;
     std::vector<std::uint8_t>& still = header.still;
@@ -142,7 +142,7 @@ void webp_frame(const BytesView& file, std::uint64_t at, std::uint64_t length, P
     put32(4 + 18 + chunks.size());
     put("WEBPVP8X");
     put32(10);
-    put32(chunks.is("ALPH", 0) || chunks.is("VP8L", 0) ? 0x10 : 0);  // there may be transparency
+    put32(chunks.is("ALPH", 0) || chunks.is("VP8L", 0) ? 0x10 : 0);  // possibly transparent
     for (std::uint64_t i = 6; i < 12; ++i)
         still.push_back(std::uint8_t(file.u8(at + i)));  // the frame's size
     for (std::uint64_t i = 0; i < chunks.size(); ++i)
@@ -167,7 +167,7 @@ PictureHeader webp(const BytesView& file) {
             header.cols = 1 + std::int64_t(bits & 0x3fff);
             header.rows = 1 + std::int64_t(bits >> 14 & 0x3fff);
         } else if (file.is("EXIF", at)) {
-            // Some writers put JPEG's prefix before the TIFF.
+            // Some writers put the JPEG prefix "Exif" before the TIFF.
             const std::uint64_t prefix = file.is("Exif", data) ? 6 : 0;
             if (length > prefix)
                 header.orientation = orientation_of(file.from(data + prefix, length - prefix));

@@ -1,5 +1,5 @@
 #pragma once
-/// What a picture file says of itself before anything is decoded.
+/// Properties of a picture file, read before decoding.
 
 #include <cstdint>
 #include <optional>
@@ -15,16 +15,16 @@ struct PictureHeader {
 
     std::string format;               ///< "PNG", "JPEG", "BMP", "TIFF", "WebP" or "PNM"
     std::int64_t rows = 0, cols = 0;  ///< as stored; of the first picture
-    int orientation = 1;  ///< EXIF's, 1 to 8, where turning the picture is left to the reader; 1: upright
-    bool unclear_colors = false;      ///< a JPEG of four colors that does not say which
-    bool cut_short = false;           ///< the file ends before its picture does
+    int orientation = 1;              ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
+    bool unclear_colors = false;      ///< a JPEG of four unspecified components
+    bool cut_short = false;           ///< the file is truncated
     std::vector<std::uint8_t> still;  ///< the first picture of an animated WebP as a file; else empty
 };
 
-/// None where the bytes begin like none of the formats. Reads within the bytes, whatever they say.
+/// None if the bytes do not begin like any of the formats. Never reads out of bounds, for any content.
 std::optional<PictureHeader> picture_header(std::span<const std::uint8_t> bytes);
 
-/// "a GIF file", where the bytes begin like a well-known kind that is none of the formats; else empty.
+/// "a GIF file", if the bytes begin like a well-known kind that is not supported; else empty.
 std::string foreign_format(std::span<const std::uint8_t> bytes);
 
 }  // namespace knn

@@ -40,7 +40,7 @@ struct Header {
 
 constexpr std::uint64_t magic_number = 0x3165686361636b6d;  // "mkcache1"
 constexpr std::uint64_t alignment = 64, piece_bytes = 1 << 20;
-constexpr std::uint64_t most_key_bytes = 1 << 16;
+constexpr std::uint64_t max_key_bytes = 1 << 16;
 
 std::uint64_t rounded_up(std::uint64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
@@ -86,7 +86,7 @@ bool is_whole(View payload, const std::uint8_t* checksums, int threads) {
     return good;
 }
 
-/// The checksums of the pieces that `parts`, joined, are cut into.
+/// The checksums of the pieces of `parts`, joined.
 std::vector<std::uint32_t> checksums_of(std::span<const View> parts) {
     std::vector<std::uint32_t> checksums;
     std::uint64_t filled = piece_bytes;  // of the current piece; a full one makes the next byte begin another
@@ -104,8 +104,8 @@ std::vector<std::uint32_t> checksums_of(std::span<const View> parts) {
     return checksums;
 }
 
-/// A mapped file. What somebody cuts off it is gone from the memory, too, and using it ends the process;
-/// the lease of `held` makes him wait until the file is closed.
+/// A mapped file. If another process truncated it, reading the missing pages would end this process (SIGBUS);
+/// the lease on `held` makes that process wait until the file is closed.
 struct Mapping {
     FileDescriptor held;
     void* place;
@@ -122,14 +122,13 @@ struct Mapping {
     }
 };
 
-/// False where the file system has no leases, or somebody writes to the file just now.
+/// False if the file system has no leases, or another process has the file open for writing.
 bool lease(const FileDescriptor& file) {
-    // The signal that somebody waits: one that is ignored. The default would end the process.
+    // The signal when another process waits for the lease: one that is ignored. SIGIO would end this process.
     return ::fcntl(file.number(), F_SETSIG, SIGURG) == 0 && ::fcntl(file.number(), F_SETLEASE, F_RDLCK) == 0;
 }
 
-/// All bytes of a plain file of this user's own, which no other user could have written. A link is not
-/// followed.
+/// All bytes of a regular file that only this user can have written. Does not follow symbolic links.
 std::shared_ptr<const std::uint8_t> content_of(const fs::path& path, std::size_t& size) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     if (!file.is_open()) return nullptr;
@@ -203,7 +202,7 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
     if (cached.content_ == nullptr || size < sizeof(Header)) return std::nullopt;
     Header header = {};
     std::memcpy(&header, cached.content_.get(), sizeof header);
-    if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > most_key_bytes ||
+    if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
         header.payload_bytes > size)
         return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
@@ -220,7 +219,7 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
 void write_cached(const std::string& name, const std::string& key, std::span<const View> pieces) noexcept
     try {
     const fs::path folder = cache_folder();
-    if (folder.empty() || key.size() > most_key_bytes) return;
+    if (folder.empty() || key.size() > max_key_bytes) return;
     make_cache_folder(folder);
     if (!is_own_folder(folder)) return;
     const std::vector<std::uint32_t> checksums = checksums_of(pieces);

@@ -1,5 +1,5 @@
 #pragma once
-/// Files that save time at the next start: in the user's cache folder, replaceable, and never needed.
+/// Files in the user's cache folder that save time at the next start; never required.
 
 #include <cstdint>
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace knn {
 
-/// $XDG_CACHE_HOME/mnist-knn, by default ~/.cache/mnist-knn; empty where neither variable names an absolute
+/// $XDG_CACHE_HOME/mnist-knn, by default ~/.cache/mnist-knn; empty if neither variable names an absolute
 /// folder.
 std::filesystem::path cache_folder();
 
-/// How many bytes the files in it have; 0 where there is none.
+/// The total size of its files; 0 if it does not exist.
 std::uint64_t cache_bytes();
 
-/// Bytes of a cache file, checked. They stay as they are: a new file is renamed over the old one, and whoever
-/// writes into that or cuts it waits until these bytes are given up, or the system lets him go on (Linux's
-/// lease-break-time, 45 s).
+/// Verified bytes of a cache file. They do not change: a new file is renamed over the old one, and a process
+/// that writes to or truncates the old one waits until these bytes are released, or until Linux's
+/// lease-break-time (45 s) is over.
 class CachedBytes {
   public:
     std::span<const std::uint8_t> span() const { return payload_; }
@@ -31,15 +31,15 @@ class CachedBytes {
 };
 
 /// What `write_cached` kept under this name, if it was kept with the same key and is whole: the sizes fit and
-/// every piece of 1 MiB has its checksum (computed by up to `threads` threads). Everything else is
-/// nothing, never an error: also what is no plain file, or belongs to another user or lies in his folder.
+/// every piece of 1 MiB has its checksum (computed by up to `threads` threads). Otherwise
+/// nothing, never an error: also if it is not a regular file, or if it or its folder belongs to another user.
 ///
 /// `name` is that of a file, `key` any text that says what the bytes were made from.
 std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads);
 
-/// Keeps the bytes of `pieces`, one after the other, for `read_cached`, in place of whatever has this name.
-/// The folder is made where it is missing, readable by the user alone. Where that fails (no such folder, no
-/// permission, a full disk) nothing is kept, and nobody is told: the program only starts more slowly.
+/// Stores the bytes of `pieces`, one after the other, for `read_cached`; replaces whatever has this name.
+/// Creates the folder if it is missing, readable only by the user. If that fails (no such folder, no
+/// permission, a full disk) nothing is kept and no error is reported: the program only starts more slowly.
 void write_cached(const std::string& name, const std::string& key,
                   std::span<const std::span<const std::uint8_t>> pieces) noexcept;
 

@@ -12,7 +12,7 @@
 
 namespace knn {
 
-/// Bytes in memory from a resource of the caller's choice (pinned host memory where a GPU reads them).
+/// Bytes in memory from a resource of the caller's choice (pinned host memory if a GPU reads them).
 /// Not initialized. Can be moved, not copied. The resource outlives it.
 class Bytes {
   public:
@@ -46,9 +46,9 @@ struct LabeledImages {
 
 /// A training set and a test set with images of the same size.
 struct Dataset {
-    std::string name;  ///< "MNIST" where the checksums say so, else the folder's name, or "synthetic digits"
+    std::string name;    ///< "MNIST" if the checksums match, else the folder's name, or "synthetic digits"
     std::string source;  ///< where it came from, for people
-    std::vector<std::filesystem::path> files;  ///< the four that were read; none of the built-in digits
+    std::vector<std::filesystem::path> files;  ///< the four that were read; empty for the built-in digits
     bool synthetic = false;
     LabeledImages train, test;
     std::vector<std::uint8_t> labels;  ///< every label that occurs in either set, ascending: the classes

@@ -16,9 +16,9 @@ namespace knn {
 
 namespace {
 
-constexpr std::uint8_t unsigned_byte = 0x08;  // the element type that MNIST has
+constexpr std::uint8_t unsigned_byte = 0x08;  // MNIST's element type
 
-/// What a caller wants to read.
+/// The kind of file that a caller expects.
 struct Kind {
     std::uint8_t rank;
     const char* name;
@@ -28,9 +28,9 @@ constexpr Kind images_kind = {3, "images", "an IDX file of 8-bit images (magic 0
 constexpr Kind labels_kind = {1, "labels", "an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip"};
 
 struct Header {
-    std::array<std::uint64_t, 3> sizes = {1, 1, 1};  // those beyond the rank stay 1
+    std::array<std::uint64_t, 3> sizes = {1, 1, 1};  // 1 beyond the rank
     std::uint64_t bytes = 0;                         // of the header itself
-    std::uint64_t data_bytes = 0;                    // that it promises
+    std::uint64_t data_bytes = 0;                    // declared by the sizes
 };
 
 const char* element_type(std::uint8_t code) {
@@ -50,7 +50,7 @@ const char* element_type(std::uint8_t code) {
     }
 }
 
-/// What a download may have left in place of data, by its first bytes.
+/// What a failed download may have stored instead of data, by its first bytes.
 std::string describe_stranger(std::string_view head) {
     struct Stranger {
         std::string_view start, name;
@@ -80,7 +80,7 @@ std::string describe_stranger(std::string_view head) {
     return "";
 }
 
-/// The file begins with `magic`, which is no IDX at all.
+/// The file begins with `magic`, which is not IDX.
 [[noreturn]] void fail_magic(ByteSource& source, const std::array<std::uint8_t, 4>& magic) {
     std::array<std::uint8_t, 256> head = {};
     std::copy(magic.begin(), magic.end(), head.begin());
@@ -98,7 +98,7 @@ std::string describe_stranger(std::string_view head) {
 void check_magic(ByteSource& source, const std::filesystem::path& file, const Kind& kind) {
     std::array<std::uint8_t, 4> magic = {};
     const std::size_t got = source.read(magic);
-    if (got == 0) source.fail("is empty inside its gzip wrapping");
+    if (got == 0) source.fail("is empty after decompression");
     if (got < magic.size()) source.fail("is cut short within its header");
     const char* other_type = element_type(magic[2]);
     if (magic[0] != 0 || magic[1] != 0 || (magic[2] != unsigned_byte && other_type == nullptr))
@@ -132,36 +132,36 @@ std::string describe(const Header& header, const Kind& kind) {
     return text;
 }
 
-/// Before anything is allocated: are the sizes possible, and can the file hold them?
+/// Checks before any allocation that the sizes are valid and the file can hold them.
 void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
     const auto [count, rows, cols] = header.sizes;
     constexpr std::uint64_t most = std::numeric_limits<int>::max();
     if (count == 0) source.fail(std::string("holds zero ") + kind.name);
-    if (rows == 0 || cols == 0) source.fail("promises " + describe(header, kind) + ", without a pixel");
+    if (rows == 0 || cols == 0) source.fail("declares " + describe(header, kind) + ", without pixels");
     if (rows > most || cols > most || __builtin_mul_overflow(count, rows * cols, &header.data_bytes) ||
         header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
-        source.fail("promises " + describe(header, kind) + ", more than 64-bit sizes can count");
-    if (!source.most_bytes()) return;
-    const std::uint64_t room = *source.most_bytes() - std::min(*source.most_bytes(), header.bytes);
-    const std::string promise =
-        "promises " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
+        source.fail("declares " + describe(header, kind) + ", more than fits in 64-bit sizes");
+    if (!source.max_bytes()) return;
+    const std::uint64_t room = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
+    const std::string declared =
+        "declares " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
     if (header.data_bytes > room)
-        source.fail("is cut short: it " + promise +
+        source.fail("is cut short: it " + declared +
                     (source.is_gzip()
                          ? std::to_string(*source.file_bytes()) + " bytes of gzip cannot hold them"
                          : "has " + std::to_string(room)));
     if (!source.is_gzip() && header.data_bytes < room)
-        source.fail("has trailing bytes: it " + promise + "has " + std::to_string(room));
+        source.fail("has trailing bytes: it " + declared + "has " + std::to_string(room));
 }
 
-/// `size` bytes into memory from `memory`; fewer where the content ends early (`got`).
+/// Reads `size` bytes into memory from `memory`; fewer if the content ends early (`got`).
 Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource* memory, std::size_t& got) {
-    if (source.most_bytes()) {
+    if (source.max_bytes()) {
         Bytes bytes(size, memory);
         got = source.read({bytes.data(), size});
         return bytes;
     }
-    // Nothing bounds the promise of a pipe: memory grows with what really comes.
+    // The declared size of a pipe cannot be checked: memory grows with the bytes received.
     std::vector<std::uint8_t> grown;
     constexpr std::size_t first_piece = 1 << 20;
     for (got = 0; got == grown.size() && got < size;) {
@@ -173,7 +173,7 @@ Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource*
     return bytes;
 }
 
-/// All of the file: the header, the data and the proof that nothing follows.
+/// Reads the whole file: the header, the data, and checks that nothing follows.
 Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind& kind,
                std::pmr::memory_resource* memory, Header& header) {
     header = read_header(source, file, kind);
@@ -182,7 +182,7 @@ Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind
         std::size_t got = 0;
         Bytes bytes = read_data(source, static_cast<std::size_t>(header.data_bytes), memory, got);
         if (got < header.data_bytes)
-            source.fail("is cut short: it promises " + describe(header, kind) + " = " +
+            source.fail("is cut short: it declares " + describe(header, kind) + " = " +
                         std::to_string(header.data_bytes) + " bytes, but has " + std::to_string(got));
         std::uint8_t beyond = 0;
         if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));

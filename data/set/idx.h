@@ -1,7 +1,7 @@
 #pragma once
 /// The IDX format of MNIST: magic 00 00 TYPE RANK, RANK big-endian 32-bit sizes, then the data; plain or
-/// gzip, told apart by content, never by name. Only 8-bit unsigned images (rank 3) and labels (rank 1) are
-/// read.
+/// gzip, recognized by content, never by name. Only 8-bit unsigned images (rank 3) and labels (rank 1) are
+/// supported.
 
 #include <cstdint>
 #include <filesystem>
@@ -26,7 +26,7 @@ struct IdxLabels {
     std::uint32_t crc32 = 0;  ///< of the whole uncompressed file
 };
 
-/// Labels where images were expected, or the other way round.
+/// Labels where images were expected, or vice versa.
 struct SwappedFiles : DataError {
     using DataError::DataError;
 };
@@ -38,12 +38,12 @@ IdxImages read_idx_images(const std::filesystem::path& file,
 IdxLabels read_idx_labels(const std::filesystem::path& file,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
-/// Plain IDX, written beside its place and renamed into it. Throw DataError.
+/// Plain IDX, written under a temporary name and renamed. Throw DataError.
 void write_idx_images(const std::filesystem::path& file, const LabeledImages& images);
 void write_idx_labels(const std::filesystem::path& file, const LabeledImages& images);
 
-/// Both sets as four plain IDX files under MNIST's names; the folder is made where it is missing. Each file
-/// is written whole or not at all. Throws DataError.
+/// Both sets as four plain IDX files under MNIST's names; creates the folder if needed. Each file is written
+/// completely or not at all. Throws DataError.
 void write_dataset(const std::filesystem::path& folder, const Dataset& data);
 
 }  // namespace knn

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A result, or what to throw in its place.
+/// A result, or the exception to throw instead.
 template <class Result>
 std::exception_ptr take(std::future<Result>& from, Result& to) {
     try {
@@ -48,13 +48,13 @@ bool is_swap(const std::exception_ptr& error) {
     }
 }
 
-/// The files of one set, as they are being read; the end of a PendingSet waits for its threads.
+/// The files of one set while they are being read; the destructor waits for the threads.
 struct PendingSet {
     fs::path images_file, labels_file;
     std::future<IdxImages> images;
     std::future<IdxLabels> labels;
 
-    // The default policy falls back to reading in this thread where the system gives no more threads.
+    // The default policy falls back to reading in this thread if the system provides no more threads.
     PendingSet(const fs::path& images_file_, const fs::path& labels_file_, std::pmr::memory_resource* memory)
         : images_file(images_file_),
           labels_file(labels_file_),
@@ -62,7 +62,7 @@ struct PendingSet {
           labels(std::async([=] { return read_idx_labels(labels_file_, memory); })) {}
 };
 
-/// One set with its checks; `crc32` gets the checksums of images and labels.
+/// Checks and returns one set; `crc32` receives the checksums of images and labels.
 LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
     IdxImages images;
     IdxLabels labels;
@@ -114,7 +114,7 @@ DigestContext new_context() {
     return context;
 }
 
-/// The SHA-256 of a file, as hexadecimal digits; `begun` is a digest of nothing yet.
+/// The SHA-256 of a file in hexadecimal; `begun`: an initialized, empty digest.
 std::string sha256(const fs::path& file, const EVP_MD_CTX& begun) {
     ByteSource source(file, "an IDX file, plain or gzip");
     const DigestContext context = new_context();
@@ -169,7 +169,7 @@ std::vector<FileChecksum> checksums(const DataLocation& location) {
     if (location.synthetic) return {};
     const std::array<fs::path, 4> files = {location.train_images, location.train_labels, location.test_images,
                                            location.test_labels};
-    // OpenSSL sets itself up here: where threads have taken the memory for its locks, it would crash.
+    // Initializes OpenSSL before the threads start: it would crash if they left no memory for its locks.
     const DigestContext begun = new_context();
     if (EVP_DigestInit_ex(begun.get(), EVP_sha256(), nullptr) != 1)
         throw DataError(files[0].string() +

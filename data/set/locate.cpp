@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Paths in the order of mnist_files; empty: not found, not given.
+/// Paths in the order of mnist_files; empty: not found or not given.
 using FourFiles = std::array<fs::path, mnist_files.size()>;
 
 constexpr std::array<const char*, mnist_files.size()> option_names = {"--train-images", "--train-labels",
@@ -35,7 +35,7 @@ std::string dotted(std::string name) {
     return name;
 }
 
-/// All names that a file may have, the preferred one first.
+/// All accepted names of a file, the preferred one first.
 std::array<fs::path, 4> spellings(const fs::path& folder, const std::string& name) {
     return {folder / name, folder / (name + ".gz"), folder / dotted(name), folder / (dotted(name) + ".gz")};
 }
@@ -49,8 +49,8 @@ fs::path find_file(const fs::path& folder, const std::string& name) {
 
 constexpr const char* closed = "may not be read: permission denied";
 
-/// Fills the gaps of `files` from the folder; returns why some remain, for a message: `closed`, or "lacks"
-/// and their names.
+/// Fills empty entries of `files` from the folder; returns why some stay empty, for a message: `closed`, or
+/// "lacks" and the missing names.
 std::string fill_from(const fs::path& folder, FourFiles& files) {
     std::error_code error;
     if (fs::is_directory(folder, error) && ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) != 0 &&
@@ -66,7 +66,7 @@ std::string fill_from(const fs::path& folder, FourFiles& files) {
     return missing;
 }
 
-/// A folder that the user named must have what is asked of it.
+/// A folder named by the user must have all missing files.
 void fill_from_named(const fs::path& folder, FourFiles& files) {
     std::error_code error;
     const char* expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
@@ -77,7 +77,7 @@ void fill_from_named(const fs::path& folder, FourFiles& files) {
     if (!reason.empty()) throw DataError(folder.string() + ": " + reason + expected);
 }
 
-/// The places below the XDG base folders; relative ones are to be ignored, says the specification.
+/// The folders below the XDG base folders; the specification says to ignore relative ones.
 std::vector<fs::path> usual_places() {
     std::vector<fs::path> places = {"data/mnist"};
     const auto add = [&](const fs::path& base) {
@@ -94,7 +94,7 @@ std::vector<fs::path> usual_places() {
     return places;
 }
 
-/// Fills the gaps from the first usual place that has all of them; false where there is none.
+/// Fills empty entries from the first default folder that has all of them; false if there is none.
 bool fill_from_usual(DataLocation& location, FourFiles& files) {
     for (const fs::path& place : usual_places()) {
         location.looked_in.push_back(place.string());

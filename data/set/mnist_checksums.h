@@ -7,7 +7,7 @@
 namespace knn {
 
 /// CRC-32 is what gzip carries anyway, so that loading can compare it at no cost; SHA-256 is for `info` and
-/// for downloads, where somebody may want to deceive.
+/// for downloads, which may be malicious.
 struct MnistFile {
     const char* name;
     std::uint32_t crc32;

@@ -25,7 +25,7 @@ struct Sizes {
 };
 static_assert(sizeof(Sizes) == 64);
 
-/// Nothing where the file is none that keeps its content: a pipe, a device.
+/// Nothing if the file does not keep its content: a pipe, a device.
 std::string identity(const fs::path& file) {
     struct stat status = {};
     if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return "";

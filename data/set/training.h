@@ -1,5 +1,5 @@
 #pragma once
-/// The training set alone, as quickly as this machine can have it.
+/// The training set only, loaded as fast as possible.
 
 #include <string>
 
@@ -11,12 +11,12 @@ namespace knn {
 
 /// Images and labels in memory, read from their files or mapped from the cache. Can be moved, not copied.
 struct TrainingSet {
-    Rows images;                      ///< count × (rows × cols)
+    Rows images;                           ///< count × (rows × cols)
     std::span<const std::uint8_t> labels;  ///< count
     int rows = 0, cols = 0;
     std::string source;  ///< the file of the images, or what else it is, for messages
     bool cached = false;
-    /// Says which files these are, by path, size, times and place on the disk, for other things that are kept
+    /// Says which files these are, by path, size, times and inode, for other data that is cached
     /// about them; empty: they are no files that could be recognized (pipes).
     std::string key;
     std::string name;  ///< the same for the name of a file in the cache: from the paths alone
@@ -26,7 +26,7 @@ struct TrainingSet {
 };
 
 /// The training set of `location`. With `use_cache` the uncompressed content of gzip files (and the built-in
-/// digits) comes from the cache where it is there, belongs to just these files and is whole; else it is read
+/// digits) comes from the cache if it is there, belongs to exactly these files and is intact; else it is read
 /// and then kept. Throws DataError as `load` does.
 TrainingSet load_training(const DataLocation& location, bool use_cache, int threads);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int side = digit_side;
 
-/// Thin and blurred strokes stay dark, as pencil on paper does after scanning.
+/// Keeps thin and blurred strokes dark, like scanned pencil on paper.
 constexpr float contrast = 1.35f;
 
 /// Ink from 0 to 1, row by row.
@@ -62,7 +62,7 @@ void draw_piece(Canvas& canvas, PenPoint a, PenPoint b, float radius, float soft
         }
 }
 
-/// The pen's share of its width at `t` (0 to 1) of a stroke: a wave of parabolas with period 1.
+/// The pen's relative width at `t` (0 to 1) of a stroke: a wave of parabolas with period 1.
 float press(const Pen& pen, float t) {
     const float u = t + pen.phase - std::floor(t + pen.phase);
     return 1 + pen.pressure * (8 * u * (1 - u) - 1);
@@ -76,8 +76,8 @@ void draw_stroke(Canvas& canvas, const Stroke& stroke, const Pen& pen) {
     }
 }
 
-/// Gives a share of each pixel to its two neighbors along rows (step 1) or columns (step side). The border of
-/// the canvas is paper, so nothing wraps around.
+/// Distributes a share of each pixel to its two neighbors along rows (step 1) or columns (step side). The
+/// border of the canvas is paper, so nothing wraps around.
 Canvas spread(const Canvas& in, float share, std::size_t step) {
     Canvas out = {};
     for (std::size_t i = 0; i < in.size(); ++i) {

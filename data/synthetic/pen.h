@@ -1,5 +1,5 @@
 #pragma once
-/// Puts the path of a pen on a 28×28 picture, framed the way MNIST's digits are.
+/// Draws the path of a pen on a 28×28 picture, scaled and centered like MNIST's digits.
 
 #include <cstdint>
 #include <span>
@@ -10,19 +10,19 @@
 namespace knn {
 
 inline constexpr int digit_side = 28;  ///< rows and columns of a picture
-inline constexpr int digit_box = 20;   ///< the ink's longer side, as MNIST has it
+inline constexpr int digit_box = 20;   ///< the ink's longer side, as in MNIST
 
-/// What the pen is like; lengths in pixels of the picture.
+/// Properties of the pen; lengths in pixels of the picture.
 struct Pen {
-    float width = 2.5f;     ///< where it is pressed normally
-    float pressure = 0.2f;  ///< how much of the width comes and goes along a stroke, 0 to 0.5
-    float phase = 0;        ///< where along the stroke it is widest, 0 to 1
-    float softness = 1;     ///< over how many pixels the ink's border fades
-    float blur = 0;         ///< share of each pixel that goes to its neighbors, 0 to 0.5
+    float width = 2.5f;     ///< at normal pressure
+    float pressure = 0.2f;  ///< relative variation of the width along a stroke, 0 to 0.5
+    float phase = 0;        ///< position along the stroke of the largest width, 0 to 1
+    float softness = 1;     ///< pixels over which the edge fades
+    float blur = 0;         ///< share of each pixel that is given to its neighbors, 0 to 0.5
 };
 
-/// Draws dense strokes (in any scale) so that the ink's bounding box fits 20×20, its proportions kept, and
-/// its center of mass lies in the middle of the picture. `picture`: 28 × 28 bytes, 0 = paper, 255 = ink.
+/// Draws dense strokes (in any scale) so that the ink's bounding box fits in 20×20, with its proportions
+/// preserved and its center of mass in the middle. `picture`: 28 × 28 bytes, 0 = paper, 255 = ink.
 void draw_digit(std::vector<Stroke>& strokes, const Pen& pen, std::span<std::uint8_t> picture);
 
 }  // namespace knn

@@ -11,8 +11,8 @@
 #include "data/synthetic/pen.h"
 #include "data/synthetic/skeletons.h"
 
-// Only + - * / sqrt and floor on float, each rounded as IEEE 754 says and never fused (CMakeLists.txt), and
-// no standard distributions: so the same seed gives the same bytes with every compiler and library.
+// Only + - * / sqrt and floor on float, each rounded by IEEE 754 and never fused (CMakeLists.txt), and no
+// standard distributions, so that the same seed gives the same bytes with every compiler and library.
 
 namespace knn {
 
@@ -46,7 +46,7 @@ class Random {
     std::uint64_t state_;
 };
 
-/// The stream of one picture depends on seed, set and position alone, so pictures can be drawn in any order.
+/// The stream of a picture depends only on seed, set and index, so pictures can be drawn in any order.
 Random stream_of(std::uint64_t seed, std::uint64_t set, std::int64_t index) {
     Random mixed(seed);
     Random with_set(mixed.bits() + set);
@@ -60,10 +60,10 @@ const Skeleton& choose_skeleton(Random& random, int digit) {
     int left = random.below(total);
     for (const Skeleton& way : skeletons())
         if (way.digit == digit && (left -= way.weight) < 0) return way;
-    return skeletons().front();  // not reached: the weights add up to the total
+    return skeletons().front();  // unreachable: the weights add up to the total
 }
 
-/// An unsteady hand: each point of the skeleton is missed a little.
+/// Handwriting jitter: moves each point of the skeleton a little.
 void jitter(std::vector<Stroke>& strokes, Random& random, float sigma) {
     for (Stroke& stroke : strokes)
         for (PenPoint& p : stroke) {
@@ -76,7 +76,7 @@ void jitter(std::vector<Stroke>& strokes, Random& random, float sigma) {
 void affine(std::vector<Stroke>& strokes, Random& random) {
     const float slant = 0.14f + random.normal(0.2f);
     const float aspect = 0.78f + random.normal(0.14f);
-    const float t = random.normal(0.07f);  // the tangent of half the angle: no libm needed
+    const float t = random.normal(0.07f);  // tangent of half the angle, which needs no libm
     const float cosine = (1 - t * t) / (1 + t * t), sine = 2 * t / (1 + t * t);
     for (Stroke& stroke : strokes)
         for (PenPoint& p : stroke) {

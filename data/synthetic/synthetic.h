@@ -1,5 +1,5 @@
 #pragma once
-/// Digits that the program draws itself, so that it runs where no data set is.
+/// Digits that the program draws itself, used if there is no data set.
 
 #include <cstdint>
 #include <memory_resource>

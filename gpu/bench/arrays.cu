@@ -53,9 +53,7 @@ __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
 class GpuBenchArrays : public BenchArrays {
   public:
     GpuBenchArrays(const Problem& problem, const Watch& watch) : problem_(problem), runs_(watch) {}
-    ~GpuBenchArrays() override {
-        cudaDeviceSynchronize();
-    }  // before anything that queued work uses goes away
+    ~GpuBenchArrays() override { cudaDeviceSynchronize(); }  // before memory that queued work uses is freed
 
     void take_images(const Rows& train, const Rows& query) {
         train_images_ = train;
@@ -183,7 +181,7 @@ class GpuBenchArrays : public BenchArrays {
         stream_.synchronize();
     }
 
-    /// What the kernel makes of the training set; the last kernel's is kept.
+    /// The output of the kernel's `prepare`; that of the last kernel is kept.
     void prepare(const DistanceKernel& kernel) {
         const std::size_t bytes = kernel.prepared_bytes(sized(n_query()));
         if (bytes == 0 || prepared_by_ == &kernel) return;

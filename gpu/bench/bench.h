@@ -1,5 +1,5 @@
 #pragma once
-/// What app/ calls of the GPU to measure it. Plain C++: no CUDA type crosses this line.
+/// Measurements of the GPU as app/ calls them. Plain C++, without CUDA types.
 
 #include <memory>
 #include <string>
@@ -27,9 +27,9 @@ std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, co
 std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
                                                  const Watch& watch);
 
-/// The kernels of a whole search by the engine `tensor`, vote included, with training set and queries on the
-/// device: a CUDA graph, launched again and again (l2). The neighbors go to `found` (may be null), the number
-/// of queries that had to be compared with the whole training set to `undecided` (may be null).
+/// Times the kernels of a whole search by the engine `tensor` (l2), vote included, with training set and queries
+/// on the device: a CUDA graph, launched repeatedly. `found` (may be null) gets the neighbors, `undecided` (may
+/// be null) the number of queries that had to be compared with the whole training set.
 Trial time_kernels(int device, const Training& training, const Rows& query, int k,
                    const TrialOptions& options, const Watch& watch, Neighbors* found = nullptr,
                    std::int64_t* undecided = nullptr);

@@ -1,5 +1,5 @@
-// The kernels of a whole search by the engine `tensor`, as docs/performance.md has them: training set and
-// queries on the device, all launches in one CUDA graph, so that the host's speed does not show.
+// Times the kernels of a whole search by the engine `tensor`, as in docs/performance.md: training set and queries
+// on the device, all launches in one CUDA graph, so that the host's speed has no effect.
 
 #include "gpu/bench/bench.h"
 #include "gpu/engines/vote.h"
@@ -14,12 +14,12 @@ namespace {
 
 constexpr int warm_up_runs = 10;
 
-/// A CUDA graph of what `enqueue` queues, which has run once before.
+/// A CUDA graph of the launches of `enqueue`, which has run once before.
 class Graph {
   public:
     template <class Enqueue>
     Graph(cudaStream_t stream, const Enqueue& enqueue) {
-        enqueue();  // loads the kernels, which must not happen while a stream is captured
+        enqueue();  // loads the kernels, which is not allowed during stream capture
         check(cudaStreamSynchronize(stream), "searching");
         check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing");
         enqueue();
@@ -47,7 +47,7 @@ class Graph {
     Event begin_, end_;
 };
 
-/// The first kernel that this device has.
+/// The first kernel that this device supports.
 const TensorKernel* kernel_for(const Problem& problem, Refusal& refusal) {
     const int capability = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
                            device_attribute(cudaDevAttrComputeCapabilityMinor);
@@ -101,7 +101,7 @@ Trial time_kernels(int device, const Training& training, const Rows& query, int 
     });
     double spent_ms = 0;
     for (int run = -warm_up_runs; run < options.repeat; ++run) {
-        if (run >= TrialOptions::least_runs && spent_ms > options.budget_ms) break;
+        if (run >= TrialOptions::min_runs && spent_ms > options.budget_ms) break;
         if (watch.stopped()) throw Interrupted();
         const double ms = graph.launch_ms(stream);
         if (run < 0) continue;

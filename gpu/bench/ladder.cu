@@ -1,17 +1,17 @@
-// Squared Euclidean distances in the steps of seed 003, §3: every rung changes one thing of the rung before.
+// Squared Euclidean distances in the steps of seed 003, §3: each rung changes one thing of the previous one.
 //
 // train   n_train × dim floats holding integers 0..255, rows of any pitch that is a multiple of 16 bytes,
 //         zeros up to a multiple of 4, device memory
 // query   n_query × dim floats, the same
 // out     n_query × n_train unsigned 32-bit integers, pitched rows
-// launch  as in the seed: a launch a test image, a thread a training image, 256 a block
+// launch  as in the seed: one launch per test image, one thread per training image, 256 per block
 // rungs   ladder_scalar    §3.2 "original": floats one by one from global memory
 //         ladder_float4    §3.2 "optimized": four at a time
-//         ladder_shared    §3.4: the test image comes from shared memory, which all threads of a block read
-//         ladder_unrolled  §3.5: the loop over the pixels is unrolled whole; compiled for 784 pixels
-//         (§3.1 and §3.3, pinned memory and pitched rows, change the arrays and not the kernel.)
-// exact   a float sum takes at most 256 squares of up to 255² before it is carried into an integer:
-//         256 · 65,025 < 2²⁴; of float4, each lane has a sum of its own
+//         ladder_shared    §3.4: all threads of a block read the test image from shared memory
+//         ladder_unrolled  §3.5: the loop over the pixels is fully unrolled; compiled for 784 pixels
+//         (§3.1 and §3.3, pinned memory and pitched rows, change the arrays, not the kernel.)
+// exact   a float sum takes at most 256 squares of up to 255² before it is added to an integer:
+//         256 · 65,025 < 2²⁴; each float4 lane has its own sum
 // limits  dim <= 66,051 (the distance fits 32 bits); with shared memory dim <= 12,288 (48 KiB)
 // work    n_query · n_train · dim subtractions and multiply-adds; every launch reads the training set once
 
@@ -24,9 +24,9 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr int steps_a_carry = 256;
+constexpr int steps_per_carry = 256;
 constexpr int unrolled_dim = 784;
-constexpr std::int64_t most_shared_dim = 48 * 1024 / sizeof(float);
+constexpr std::int64_t max_shared_dim = 48 * 1024 / sizeof(float);
 
 __device__ void add_squares(float4& sum, const float4& a, const float4& b) {
     const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(threads)
     const float* image = train.row(t);
     const int dim = static_cast<int>(train.cols);
     unsigned total = 0;
-    for (int begin = 0; begin < dim; begin += steps_a_carry) {
-        const int end = min(begin + steps_a_carry, dim);
+    for (int begin = 0; begin < dim; begin += steps_per_carry) {
+        const int end = min(begin + steps_per_carry, dim);
         float sum = 0;
 #pragma unroll 1
         for (int i = begin; i < end; ++i) {
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads)
     d_out[t] = total;
 }
 
-/// all_steps: float4 steps where they are known when this is compiled, and the loop then unrolled; else 0.
+/// all_steps: number of float4 steps if known at compile time, which unrolls the loop; else 0.
 template <bool shared, int all_steps>
 __global__ void __launch_bounds__(threads)
     vector_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(threads)
     float4 sum = make_float4(0, 0, 0, 0);
     unsigned total = 0;
     if constexpr (all_steps > 0) {
-        static_assert(all_steps <= steps_a_carry);
+        static_assert(all_steps <= steps_per_carry);
 #pragma unroll
         for (int i = 0; i < all_steps; ++i)
             add_squares(sum, image[i], query[i]);
     } else {
-        for (int begin = 0; begin < steps; begin += steps_a_carry) {
-            const int end = min(begin + steps_a_carry, steps);
+        for (int begin = 0; begin < steps; begin += steps_per_carry) {
+            const int end = min(begin + steps_per_carry, steps);
 #pragma unroll 1
             for (int i = begin; i < end; ++i)
                 add_squares(sum, image[i], query[i]);
@@ -102,7 +102,7 @@ Refusal supports(const Problem& problem) {
     if (Refusal refusal = refuse_all_but_l2("the ladder", problem)) return refusal;
     if (dim > 0 && problem.dim != dim)
         return "the unrolled rung is compiled for images of " + std::to_string(dim) + " pixels";
-    if (shared && problem.dim > most_shared_dim)
+    if (shared && problem.dim > max_shared_dim)
         return "the rung keeps the test image in 48 KiB of shared memory: expected at most 12,288 pixels";
     return refuse_problem(problem);
 }

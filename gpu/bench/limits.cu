@@ -1,5 +1,5 @@
-// What the device reaches: bytes a second of a copy in its memory, multiply-adds a second, and both kinds of
-// upload. The medians of a few runs, timed with events.
+// Measured limits of the device: copy bandwidth, multiply-add rate, and upload from pinned and pageable
+// memory. Medians of a few runs, timed with events.
 
 #include <algorithm>
 #include <vector>
@@ -15,9 +15,9 @@ namespace knn::gpu {
 namespace {
 
 constexpr int runs = 7;
-constexpr int chains = 8;        // independent sums a thread, which hide the latency of each other
-constexpr int rounds = 1 << 14;  // multiply-adds of each
-constexpr int threads = 256, blocks_a_processor = 8;
+constexpr int chains = 8;        // independent sums per thread, to hide latency
+constexpr int rounds = 1 << 14;  // multiply-adds per sum
+constexpr int threads = 256, blocks_per_multiprocessor = 8;
 
 __global__ void __launch_bounds__(threads) multiply_add_kernel(float a, float b, float* d_out) {
     float sum[chains];
@@ -33,14 +33,14 @@ __global__ void __launch_bounds__(threads) multiply_add_kernel(float a, float b,
 #pragma unroll
     for (int i = 0; i < chains; ++i)
         all += sum[i];
-    if (all == -1) *d_out = all;  // never: but the compiler does not know
+    if (all == -1) *d_out = all;  // never true, but keeps the loop from being removed
 }
 
 template <class Work>
 double median_ms(cudaStream_t stream, Work&& work) {
     Event begin, end;
     std::vector<double> ms;
-    for (int run = -1; run < runs; ++run) {  // the first warms up
+    for (int run = -1; run < runs; ++run) {  // the first is a warm-up
         begin.record(stream);
         work();
         end.record(stream);
@@ -73,7 +73,7 @@ Limits measure_limits(int device) {
              }));
 
     limits.cache_bytes = device_attribute(cudaDevAttrL2CacheSize);
-    const int blocks = blocks_a_processor * device_attribute(cudaDevAttrMultiProcessorCount);
+    const int blocks = blocks_per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount);
     DeviceBuffer<float> out(1);
     limits.multiply_add_gflop_per_s =
         rate(2.0 * chains * rounds * threads * blocks, median_ms(stream, [&] {

@@ -1,4 +1,4 @@
-// Squared Euclidean distances in the steps of seed 004: a thread a pair, and the first two of its three
+// Squared Euclidean distances in the steps of seed 004: one thread per pair, and the first two of its three
 // tricks.
 //
 // train   n_train × dim floats holding integers 0..255, pitched rows, device memory
@@ -7,11 +7,11 @@
 // launch  pair_plain       §4.1: blocks of 16 × 16 threads, each reads its two images from global memory
 //         pair_tileN       §5.1: blocks of N × N threads, tiles of N × N of both sets in shared memory
 //         pair_tile16_z    §5.2: the same, with the grid's z dimension for the four quarters of the matrix
-//         As in the seed, x counts in memory order, so neighboring threads write neighboring distances.
-// exact   (a − b)² is summed in a float that is carried into an integer every 256 pixels: 256 · 65,025 < 2²⁴
+//         As in the seed, x is the fastest dimension in memory, so adjacent threads write adjacent distances.
+// exact   (a − b)² is summed in a float that is added to an integer every 256 pixels: 256 · 65,025 < 2²⁴
 // limits  dim <= 66,051 (the distance fits 32 bits); 65,535 blocks of queries
 // work    n_query · n_train · dim subtractions and multiply-adds. The seed, whose queries are its training
-//         points, computes one of each two equal distances; here all are computed, as for any other queries.
+//         points, computes only one of each symmetric pair; here all are computed, as for any queries.
 
 #include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
@@ -21,9 +21,9 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int pixels_a_carry = 256;
+constexpr int pixels_per_carry = 256;
 constexpr int plain_side = 16;
-constexpr std::int64_t most_blocks_y = 65'535;
+constexpr std::int64_t max_blocks_y = 65'535;
 
 __global__ void __launch_bounds__(plain_side* plain_side)
     plain_kernel(FloatRows train, FloatRows query, DistanceRows out) {
@@ -33,9 +33,9 @@ __global__ void __launch_bounds__(plain_side* plain_side)
     const float *a = query.row(q), *b = train.row(t);
     const int dim = static_cast<int>(train.cols);
     unsigned total = 0;
-    for (int begin = 0; begin < dim; begin += pixels_a_carry) {
+    for (int begin = 0; begin < dim; begin += pixels_per_carry) {
         float sum = 0;
-        for (int i = begin; i < min(begin + pixels_a_carry, dim); ++i) {
+        for (int i = begin; i < min(begin + pixels_per_carry, dim); ++i) {
             const float d = a[i] - b[i];
             sum = fmaf(d, d, sum);
         }
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(plain_side* plain_side)
     out.row(q)[t] = total;
 }
 
-/// blockIdx.z: which quarter of the matrix; a grid of one layer has the whole of it.
+/// blockIdx.z: quarter of the matrix; a grid with one layer covers all of it.
 template <int side>
 __global__ void __launch_bounds__(side* side)
     tile_kernel(FloatRows train, FloatRows query, DistanceRows out) {
@@ -68,11 +68,11 @@ __global__ void __launch_bounds__(side* side)
             const float d = query_tile[y][i] - train_tile[x][i];
             sum = fmaf(d, d, sum);
         }
-        if ((begin + side) % pixels_a_carry == 0) {
+        if ((begin + side) % pixels_per_carry == 0) {
             total += static_cast<unsigned>(sum);
             sum = 0;
         }
-        __syncthreads();  // nobody overwrites what others still read
+        __syncthreads();  // all have read the tiles
     }
     if (q < out.n && t < out.cols) out.row(q)[t] = total + static_cast<unsigned>(sum);
 }
@@ -80,9 +80,9 @@ __global__ void __launch_bounds__(side* side)
 template <int side>
 Refusal supports(const Problem& problem) {
     if (Refusal refusal = refuse_all_but_l2("the tiles of seed 004", problem)) return refusal;
-    if (problem.n_query > most_blocks_y * side)
-        return "the grid has 65,535 rows of blocks: expected at most " +
-               std::to_string(most_blocks_y * side) + " queries";
+    if (problem.n_query > max_blocks_y * side)
+        return "the grid has 65,535 rows of blocks: expected at most " + std::to_string(max_blocks_y * side) +
+               " queries";
     return refuse_problem(problem);
 }
 
@@ -94,10 +94,10 @@ void enqueue_plain(const Problem& problem, const DistanceInput& in, const Distan
                    cudaStream_t stream) {
     const dim3 grid(blocks(problem.n_train, plain_side), blocks(problem.n_query, plain_side));
     plain_kernel<<<grid, dim3(plain_side, plain_side), 0, stream>>>(in.train.floats, in.query.floats, out);
-    check_launch("launching a thread a pair");
+    check_launch("launching one thread per pair");
 }
 
-/// layers: 1, or 4 of half the width and height each.
+/// layers: 1, or 4 with half the width and height each.
 template <int side, int layers>
 void enqueue_tiles(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
                    cudaStream_t stream) {
@@ -115,7 +115,7 @@ void enqueue_tiles(const Problem& problem, const DistanceInput& in, const Distan
     }
 
 extern const DistanceKernel pair_plain{.name = "pair_plain",
-                                       .summary = "seed 004, §4.1: a thread a pair",
+                                       .summary = "seed 004, §4.1: one thread per pair",
                                        .supports = supports<plain_side>,
                                        .enqueue = enqueue_plain};
 TILES(pair_tile4, 4, 1, "seed 004, §5.1: tiles of 4 x 4");

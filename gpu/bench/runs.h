@@ -1,9 +1,9 @@
 #pragma once
-/// Runs something again and again and times it with events.
+/// Runs something repeatedly and times it with events.
 ///
-/// Before each run a piece of memory twice as large as the L2 cache is filled: that empties the cache of what
-/// the run before left, and gives the host time to queue all launches of the run, so that short kernels are
-/// not timed by the speed of the host.
+/// Before each run, memory of twice the size of the L2 cache is filled: that evicts the data of the previous run
+/// from the cache, and gives the host time to queue all launches of the run, so that its speed does not affect
+/// the time of short kernels.
 
 #include <algorithm>
 
@@ -16,16 +16,16 @@ namespace knn::gpu {
 
 class Runs {
   public:
-    /// On the current device. The watch outlives this.
+    /// On the current device. The watch must outlive this.
     explicit Runs(const Watch& watch)
         : watch_(watch), flush_(2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize))) {}
 
     /// What is timed is queued on this stream.
     const Stream& stream() const { return stream_; }
 
-    /// Finds out how many queries n, up to `most`, can be run `least_runs` times within the time, by trying
-    /// `work(n)` for four times as many each time; then times it for so many. A try may take the time of all
-    /// runs: kernels with a thread a query are no slower for more of them.
+    /// Finds out how many queries n, up to `most`, can be run `min_runs` times within the time, by trying
+    /// `work(n)` for four times as many each time; then times that number. A try may take the time of all runs:
+    /// kernels with one thread per query are no slower for more queries.
     template <class Work>
     Trial timed(std::int64_t most, const TrialOptions& options, Work&& work) {
         constexpr std::int64_t first = 16, growth = 4;
@@ -36,7 +36,7 @@ class Runs {
             const std::int64_t next = std::min(growth * n, most);
             if (ms * static_cast<double>(next) / static_cast<double>(n) > options.budget_ms) break;
             ms = once([&] { work(next); });
-            if (ms * TrialOptions::least_runs > options.budget_ms) break;
+            if (ms * TrialOptions::min_runs > options.budget_ms) break;
             n = next;
         }
         return repeated(n, options, [&] { work(n); });
@@ -49,7 +49,7 @@ class Runs {
         trial.n_query = n;
         const double ms = std::max(once(work), 1e-3);
         const int runs = std::clamp(static_cast<int>(options.budget_ms / ms),
-                                    std::min(TrialOptions::least_runs, options.repeat), options.repeat);
+                                    std::min(TrialOptions::min_runs, options.repeat), options.repeat);
         for (int run = 0; run < runs; ++run)
             trial.ms.push_back(once(work));
         return trial;

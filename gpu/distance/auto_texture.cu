@@ -1,5 +1,5 @@
-// `texture` where the training images fit the device's limits, else `tiled`: what the program of seed
-// 000 does (§4.3). Arrays, limits and exactness are those of the kernel chosen.
+// `texture` if the training images are within the device's texture limits, else `tiled`, as in the program of
+// seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
 
 #include "gpu/distance/distance.h"
 #include "gpu/distance/transpose.cuh"

@@ -13,37 +13,37 @@
 
 namespace knn::gpu {
 
-/// Some of the metrics.
+/// A set of metrics.
 using MetricSet = unsigned;
 template <class... Metrics>
 constexpr MetricSet metric_set(Metrics... metrics) {
     return ((MetricSet{1} << static_cast<unsigned>(metrics)) | ...);
 }
-/// Those that go pixel by pixel.
+/// The metrics that are sums over pixels.
 inline constexpr MetricSet direct_metrics = metric_set(Metric::l2, Metric::l1, Metric::lp);
 
-/// What a kernel takes images as.
+/// The type of pixel that a kernel reads.
 enum class Pixels { floats, bytes };
 
-/// Images as a kernel takes them; the other view is empty.
+/// Images in the format that a kernel reads; the other view is empty.
 struct Images {
     FloatRows floats;
     ByteRows bytes;
 };
 
-/// What a launch reads.
+/// The input of a launch.
 struct DistanceInput {
-    Images train;  ///< only where the kernel has prepared nothing
+    Images train;  ///< only if the kernel has no `prepare`
     Images query;
-    const void* d_prepared = nullptr;  ///< what `prepare` made of the training set
+    const void* d_prepared = nullptr;  ///< the output of `prepare`
 };
 
-/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances). A row may leave
-/// out what its default says.
+/// One way to fill the matrix of scores (data/core/metric.h; for l2 the squared distances). Members with
+/// defaults may be omitted.
 struct DistanceKernel {
     const char* name;
     const char* summary;
-    /// Why it cannot on the current device; empty where it can. `problem.n_query` is the size of a batch.
+    /// Why it cannot on the current device; empty if it can. `problem.n_query` is the batch size.
     Refusal (*supports)(const Problem& problem);
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
     /// training set itself), and what queues the launches that make it. The training set is not needed
@@ -57,23 +57,22 @@ struct DistanceKernel {
     void (*enqueue)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
                     void* d_workspace, cudaStream_t stream) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
-    int operations = 3;  ///< for each pair and pixel: subtract, multiply, add
+    int operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
     void (*load)(const Problem& problem) =
-        load_nothing;  ///< load.h; for kernels that `classic` takes unasked
+        load_nothing;  ///< load.h; for kernels that `classic` uses by default
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
 
-/// What every `enqueue` begins with. Throws DeviceError where `refusal` says why not, and where an array has
-/// not the problem's shape, or its rows do not begin where views.h says. What is prepared replaces the training
-/// set.
+/// Every `enqueue` calls this first. Throws DeviceError if `refusal` is not empty, or if an array does not have
+/// the problem's shape or the row alignment of views.h. What is prepared replaces the training set.
 void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceInput& in,
                   const DistanceRows& out, Pixels takes = Pixels::floats);
 
-/// What `supports` begins with: the limits of every engine, and that kernel `name` computes `metrics` alone;
-/// `names` says which these are, for the message.
+/// Every `supports` calls this first: the limits of all engines, and that kernel `name` computes only
+/// `metrics`; `names` lists these in the message.
 Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem);
 /// The same for direct_metrics.
 Refusal refuse_all_but_direct(const char* name, const Problem& problem);

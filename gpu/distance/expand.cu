@@ -2,9 +2,9 @@
 //
 // in    n × dim bytes, pitched rows (rows begin at multiples of 4 bytes), device memory
 // out   n × dim floats, pitched rows (multiples of 16 bytes), zeros from dim up to the next multiple of 4
-// launch  one block a row, a thread for every 4 pixels: 4-byte loads, 16-byte stores, both coalesced
-// exact   every value 0..255 is a float
-// moves   n · dim bytes in, 4 · n · dim bytes out; bound by memory
+// launch  one block per row, one thread per 4 pixels: 4-byte loads, 16-byte stores, both coalesced
+// exact   floats represent 0..255 exactly
+// moves   n · dim bytes in, 4 · n · dim bytes out; memory-bound
 
 #include <cassert>
 

@@ -7,7 +7,7 @@
 namespace knn::gpu {
 
 /// Queues the copy of 8-bit pixels into float rows; in.n == out.n, in.cols == out.cols == dim.
-/// Fills each float row with zeros up to a multiple of 4, so that float4 loads never meet garbage.
+/// Pads each float row with zeros to a multiple of 4, so that float4 loads read no uninitialized memory.
 void enqueue_expand(const ByteRows& in, const FloatRows& out, cudaStream_t stream);
 
 }  // namespace knn::gpu

@@ -6,18 +6,17 @@
 // query    n_query × dim floats, the same
 // out      n_query × n_train 32-bit scores, pitched rows
 // launch   a block of 256 threads computes 64 queries × 128 training images, a thread 4 × 8 of them;
-//          blocks that run together share a training tile, so it comes from device memory once. Tiles of
-//          32 pixels of both sets are copied to shared memory asynchronously, one tile ahead of the
-//          arithmetic.
-// shared   rows are 36 floats apart: the float4 loads of 8 neighboring threads then meet 8 different
-//          groups of banks
+//          concurrent blocks share a training tile, so it is read from device memory once. Tiles of 32
+//          pixels of both sets are copied to shared memory asynchronously, one tile ahead of the arithmetic.
+// shared   rows are 36 floats apart, so the float4 loads of 8 adjacent threads use 8 different groups of
+//          banks
 // exact    the direct form (a − b)² or |a − b|, one float accumulator per float4 lane. A lane grows by at
-//          most 255² a step and is carried into an integer after at most 256 steps (1,024 pixels): 256 ·
+//          most 255² per step and is added to an integer after at most 256 steps (1,024 pixels): 256 ·
 //          65,025 < 2²⁴, so no sum is rounded.
 // metrics  l2, l1
 // limits   dim <= 66,051 (the distance fits 32 bits); 64 GiB of training images as floats
 // work     n_query · n_train · dim subtractions and multiply-adds: 28 ms for MNIST at 67 TFLOP/s; writes
-//          4 bytes a pair
+//          4 bytes per pair
 
 #include <cuda_pipeline.h>
 
@@ -35,23 +34,23 @@ constexpr int tile_query = 64, tile_train = 128, tile_dim = 32;
 constexpr int threads_x = 16, threads_y = 16, threads = threads_x * threads_y;
 constexpr int per_query = tile_query / threads_y, per_train = tile_train / threads_x;
 constexpr int tile_steps = tile_dim / 4;     // float4 steps in a tile
-constexpr int group_steps = 4;               // steps that are unrolled
+constexpr int group_steps = 4;               // unrolled steps
 constexpr int shared_stride = tile_dim + 4;  // floats
 constexpr int stages = 2;
-constexpr int tiles_a_carry = 1024 / tile_dim;
+constexpr int tiles_per_carry = 1024 / tile_dim;
 
 struct SharedTile {
     float query[tile_query][shared_stride];
     float train[tile_train][shared_stride];
 };
 
-constexpr int rows_at_once = threads / tile_steps;  // of a tile that one round of copies covers
+constexpr int rows_at_once = threads / tile_steps;  // of a tile, covered by one round of copies
 constexpr int query_rounds = tile_query / rows_at_once, train_rounds = tile_train / rows_at_once;
 static_assert(tile_query % rows_at_once == 0 && tile_train % rows_at_once == 0);
 static_assert(shared_stride % 4 == 0, "rows in shared memory are read as float4");
 
-/// The float4 that a thread copies of each tile, in the first tile: rows beyond the end are replaced by the
-/// last row, whose results are never stored. Offsets count 16 bytes, so that 32 bits are enough for 64 GiB.
+/// Which float4 a thread copies of each tile, given for the first tile. Rows beyond the end are replaced by
+/// the last row, and their results never stored. Offsets are in units of 16 bytes, so 32 bits cover 64 GiB.
 struct CopyPlan {
     const float4 *d_query, *d_train;
     unsigned query_offset[query_rounds], train_offset[train_rounds];
@@ -72,8 +71,7 @@ struct CopyPlan {
             train_offset[i] = offset_of(train, train_begin + row + i * rows_at_once);
     }
 
-    /// Starts the copy of the tile whose first float4 of each row is number `first_step` of `all_steps`;
-    /// zeros beyond.
+    /// Starts the copy of the tile whose rows begin at float4 `first_step` of `all_steps`; zeros beyond.
     __device__ void start(SharedTile& tile, int first_step, int all_steps) const {
         const std::size_t zeros = first_step + step < all_steps ? 0 : sizeof(float4);
 #pragma unroll
@@ -112,8 +110,7 @@ __device__ void add_terms(float4& sum, const float4& a, const float4& b) {
 }
 
 /// Adds 4 steps of the thread's pairs. Every value is read from shared memory one training image, or one
-/// step, before it is needed: left to itself, the compiler reads all 12 values of a step and then waits for
-/// them.
+/// step, ahead: otherwise the compiler reads all 12 values of a step and then waits for them.
 template <Metric metric>
 __device__ void add_group(const float4* query, const float4* train, float4 (&sum)[per_query][per_train]) {
     constexpr int query_stride = threads_y * shared_stride / 4, train_stride = threads_x * shared_stride / 4;
@@ -144,7 +141,7 @@ __device__ unsigned integer_sum(const float4& v) {
            static_cast<unsigned>(v.w);
 }
 
-/// carry: whether dim exceeds what the float lanes can hold, so that integer totals are kept beside them.
+/// carry: dim exceeds what the float lanes can hold, so integer totals are kept as well.
 template <Metric metric, bool carry>
 __global__ void __launch_bounds__(threads, 1)
     float4_kernel(FloatRows train, FloatRows query, DistanceRows out, int query_tiles) {
@@ -156,7 +153,7 @@ __global__ void __launch_bounds__(threads, 1)
     const int tx = static_cast<int>(threadIdx.x) % threads_x, ty = static_cast<int>(threadIdx.x) / threads_x;
     const int all_steps = static_cast<int>((train.cols + 3) / 4);
     const int n_tiles = (all_steps + tile_steps - 1) / tile_steps;
-    assert(carry || n_tiles <= tiles_a_carry);
+    assert(carry || n_tiles <= tiles_per_carry);
 
     float4 sum[per_query][per_train] = {};
     unsigned total[carry ? per_query : 1][carry ? per_train : 1] = {};
@@ -169,19 +166,19 @@ __global__ void __launch_bounds__(threads, 1)
     }
     for (int t = 0; t < n_tiles; ++t) {
         __pipeline_wait_prior(stages - 2);
-        __syncthreads();  // tile t has arrived, and everybody is done with the one before
+        __syncthreads();  // tile t is visible to all, and all are done with the previous one
         if (const int ahead = t + stages - 1; ahead < n_tiles)
             copy.start(tiles[ahead % stages], ahead * tile_steps, all_steps);
         __pipeline_commit();
 
         const SharedTile& tile = tiles[t % stages];
         const int steps = min(tile_steps, all_steps - t * tile_steps);
-        // Whole groups of 4 steps: what the last group has too much is zeros.
+        // Whole groups of 4 steps: the last group is padded with zeros.
         for (int group = 0; group < steps; group += group_steps)
             add_group<metric>(reinterpret_cast<const float4*>(&tile.query[ty][4 * group]),
                               reinterpret_cast<const float4*>(&tile.train[tx][4 * group]), sum);
         if constexpr (carry) {
-            if ((t + 1) % tiles_a_carry == 0) {
+            if ((t + 1) % tiles_per_carry == 0) {
 #pragma unroll
                 for (int i = 0; i < per_query; ++i)
 #pragma unroll
@@ -211,7 +208,7 @@ constexpr MetricSet metrics = metric_set(Metric::l2, Metric::l1);
 
 Refusal supports(const Problem& problem) {
     if (Refusal refusal = refuse_all_but(metrics, "float4", "l2 and l1", problem)) return refusal;
-    constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds to a row at most
+    constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds per row, at most
     if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";
     return std::nullopt;
@@ -230,7 +227,7 @@ void load(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    // Whatever the pitch is; `supports` expects that of cudaMallocPitch.
+    // For any pitch; `supports` assumes that of cudaMallocPitch.
     for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
                 "at most 64 GiB of images as floats");

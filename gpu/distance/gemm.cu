@@ -4,22 +4,22 @@
 // train      n_train × dim bytes, pitched rows (multiples of 4 bytes), device memory; read once
 // query      n_query × dim bytes, the same
 // prepared   the training set as signed bytes, pixel − 128, rows `stride` = dim rounded up to 32 bytes apart,
-//            zeros beyond dim; Σ and Σ² of every such row; filled up to a multiple of 4 rows
-// workspace  the queries in the same form; 32 MiB for cuBLAS
-// out        n_query × n_train 32-bit scores, rows beginning at multiples of 16 bytes; what lies between
-//            n_train and the next multiple of 4 is overwritten
-// launch     a warp a row shifts the bytes and sums; then cuBLAS multiplies 8-bit integers into `out`, and
-//            a pass over it turns the products into scores. Slices of the queries small enough for the L2
-//            cache were slower: what the pass gains, the smaller products lose (docs/performance.md).
+//            zeros beyond dim; Σ and Σ² of every such row; padded to a multiple of 4 rows
+// workspace  the queries in the same format; 32 MiB for cuBLAS
+// out        n_query × n_train 32-bit scores, rows aligned to 16 bytes; columns between n_train and the next
+//            multiple of 4 are overwritten
+// launch     one warp per row shifts the bytes and sums; then cuBLAS multiplies 8-bit integers into `out`,
+//            and a pass over it converts the products to scores. Query slices that fit in the L2 cache were
+//            slower: small products lose more than the cached pass gains (docs/performance.md).
 // exact      with q' = q − 128 and r' = r − 128 the products are signed bytes and cuBLAS sums them in
 //            32-bit integers: |Σ q' r'| <= 128² · dim <= 1.09·10⁹ < 2³¹. A squared distance does not
 //            change when both sides are shifted: Σq'² + Σr'² − 2 Σq'r', modulo 2³², which holds it.
 //            Neither does Pearson's dim · Σqr − Σq Σr; cosine's q·r is Σq'r' + 128 (Σq' + Σr') + 128² ·
-//            dim. The rest is cosine_score with one rounding at each operation.
+//            dim. The rest is cosine_score with one rounding per operation.
 // metrics    l2, cosine, pearson
-// limits     dim <= 66,051 (the distance fits 32 bits); cuBLAS must be there at run time
-// work       2 · n_query · n_train · dim operations of the tensor cores: 0.94·10¹² for MNIST; writes 4
-//            bytes a pair twice and reads them once
+// limits     dim <= 66,051 (the distance fits in 32 bits); cuBLAS must be installed at run time
+// work       2 · n_query · n_train · dim tensor core operations: 0.94·10¹² for MNIST; writes 4 bytes per
+//            pair twice and reads them once
 
 #include <algorithm>
 #include <cassert>
@@ -38,7 +38,7 @@ namespace {
 
 constexpr int shift = 128;
 constexpr int threads = 256;
-constexpr int rows_a_block = 8;  // of the last pass
+constexpr int rows_per_block = 8;  // in the score pass
 
 /// Σ (pixel − 128) and Σ (pixel − 128)² of an image.
 struct Sums {
@@ -70,7 +70,7 @@ Shifted shifted_query(const Problem& problem, const void* d_memory = nullptr) {
     return {problem.n_query, problem.dim, d_memory};
 }
 
-/// A warp a row; rows beyond those of `in`, and columns beyond its, become 0.
+/// One warp per row; rows and columns beyond those of `in` become 0.
 __global__ void __launch_bounds__(threads) shift_kernel(ByteRows in, Shifted out) {
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     const std::int64_t n = (std::int64_t{blockIdx.x} * threads + threadIdx.x) / warp_size;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(threads) shift_kernel(ByteRows in, Shifted out
     if (lane == 0) out.d_sums()[n] = {sum, squares};
 }
 
-/// What an image brings into the score of a pair; each holds an integer below 2⁵³.
+/// The contribution of one image to the score of a pair; integers below 2⁵³.
 struct L2Side {
     unsigned squares;
     __device__ L2Side(const Sums& sums, std::int64_t) : squares(sums.squares) {}
@@ -132,7 +132,7 @@ struct PearsonSide {
     }
 };
 
-/// Products to scores, in place: a thread takes 4 training images and 8 queries. Grid: training images /
+/// Converts products to scores in place, 4 training images and 8 queries per thread. Grid: training images /
 /// 1,024, queries / 8.
 template <class Side>
 __global__ void __launch_bounds__(threads)
@@ -142,8 +142,8 @@ __global__ void __launch_bounds__(threads)
     assert(out.aligned(sizeof(uint4)) && (t + 4) * sizeof(std::uint32_t) <= out.pitch_bytes);
     const Side train[4] = {
         {d_train[t], dim}, {d_train[t + 1], dim}, {d_train[t + 2], dim}, {d_train[t + 3], dim}};
-    const std::int64_t begin = std::int64_t{blockIdx.y} * rows_a_block;
-    const std::int64_t end = min(begin + rows_a_block, out.n);
+    const std::int64_t begin = std::int64_t{blockIdx.y} * rows_per_block;
+    const std::int64_t end = min(begin + rows_per_block, out.n);
 #pragma unroll 4
     for (std::int64_t q = begin; q < end; ++q) {
         const Side query(d_query[q], dim);
@@ -167,9 +167,9 @@ void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums*
                     cudaStream_t stream) {
     const auto kernel = score_kernel_for(problem.measure.metric);
     constexpr std::int64_t max_grid_y = 65'535;
-    require(out.n <= max_grid_y * rows_a_block, "at most 524,280 queries at once");
+    require(out.n <= max_grid_y * rows_per_block, "at most 524,280 queries at once");
     const dim3 grid(grid_size(divide_up(out.cols, 4 * threads)),
-                    static_cast<unsigned>(divide_up(out.n, rows_a_block)));
+                    static_cast<unsigned>(divide_up(out.n, rows_per_block)));
     kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
     check_launch("launching the scores of gemm");
 }

@@ -1,11 +1,10 @@
-// Distances pixel by pixel, the plain way (seed 003, §3.2 "original").
+// Distances pixel by pixel, without optimization (seed 003, §3.2 "original").
 //
 // train    n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query    n_query × dim floats, the same
 // out      n_query × n_train 32-bit scores, pitched rows
-// launch   a thread a pair: a block takes 256 training images and one query. Scalar loads from global
-//          memory, where neighboring threads read addresses a whole row apart: what the other kernels
-//          avoid.
+// launch   one thread per pair, 256 training images and one query per block. Scalar loads from global memory;
+//          adjacent threads read addresses a whole row apart, which the other kernels avoid.
 // metrics  l2, l1, lp (terms.cuh)
 // limits   dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work     n_query · n_train · dim subtractions and multiply-adds; as many loads of each operand
@@ -35,8 +34,8 @@ __global__ void __launch_bounds__(threads)
     assert(q < out.n && out.cols <= train.n && train.cols == query.cols);
     const float *a = query.row(q), *b = train.row(t);
     typename Terms::Sum sum;
-    for (std::int64_t begin = 0; begin < train.cols; begin += pixels_a_carry) {
-        const std::int64_t end = min(begin + pixels_a_carry, train.cols);
+    for (std::int64_t begin = 0; begin < train.cols; begin += pixels_per_carry) {
+        const std::int64_t end = min(begin + pixels_per_carry, train.cols);
         for (std::int64_t i = begin; i < end; ++i)
             sum.add(a[i], b[i], shared);
         sum.carry();
@@ -62,7 +61,7 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 }  // namespace
 
 extern const DistanceKernel naive_distance{.name = "naive",
-                                           .summary = "a thread a pair, scalar loads from global memory",
+                                           .summary = "one thread per pair, scalar loads from global memory",
                                            .supports = supports,
                                            .enqueue = enqueue,
                                            .metrics = direct_metrics};

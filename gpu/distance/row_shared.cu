@@ -1,17 +1,16 @@
-// Distances of one query a block, over a column-major training matrix (seed 002, §4.1).
+// Distances of one query per block, with a column-major training matrix (seed 002, §4.1).
 //
 // train      n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query      n_query × dim floats, the same
 // prepared   dim × stride floats: the training set transposed, stride = n_train rounded up to 32, so that
-//            neighboring threads read neighboring addresses
+//            adjacent threads read adjacent addresses
 // out        n_query × n_train 32-bit scores, pitched rows
-// launch     a block of 256 threads holds one query in shared memory, a thread takes one training image
-//            after another. A query of more than 1,024 pixels passes through shared memory in pieces,
-//            once for every 256 training images, so dim has no limit of its own; the seed stops at 512.
+// launch     a block of 256 threads holds one query in shared memory, and a thread loops over training
+//            images. A query of more than 1,024 pixels is loaded in pieces, once per 256 training images, so
+//            this does not limit dim; the seed stops at 512.
 // metrics    l2, l1, lp (terms.cuh)
 // limits     dim <= 66,051 (the distance fits 32 bits)
-// work       n_query · n_train · dim subtractions and multiply-adds; 4 bytes of the training set read for
-//            each
+// work       n_query · n_train · dim subtractions and multiply-adds; 4 bytes of the training set read per one
 
 #include <algorithm>
 #include <cassert>
@@ -27,13 +26,13 @@ namespace {
 
 constexpr int threads = 256;
 constexpr int piece = 1024;  // pixels of the query in shared memory
-static_assert(piece % pixels_a_carry == 0, "sums are carried within a piece");
+static_assert(piece % pixels_per_carry == 0, "sums are carried within a piece");
 
-/// Copies the pixels of a row that begin at `begin`; returns how many.
+/// Copies a piece of a row from `begin` on; returns its number of pixels.
 __device__ int load_piece(float* pixels, const float* row, std::int64_t begin, std::int64_t dim) {
     const int size = static_cast<int>(min(std::int64_t{piece}, dim - begin));
     assert(blockDim.x == threads && size > 0);
-    __syncthreads();  // the piece before is done with
+    __syncthreads();  // all are done with the previous piece
     for (int i = static_cast<int>(threadIdx.x); i < size; i += threads)
         pixels[i] = row[begin + i];
     __syncthreads();
@@ -59,9 +58,9 @@ __global__ void __launch_bounds__(threads)
         typename Terms::Sum sum;
         for (std::int64_t pixel = 0; pixel < dim; pixel += piece) {
             if (dim > piece) size = load_piece(pixels, query_row, pixel, dim);
-            for (int first = 0; first < size; first += pixels_a_carry) {
-                const int last = min(first + pixels_a_carry, size);
-#pragma unroll 16  // as many loads in flight
+            for (int first = 0; first < size; first += pixels_per_carry) {
+                const int last = min(first + pixels_per_carry, size);
+#pragma unroll 16  // 16 loads in flight
                 for (int i = first; i < last; ++i)
                     sum.add(pixels[i], column[(pixel + i) * stride], shared);
                 sum.carry();
@@ -78,8 +77,8 @@ Refusal supports(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    require(in.d_prepared != nullptr, "the training set column by column");
-    // Enough blocks for a large card even for one query.
+    require(in.d_prepared != nullptr, "the training set transposed");
+    // Enough blocks to fill a large card even with one query.
     const auto slices = static_cast<unsigned>(std::clamp<std::int64_t>(
         divide_up(problem.n_train, threads), 1, std::max<std::int64_t>(1, 2048 / problem.n_query)));
     with_terms(problem, [&](const auto& terms) {

@@ -3,7 +3,7 @@
 #include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 
-// One line a distance kernel, in the order in which `classic` takes the first that supports a problem.
+// One line per distance kernel; `classic` uses the first that supports a problem.
 #define DISTANCES(ROW) \
     ROW(float4)        \
     ROW(gemm)          \

@@ -1,13 +1,13 @@
 #pragma once
-/// What one pixel adds to the distance of a pair, for the metrics that go pixel by pixel. A kernel is a
-/// template over one of these types; `with_terms` picks it. data/core/metric.h defines the scores.
+/// The contribution of one pixel to the distance of a pair, for metrics that are sums over pixels. Kernels
+/// are templates over one of these types; `with_terms` selects it. data/core/metric.h defines the scores.
 ///
-///   L2, L1   summed in a float that `carry` empties into an integer at least every 256 pixels:
-///            256 · 255² < 2²⁴, so no sum is rounded
-///   Lp       terms are looked up in power_table(p), which travels as a kernel argument of 2 KB, and added in
-///            double precision. A kernel adds the pixels of a pair in their order, as the definition says.
+///   L2, L1   summed in a float that `carry` adds to an integer at least every 256 pixels: 256 · 255² < 2²⁴,
+///            so no sum is rounded
+///   Lp       terms are looked up in power_table(p), a kernel argument of 2 KB, and added in double
+///            precision. A kernel adds the pixels of a pair in order, as the definition requires.
 ///
-/// A pixel that both images lack is 0 in both and adds 0, so tiles may be padded with zeros.
+/// Two zero pixels add 0, so tiles may be padded with zeros.
 
 #include <algorithm>
 #include <cassert>
@@ -17,10 +17,10 @@
 
 namespace knn::gpu {
 
-inline constexpr int pixels_a_carry = 256;
+inline constexpr int pixels_per_carry = 256;
 
 struct L2 {
-    struct Shared {};  // what a block keeps in shared memory
+    struct Shared {};  // a block's shared memory
     __device__ void prepare(Shared&) const {}
 
     struct Sum {
@@ -66,8 +66,7 @@ struct Lp {
     struct Shared {
         double power[256];
     };
-    /// Called by the whole block before the first sum; arguments cannot be indexed by each lane on its own at
-    /// speed.
+    /// Called by the whole block before the first sum: divergent indexing of kernel arguments is slow.
     __device__ void prepare(Shared& shared) const {
         const unsigned threads = blockDim.x * blockDim.y;
         for (unsigned v = threadIdx.y * blockDim.x + threadIdx.x; v < 256; v += threads)

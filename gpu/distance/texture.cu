@@ -1,19 +1,18 @@
 // Distances with the training images read through a texture (seed 000, §4.3.2).
 //
 // train      n_train × dim floats holding integers 0..255, pitched rows, device memory
-// query      n_query × dim floats, the same, zeros up to a multiple of 4; rows begin at multiples of 16
-//            bytes
+// query      n_query × dim floats, the same, zeros up to a multiple of 4; rows aligned to 16 bytes
 // prepared   dim × stride floats: the training set transposed, as the seed keeps it; a two-dimensional
 //            texture over it has the training images along x and the pixels along y. Beyond both ends it
 //            reads 0.
 // out        n_query × n_train 32-bit scores, pitched rows
-// launch     a thread takes one training image and 8 queries, whose pixels all threads of a warp read at
-//            the same address; no shared memory and no barrier. The seed has one query a thread: then the
-//            texture units limit, at 4 texels a clock on each multiprocessor.
+// launch     one training image and 8 queries per thread; all threads of a warp read a query's pixels at the
+//            same address. No shared memory, no barrier. With one query per thread, as in the seed, the
+//            texture units are the bottleneck, at 4 texels per clock and multiprocessor.
 // metrics    l2, l1, lp (terms.cuh)
-// limits     what the device allows of a texture over linear memory: 131,072 training images and 65,000
-//            pixels on all cards so far. The seed falls back to `tiled` beyond; `auto-texture` does.
-// work       n_query · n_train · dim subtractions and multiply-adds; a texel for 8 of them
+// limits     the device's limits for textures on linear memory: 131,072 training images and 65,000 pixels on
+//            all cards so far. Above them the seed falls back to `tiled`, as `auto-texture` does.
+// work       n_query · n_train · dim subtractions and multiply-adds; one texel per 8 of them
 
 #include <algorithm>
 #include <cassert>
@@ -32,7 +31,7 @@ namespace {
 constexpr int threads = 256;
 constexpr int per_thread = 8;  // queries
 
-/// Grid: groups of 8 queries, those of one training block next to each other.
+/// Grid: groups of 8 queries; those of one training block are adjacent.
 template <class Terms>
 __global__ void __launch_bounds__(threads)
     texture_kernel(cudaTextureObject_t train, FloatRows query, DistanceRows out, std::int64_t query_groups,
@@ -63,7 +62,7 @@ __global__ void __launch_bounds__(threads)
             sum[j].add(pixels.z, texel[2], shared);
             sum[j].add(pixels.w, texel[3], shared);
         }
-        if ((step + 1) % (pixels_a_carry / 4) == 0) {
+        if ((step + 1) % (pixels_per_carry / 4) == 0) {
 #pragma unroll
             for (int j = 0; j < per_thread; ++j)
                 sum[j].carry();

@@ -3,10 +3,10 @@
 // train   n_train × dim floats holding integers 0..255, pitched rows, device memory
 // query   n_query × dim floats, the same
 // out     n_query × n_train 32-bit scores, pitched rows
-// launch  side × side threads, one pair each; the dim is walked in steps of `side` pixels. `tiled` has
-//         the side 16, which seed 004 finds best on its card; tiled8 and tiled32 name theirs.
-// shared  two side × side tiles; the training tile's rows are one float longer, so that neighboring
-//         threads read a column from different banks
+// launch  side × side threads, one pair each, looping over dim in steps of `side` pixels. `tiled` has side
+//         16, the best in seed 004; tiled8 and tiled32 have side 8 and 32.
+// shared  two side × side tiles; the training tile's rows are one float longer, so that adjacent threads read
+//         a column from different banks
 // metrics l2, l1, lp (terms.cuh)
 // limits  dim <= 66,051 (the distance fits 32 bits); any n_train and n_query
 // work    n_query · n_train · dim subtractions and multiply-adds, two reads of shared memory for each
@@ -26,7 +26,7 @@ template <int side, class Terms>
 __global__ void __launch_bounds__(side* side)
     tiled_kernel(FloatRows train, FloatRows query, DistanceRows out, std::int64_t query_tiles,
                  const __grid_constant__ Terms terms) {
-    static_assert(pixels_a_carry % side == 0, "sums are carried between two steps");
+    static_assert(pixels_per_carry % side == 0, "sums are carried between two steps");
     assert(blockDim.x == side && blockDim.y == side && train.cols == query.cols);
     __shared__ float query_tile[side][side], train_tile[side][side + 1];
     __shared__ typename Terms::Shared shared;
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(side* side)
 #pragma unroll
         for (int i = 0; i < side; ++i)
             sum.add(query_tile[y][i], train_tile[x][i], shared);
-        if ((begin + side) % pixels_a_carry == 0) sum.carry();
-        __syncthreads();  // nobody overwrites what others still read
+        if ((begin + side) % pixels_per_carry == 0) sum.carry();
+        __syncthreads();  // all have read the tiles
     }
     if (q < out.n && t < out.cols) out.row(q)[t] = sum.score();
 }
@@ -75,19 +75,19 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 extern const DistanceKernel tiled8_distance{
     .name = "tiled8",
-    .summary = "8 x 8 tiles of both sets in shared memory, a thread a pair",
+    .summary = "8 x 8 tiles of both sets in shared memory, one thread per pair",
     .supports = supports<8>,
     .enqueue = enqueue<8>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled_distance{
     .name = "tiled",
-    .summary = "16 x 16 tiles of both sets in shared memory, a thread a pair",
+    .summary = "16 x 16 tiles of both sets in shared memory, one thread per pair",
     .supports = supports<16>,
     .enqueue = enqueue<16>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled32_distance{
     .name = "tiled32",
-    .summary = "32 x 32 tiles of both sets in shared memory, a thread a pair",
+    .summary = "32 x 32 tiles of both sets in shared memory, one thread per pair",
     .supports = supports<32>,
     .enqueue = enqueue<32>,
     .metrics = direct_metrics};

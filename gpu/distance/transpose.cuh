@@ -1,5 +1,5 @@
 #pragma once
-/// The training set column by column, for kernels whose neighboring threads read neighboring training images.
+/// The transposed training set, for kernels whose adjacent threads read adjacent training images.
 
 #include <cuda_runtime.h>
 
@@ -17,7 +17,7 @@ namespace transposing {
 
 constexpr int tile = 32, tile_rows = 8;
 
-/// Tiles of 32 × 32 through shared memory, so that both sides are read and written in whole lines.
+/// Tiles of 32 × 32 through shared memory, so that reads and writes are coalesced.
 static __global__ void __launch_bounds__(tile* tile_rows)
     transpose_kernel(FloatRows in, float* d_out, std::int64_t stride) {
     assert(blockDim.x == tile && blockDim.y == tile_rows && stride >= in.n);
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(tile* tile_rows)
 
 }  // namespace transposing
 
-/// Floats from one column's beginning to the next: n_train rounded up to 32.
+/// Stride of a column in floats: n_train rounded up to 32.
 inline std::int64_t column_stride(std::int64_t n_train) {
     return round_up(n_train, transposing::tile);
 }

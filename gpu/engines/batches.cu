@@ -8,9 +8,9 @@ namespace knn::gpu {
 
 namespace {
 
-/// Where a batch's results stand, on the device and in pinned memory alike: neighbors, then votes.
+/// The layout of a batch's results, the same on the device and in pinned memory: neighbors, then votes.
 struct ResultLayout {
-    std::size_t votes, bytes;  // where the votes begin, and how long it is
+    std::size_t votes, bytes;  // offset of the votes, and total size
 
     ResultLayout(std::int64_t n, int k, bool vote) {
         votes = static_cast<std::size_t>(round_up(n * k * static_cast<std::int64_t>(sizeof(Neighbor)),
@@ -40,7 +40,7 @@ void Upload::finish(Timeline& timeline) {
     timer.add_to(timeline);
 }
 
-/// What one batch in flight needs.
+/// The memory of one batch in flight.
 struct BatchedSearcher::Slot {
     ImageBuffer query;
     DeviceBuffer<char> results;
@@ -52,7 +52,7 @@ struct BatchedSearcher::Slot {
 struct BatchedSearcher::Run {
     Rows queries;
     int k;
-    const VotingRule* rule;  // null: nobody votes
+    const VotingRule* rule;  // null: no vote
     Exclude exclude;
     bool is_one_batch;
 };
@@ -69,7 +69,7 @@ BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, DeviceBuff
 
 BatchedSearcher::~BatchedSearcher() {
     cudaSetDevice(plan_.device.number);
-    cudaDeviceSynchronize();  // before anything that a queued kernel or copy uses goes away
+    cudaDeviceSynchronize();  // before memory that queued kernels or copies use is freed
 }
 
 bool BatchedSearcher::votes(const VotingRule& rule) const {
@@ -180,7 +180,7 @@ void BatchedSearcher::collect(const Run& run, Slot& slot, Answers& answers, Time
     slot.n = 0;
 }
 
-/// After an error or an interruption: nobody reads the queries any more, and the slots are free.
+/// After an error or an interruption: waits until nothing reads the queries any more, and frees the slots.
 void BatchedSearcher::abandon() {
     for (const Stream* stream : {&uploads_, &kernels_, &downloads_})
         cudaStreamSynchronize(*stream);

@@ -1,11 +1,11 @@
 #pragma once
-/// The loop over batches of queries that all engines of the GPU share:
+/// The loop over batches of queries, shared by all GPU engines:
 ///
-///   host bytes ─upload→ bytes ─an engine's own stages→ neighbors ─vote→ votes ─download→ host
+///   host bytes ─upload→ bytes ─the engine's stages→ neighbors ─vote→ votes ─download→ host
 ///
-/// Two slots take turns: while the kernels work on the batch in one slot, the next batch is uploaded into the
-/// other and the results of the one before travel back, each direction on a stream of its own. A search of
-/// one batch has one stream, and nothing to wait for between its stages.
+/// Two slots alternate: while the kernels work on the batch in one slot, the next batch is uploaded to the other
+/// and the results of the previous one are downloaded, each direction on its own stream. A search of one batch
+/// uses one stream, so its stages wait for no events.
 
 #include <cuda_runtime.h>
 
@@ -31,7 +31,7 @@ struct Batch {
     Excluded excluded;
 };
 
-/// A stage, and what queues its launches.
+/// A stage, and the function that queues its launches.
 struct Step {
     Stage stage;
     std::function<void(cudaStream_t)> enqueue;
@@ -40,25 +40,25 @@ struct Step {
         : stage(std::move(what)), enqueue(std::move(launches)) {}
 };
 
-/// A training set on the device, and how neighbors are found in it.
+/// A training set on the device, and the stages of a search in it.
 class BatchEngine {
   public:
     virtual ~BatchEngine() = default;
 
-    /// Memory for a search; nothing is running. Returns how many of the queries to search at once: as many as
-    /// seem best, at most `limit` where it is not 0.
+    /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of
+    /// queries, at most `limit` unless it is 0.
     virtual std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit) = 0;
-    /// The stages between upload and vote, for at most as many queries as `reserve` said. Batches run one
+    /// The stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual std::vector<Step> steps(const Batch& batch) = 0;
 };
 
-/// The training set while an engine is opened: bytes and labels on their way to the device.
+/// The upload of the training set, bytes and labels, while an engine is opened.
 class Upload {
   public:
-    /// Queues the copies on `stream`. The host's memory outlives this.
+    /// Queues the copies on `stream`. The host memory must outlive this.
     explicit Upload(const Training& training);
-    /// Waits; the stages so far go to `timeline`.
+    /// Waits, and adds the stages so far to `timeline`.
     void finish(Timeline& timeline);
 
     Stream stream;

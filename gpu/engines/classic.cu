@@ -1,10 +1,10 @@
 // The engine `classic`:
 //
-//   training bytes ─upload→ bytes ─expand→ what the distance kernel reads: floats, or a form of its own
+//   training bytes ─upload→ bytes ─expand→ floats, or what the distance kernel's `prepare` makes
 //   query bytes ─upload→ bytes ─expand→ floats ─distance→ matrix ─sort→ neighbors ─vote→ votes ─download→ host
 //
-// One form of the training set stays on the device. Kernels that take bytes have no floats at all. The matrix,
-// the floats and the workspace are those of one batch, because batches run one after another.
+// The training set stays on the device in one format. For kernels that read bytes there are no floats at all. The
+// matrix, the floats and the workspace are those of one batch, because batches run one after another.
 
 #include <algorithm>
 
@@ -22,12 +22,12 @@ namespace knn::gpu {
 
 namespace {
 
-// More queries at once gain no speed, and would make Ctrl-C and the progress bar wait.
+// Larger batches are no faster, and would delay Ctrl-C and the progress bar.
 constexpr std::int64_t usual_batch = 4096;
-// Whoever asks for more gets so many: the grid of every kernel holds them.
-constexpr std::int64_t most_queries = std::int64_t{1} << 18;
+// The limit of --batch: fits in the grid of every kernel.
+constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
-/// The rows of a float buffer that hold n images; its padding columns are not counted.
+/// The rows of a float buffer that hold n images, without padding columns.
 FloatRows float_view(const PitchedBuffer<float>& buffer, std::int64_t n, std::int64_t dim) {
     FloatRows view = buffer.first(n);
     view.cols = dim;
@@ -66,7 +66,7 @@ class Classic final : public BatchEngine {
     }
 
     std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
-        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, most_queries});
+        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
         std::int64_t batch = most;
         if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {
             batch = fitting(most, k);
@@ -117,7 +117,7 @@ class Classic final : public BatchEngine {
   private:
     Problem problem_of(std::int64_t n_query, int k) const { return {n_train_, n_query, dim_, k, measure_}; }
 
-    /// What the kernel takes: `bytes`, or the floats that were made of them.
+    /// What the kernel reads: `bytes`, or the floats expanded from them.
     Images images(const PitchedBuffer<float>& floats, const ByteRows& bytes) const {
         if (distance_.takes == Pixels::bytes) return {{}, bytes};
         return {float_view(floats, bytes.n, dim_), {}};
@@ -128,7 +128,7 @@ class Classic final : public BatchEngine {
         return std::max(distance_.workspace_bytes(problem), selector_.workspace_bytes(problem));
     }
 
-    /// As many queries as leave a tenth of the free memory untouched.
+    /// The number of queries that leaves a tenth of the free memory unused.
     std::int64_t fitting(std::int64_t batch, int k) const {
         std::size_t free_bytes = 0, all_bytes = 0;
         check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
@@ -163,7 +163,7 @@ Refusal settle_classic(const Problem& problem, Plan& plan) {
     const MetricSet metric = metric_set(problem.measure.metric);
     const auto* distance = choose(distance_table(), plan.distance, "distance kernel", refusal,
                                   [&](const DistanceKernel& kernel) { return kernel.supports(problem); });
-    if (distance == nullptr && plan.distance.empty())  // the reason of a kernel that has the metric
+    if (distance == nullptr && plan.distance.empty())  // the reason of a kernel that supports the metric
         for (const DistanceKernel* kernel : distance_table())
             if ((kernel->metrics & metric) != 0) return kernel->supports(problem);
     if (distance == nullptr) return refusal;

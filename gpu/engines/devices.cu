@@ -27,7 +27,7 @@ int float_lanes(int major, int minor) {
     return 128;
 }
 
-/// The PCI Express link by the kernel's own account, one way, in GB/s; 0 where it does not say.
+/// The PCI Express link by the kernel's own account, one way, in GB/s; 0 if it does not say.
 double link_gb_per_s(int device) {
     char bus[32] = "";
     if (cudaDeviceGetPCIBusId(bus, sizeof(bus), device) != cudaSuccess) return 0;

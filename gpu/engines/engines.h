@@ -1,5 +1,5 @@
 #pragma once
-/// What classifier/ and app/ call of the GPU. Plain C++: no CUDA type crosses this line.
+/// The GPU engines as classifier/ and app/ call them. Plain C++, without CUDA types.
 
 #include <memory>
 #include <memory_resource>
@@ -20,20 +20,20 @@ std::vector<StrategyInfo> distance_kernels();
 std::vector<StrategyInfo> selectors();
 std::vector<StrategyInfo> tensor_kernels();
 
-/// The GPUs that this build can use; empty where there is none. `why_none` (may be null) then gets the
+/// The GPUs that this build can use; empty if there is none. `why_none` (may be null) then gets the
 /// reason.
 std::vector<Device> devices(std::string* why_none = nullptr);
 
 /// The engine `classic`: a matrix of distances, then a selection (upload → expand → distance → sort → vote →
-/// download). `settle` says why it cannot answer the problem on plan.device with the strategies that the plan
-/// names (empty: any); where it can, it fills in plan.distance, plan.select and plan.threads. It is asked
-/// once. `open` takes a settled plan; it uploads the training set and keeps it on the device. Both throw
-/// DeviceError (no such device; `open`: out of memory, a CUDA error).
+/// download). `settle` says why it does not support the problem on plan.device with the strategies that the
+/// plan names (empty: any); if it does, it sets plan.distance, plan.select and plan.threads. `open` takes a
+/// settled plan, uploads the training set and keeps it on the device. Both throw DeviceError (no such device;
+/// `open`: out of memory, a CUDA error).
 Refusal settle_classic(const Problem& problem, Plan& plan);
 std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& measure, const Plan& plan,
                                        Timeline& timeline);
 
-/// The engine `tensor`: exact 8-bit products on tensor cores with the selection in the same kernel (upload →
+/// The engine `tensor`: exact 8-bit products on tensor cores, with the selection in the same kernel (upload →
 /// arrange → prepare → sample → search → fold → scan → vote → download). plan.distance may name one of
 /// tensor_kernels(); plan.select becomes "fused".
 Refusal settle_tensor(const Problem& problem, Plan& plan);

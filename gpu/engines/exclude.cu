@@ -1,9 +1,9 @@
-// Leave-one-out on a matrix of scores: the score of each query and itself becomes the largest of all.
+// Leave-one-out on a matrix of scores: sets the score of each query and itself above all others.
 //
-// matrix  n_query × n_train 32-bit scores, pitched rows, device memory; of each row one is overwritten
-// launch  a thread a query
-// exact   no score of data/core/metric.h reaches 2³² − 1, and a search asks for no more neighbors than there
-//         are others, so it is never selected
+// matrix  n_query × n_train 32-bit scores, pitched rows, device memory; one score per row is overwritten
+// launch  one thread per query
+// exact   no score of data/core/metric.h reaches 2³² − 1, and k is at most the number of other images, so the
+//         query itself is never selected
 
 #include "gpu/engines/exclude.h"
 

@@ -7,8 +7,8 @@
 
 namespace knn::gpu {
 
-/// Queues the writing of a score above all others, 2³² − 1, where a query meets itself in the matrix; only
-/// where excluded.any().
+/// Queues a kernel that sets the score of each query and itself to 2³² − 1, above all others; does nothing unless
+/// excluded.any().
 void enqueue_exclude(const DistanceRows& matrix, const Excluded& excluded, cudaStream_t stream);
 
 }  // namespace knn::gpu

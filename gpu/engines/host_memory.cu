@@ -15,11 +15,11 @@ namespace knn::gpu {
 
 namespace {
 
-/// Whole pages of its own for every allocation, since pages are what gets pinned.
+/// Whole pages for every allocation, because memory is pinned in pages.
 class RegisteredMemory final : public HostMemory {
   public:
     explicit RegisteredMemory(int device)
-        // The default policy waits until `pin` where the system gives no more threads.
+        // The default policy: if no thread can be started, `pin` creates the context.
         : context_(std::async([device] {
                        check(cudaSetDevice(device), "choosing the device");
                        check(cudaFree(nullptr), "creating the context");
@@ -82,7 +82,7 @@ class RegisteredMemory final : public HostMemory {
     }
 
     std::shared_future<void> context_;
-    std::future<void> kernels_;  // whoever launches one before waits for it; an error shows there
+    std::future<void> kernels_;  // a launch before this ends waits for it, and reports its error
     int device_;
     std::mutex mutex_;  // files are read on several threads
     std::vector<Block> blocks_;

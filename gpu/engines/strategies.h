@@ -1,5 +1,5 @@
 #pragma once
-/// What both engines do to settle a plan.
+/// Settling a plan, for both engines.
 
 #include <span>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace knn::gpu {
 
-/// Makes `device` the current one for as long as it lives. Throws DeviceError where there is none.
+/// Makes `device` the current device during its lifetime. Throws DeviceError if it does not exist.
 class OnDevice {
   public:
     explicit OnDevice(int device);
@@ -20,8 +20,8 @@ class OnDevice {
     int before_ = 0;
 };
 
-/// The strategy of this name, or without a name the first that `refuse` does not refuse; null, and why, where
-/// there is none. `kind` is for the message.
+/// The strategy of this name, or, if `name` is empty, the first that `refuse` accepts. If there is none, null, and
+/// `why` has the reason. `kind` is for the message.
 template <class Strategy, class Refuse>
 const Strategy* choose(std::span<const Strategy* const> table, const std::string& name, const char* kind,
                        Refusal& refusal, Refuse&& refuse) {
@@ -41,7 +41,7 @@ const Strategy* choose(std::span<const Strategy* const> table, const std::string
     return nullptr;
 }
 
-/// The strategy of this name, which a settled plan has.
+/// The strategy that a settled plan names.
 template <class Strategy>
 const Strategy& named_in(std::span<const Strategy* const> table, const std::string& name) {
     for (const Strategy* strategy : table)

@@ -1,10 +1,10 @@
 // The engine `tensor`:
 //
-//   training bytes ─upload→ bytes ─arrange→ used pixels in the order of the tiles
+//   training bytes ─upload→ bytes ─arrange→ used pixels in tile order
 //   query bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─fold, scan→ neighbors
 //   ─vote→ votes ─download→ host
 //
-// The steps and their arrays are those of gpu/fused/search.h.
+// gpu/fused/search.h describes the steps and their arrays.
 
 #include "gpu/engines/tensor.h"
 
@@ -51,7 +51,7 @@ class Tensor final : public BatchEngine {
         std::vector<Step> steps;
         for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.excluded)) {
             Stage stage{.name = step.name};
-            // What is asked for, whatever the kernels leave out.
+            // All pixels count, although the kernels skip unused ones.
             if (stage.name == "search")
                 stage.operations = 2.0 * static_cast<double>(batch.query.n) * static_cast<double>(n_train_) *
                                    static_cast<double>(dim_);
@@ -102,7 +102,7 @@ std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& m
     const OnDevice on_device(plan.device.number);
     const Rows& rows = training.rows;
     Upload upload(training);
-    load_tensor_kernels(plan.device.number);  // while the images are on their way
+    load_tensor_kernels(plan.device.number);  // while the images are uploaded
     const TensorKernel& kernel = named_in(tensor_table(), plan.distance);
     std::unique_ptr<Tensor> engine;
     const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);

@@ -2,8 +2,8 @@
 
 namespace knn::gpu {
 
-/// Loads what the engine `tensor` will launch on this device whatever the images are (gpu/runtime/load.h);
-/// nothing where it cannot run.
+/// Loads the kernels of the engine `tensor` that do not depend on the images onto this device
+/// (gpu/runtime/load.h); does nothing if the engine cannot run there.
 void load_tensor_kernels(int device);
 
 }  // namespace knn::gpu

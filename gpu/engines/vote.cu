@@ -3,12 +3,12 @@
 // neighbors  n_query × k, each row in order, device memory
 // d_labels   n_train bytes
 // d_votes    n_query × (label, confidence)
-// launch  a warp a query. 32 neighbors at a time: each lane fetches one label and computes one weight, then
+// launch  one warp per query. 32 neighbors at a time: each lane fetches one label and computes one weight, then
 //         the weights are added one after another in order of rank, each by the lane that its class belongs
-//         to (label modulo 32), so a class's sum has one order of additions whatever k is.
+//         to (label modulo 32), so the order of additions to a class's sum is the same for every k.
 // weights uniform: 1. distance: 1/d² in double precision, where d² is the integer squared distance for l2,
-//         else the product of the distance with itself, rounded once; if the nearest is at distance 0, those
-//         at distance 0 alone vote, with weight 1.
+//         else the squared distance, rounded once; if the nearest is at distance 0, only neighbors at
+//         distance 0 vote, with weight 1.
 // ties    equal sums go to the smallest label, or to the class whose first neighbor comes first
 // share   the winner's sum over the sum of all classes, added in ascending order of labels
 
@@ -54,7 +54,7 @@ __device__ bool wins(int label_a, double sum_a, int rank_a, int label_b, double 
     return label_a < label_b;
 }
 
-/// The winner on every lane; by the whole warp. A class that nobody voted for has the sum 0 and never wins.
+/// The winner, on every lane; called by the whole warp. A class without votes has the sum 0 and never wins.
 /// labels: all of them are below.
 __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) {
     double total = 0.0, best_sum = 0.0;
@@ -68,7 +68,7 @@ __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) 
             best_sum = sum;
             best_rank = rank;
         }
-        // The total is added in ascending order of labels, whoever has them.
+        // The total is added in ascending order of labels, not of lanes.
         for (unsigned voted = __ballot_sync(all_lanes, sum > 0.0); voted != 0; voted &= voted - 1)
             total += __shfl_sync(all_lanes, sum, __ffs(static_cast<int>(voted)) - 1);
     }
@@ -82,11 +82,11 @@ __device__ Vote winner(const ClassSums& classes, int labels, Tie tie, int lane) 
             best_rank = other_rank;
         }
     }
-    assert(best < max_labels);  // somebody has voted
+    assert(best < max_labels);  // there is at least one vote
     return {static_cast<std::uint8_t>(best), best_sum / total};
 }
 
-/// The gap between label and confidence as well, which somebody may copy.
+/// Writes the padding between label and confidence as well, because it is copied too.
 __device__ void store(const Vote& vote, Vote* d_vote) {
     static_assert(sizeof(Vote) == sizeof(ulonglong2) && offsetof(Vote, confidence) == 8);
     *reinterpret_cast<ulonglong2*>(d_vote) =
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(warp* warps)
     assert(blockDim.x == warp * warps && neighbors.k >= 1);
     const Neighbor* row = neighbors.d_data + query * neighbors.k;
     const bool exact_match = row[0].distance == 0;
-    int labels = max_labels;  // how many there may be
+    int labels = max_labels;  // an upper bound of their number
     for (int begin = 0; begin < neighbors.k; begin += warp) {
         const int rank = begin + lane;
         int label = 0;

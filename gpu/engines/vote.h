@@ -8,7 +8,7 @@
 
 namespace knn::gpu {
 
-/// Whether the GPU computes it: powers of lp are rounded differently on GPU and CPU.
+/// Whether the GPU can vote by this rule: powers of lp are rounded differently on GPU and CPU.
 constexpr bool vote_supports(Metric metric, Weights weights) {
     return metric != Metric::lp || weights == Weights::uniform;
 }

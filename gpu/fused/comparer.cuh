@@ -1,5 +1,5 @@
 #pragma once
-/// The selection's first step, on sums that are still in registers: what reaches a query's threshold is kept.
+/// First step of the selection, on accumulators in registers: keeps scores that reach the query's threshold.
 
 #include <cassert>
 
@@ -8,10 +8,9 @@
 
 namespace knn::gpu {
 
-/// What a thread compares: two queries, 8 rows apart, with the columns 8 · j + 2 · (lane % 4) + {0, 1} of
-/// each tile, j = 0..31. sums[4 · j + e] belongs to the upper query (e = 0, 1) or the lower (e = 2, 3), and
-/// to column 8 · j + 2 · (lane % 4) + e % 2: so do the tensor cores' instructions leave them in the
-/// registers.
+/// A thread compares two queries, 8 rows apart, with the columns 8 · j + 2 · (lane % 4) + {0, 1} of each
+/// tile, j = 0..31. sums[4 · j + e] belongs to the upper query (e = 0, 1) or the lower (e = 2, 3), and to
+/// column 8 · j + 2 · (lane % 4) + e % 2: the accumulator layout of the mma and wgmma instructions.
 template <bool sampling>
 class Comparer {
   public:
@@ -70,7 +69,7 @@ class Comparer {
     }
 
   private:
-    /// 16 neighboring buckets are this lane's.
+    /// Each lane stores 16 consecutive buckets.
     __device__ void store_maxima(std::int64_t query, const int (&maxima)[sampling ? groups : 1]) const {
         auto* d_buckets = reinterpret_cast<int4*>(
             pass_.d_maxima + (query * pass_.sample_slots + slot_) * buckets + lane_ % quad * groups);
@@ -83,7 +82,7 @@ class Comparer {
             s3, b.y, __viaddmax_s32(s2, b.x, __viaddmax_s32(s1, a.y, __viaddmax_s32(s0, a.x, start))));
     }
 
-    /// The groups in which any lane of the warp has a hit, one after the other.
+    /// Iterates over the groups in which any lane of the warp has a hit.
     template <int half>
     __device__ void keep(const int (&sums)[128], const int (&upper)[groups / 2],
                          const int (&lower)[groups / 2], int tile, unsigned hits) {

@@ -1,15 +1,14 @@
-// Between and after the passes of the fused search: each query's survivors become its k best so far, in exact
+// Runs after each pass of the fused search: reduces each query's survivors to its k best so far, in exact
 // order.
 //
-// survivors   of each query slots × 4 lists in any order, device memory (survivors.cuh); emptied
-// out         n_query × k neighbors by (distance, index); after a pass that is not the last, no_key where
-//             there were fewer
-// thresholds  raised, never lowered, so what an earlier one let through is complete for a later one
-// launch      for k <= 32 a warp a query, which keeps the best 32 in registers, one on each lane; else a
-//             block a query, which sorts all keys distance << 32 | index
+// survivors   slots × 4 unordered lists per query, device memory (survivors.cuh); emptied
+// out         n_query × k neighbors by (distance, index); before the last pass padded with no_key
+// thresholds  raised, never lowered, so the survivors of an earlier one are complete for a later one
+// launch      for k <= 32 one warp per query, which keeps the best 32 in registers, one per lane; else one
+//             block per query, which sorts all keys distance << 32 | index
 // exact       d² = ‖q‖² + ‖r‖² − 2 q·r in integers
-// limits      512 groups of survivors a query for k <= 32, 1,024 and 2,048 keys for k <= 128, else 4,096 and
-//             8,192; more leave the query undecided
+// limits      per query 512 groups of survivors for k <= 32, 1,024 groups and 2,048 keys for k <= 128, else
+//             4,096 and 8,192; more leave the query undecided
 
 #include <cassert>
 
@@ -26,12 +25,12 @@ namespace {
 
 constexpr int threads = 256;
 
-/// Shared memory for that many keys and for sorting them in place.
+/// Shared memory for `keys` keys and for sorting them in place.
 __host__ __device__ constexpr int sort_bytes(int keys) {
     return (keys + 16) * static_cast<int>(sizeof(NeighborKey));
 }
 
-/// What both kernels read and write.
+/// The arguments of both kernels.
 struct Fold {
     TensorPass pass;
     FoldStep step;
@@ -42,7 +41,7 @@ struct Fold {
     Excluded excluded;
 
     /// The keys of a group's images, no_key for those below the threshold and for the query itself. number:
-    /// within the query's lists.
+    /// index in the query's lists.
     __device__ void keys_of(std::int64_t query, std::uint32_t number, std::uint32_t query_norm,
                             std::uint32_t itself, std::int32_t threshold, NeighborKey (&keys)[4]) const {
         const SurvivorLists& lists = pass.lists;
@@ -68,7 +67,7 @@ struct Fold {
         const Neighbor neighbor = out.d_data[query * out.k + i];
         return NeighborKey{neighbor.distance} << 32 | neighbor.index;  // of an image, or no_key
     }
-    /// The score of a candidate of this key: ‖q‖² − d² = 2 score − (‖r‖² is odd), so the key tells it.
+    /// The score of this key's candidate: ‖q‖² − d² = 2 score − (‖r‖² is odd), so the key determines it.
     __device__ static std::int64_t score_of(NeighborKey key, std::uint32_t query_norm) {
         return (std::int64_t{query_norm} - static_cast<std::int64_t>(key >> 32) + 1) >> 1;
     }
@@ -76,15 +75,14 @@ struct Fold {
         if (step.is_last)
             pass.undecided.d_queries[atomicAdd(pass.undecided.d_count, 1)] = static_cast<std::int32_t>(query);
         else
-            d_thresholds[query] =
-                closed_threshold;  // nothing survives the next pass, so the last fold sees it
+            d_thresholds[query] = closed_threshold;  // no survivors in the next pass: the last fold notices
     }
-    /// Which of the best so far `conclude` wants: the k-th, or before the last pass the rank-th; from 0.
+    /// Index of the neighbor that `conclude` takes: the k-th, or before the last pass the rank-th.
     __device__ int deciding() const {
         return (step.is_last ? out.k : step.rank) - 1;
     }
     /// By one thread, when the best are known: raises the threshold for the next pass, or after the last one
-    /// sees whether they stand.
+    /// checks that the best are final.
     __device__ void conclude(std::int64_t query, NeighborKey best, std::uint32_t query_norm,
                              std::int32_t threshold) const {
         const std::int64_t score = score_of(best, query_norm);
@@ -105,16 +103,16 @@ __device__ void team_sync() {
         __syncthreads();
 }
 
-/// The groups of a query's lists, numbered anew without gaps, so that a team of threads can share them out
-/// evenly. `numbers` has `room` entries; both are in shared memory.
+/// The groups of a query's lists, renumbered without gaps, so that the threads of a team get equal shares.
+/// `numbers` has `room` entries; both are in shared memory.
 template <int team>
 struct GroupNumbers {
     std::uint32_t* numbers;
     int* count;
     int room;
 
-    /// By the whole team. Empties the lists; returns how many groups there are, or more than `room` where a
-    /// list ran over or the room does not suffice.
+    /// By the whole team. Empties the lists; returns the number of groups, or more than `room` if a list
+    /// overflowed or there are more groups than entries.
     __device__ int collect(const TensorPass& pass, std::int64_t query, int member) const {
         if (member == 0) *count = 0;
         team_sync<team>();
@@ -138,7 +136,7 @@ constexpr int warp_groups = 512, warps = threads / warp_size;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 constexpr int blocks_at_once = 4;
 #else
-constexpr int blocks_at_once = 6;  // a limit on registers: loads of more warps overlap
+constexpr int blocks_at_once = 6;  // limits the registers: more resident warps, whose loads overlap
 #endif
 
 __global__ void __launch_bounds__(threads, blocks_at_once)
@@ -152,7 +150,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     const int k = fold.out.k;
     if (q >= fold.out.n_query) return;
     assert(blockDim.x == threads && k <= warp_size);
-    // These loads are on their way while the groups are counted.
+    // Issued early, to overlap with counting the groups.
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
     const std::uint32_t itself = fold.excluded.of(q);
@@ -189,13 +187,13 @@ struct IsLess {
     __device__ bool operator()(NeighborKey a, NeighborKey b) const { return a < b; }
 };
 
-/// Sorts keys[0 .. n − 1] ascending and puts no_key behind them, up to most_keys. By the whole block.
-template <int most_keys, int items = 2>
+/// Sorts keys[0 .. n − 1] ascending and pads them with no_key up to max_keys. By the whole block.
+template <int max_keys, int items = 2>
 __device__ void sort_keys(NeighborKey* keys, int n) {
-    if constexpr (items * threads < most_keys)
-        if (n > items * threads) return sort_keys<most_keys, 2 * items>(keys, n);
+    if constexpr (items * threads < max_keys)
+        if (n > items * threads) return sort_keys<max_keys, 2 * items>(keys, n);
     using Sort = cub::BlockMergeSort<NeighborKey, threads, items>;
-    static_assert(sizeof(typename Sort::TempStorage) <= sort_bytes(most_keys));
+    static_assert(sizeof(typename Sort::TempStorage) <= sort_bytes(max_keys));
     const int thread = static_cast<int>(threadIdx.x);
     NeighborKey mine[items];
 #pragma unroll
@@ -207,22 +205,22 @@ __device__ void sort_keys(NeighborKey* keys, int n) {
 #pragma unroll
     for (int i = 0; i < items; ++i)
         keys[thread * items + i] = mine[i];
-    for (int i = items * threads + thread; i < most_keys; i += threads)
+    for (int i = items * threads + thread; i < max_keys; i += threads)
         keys[i] = no_key;
     __syncthreads();
 }
 
-template <int most_keys>
+template <int max_keys>
 __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_constant__ Fold fold) {
-    constexpr int most_groups = most_keys / 2;
+    constexpr int max_groups = max_keys / 2;
     extern __shared__ __align__(16) NeighborKey keys[];
     __shared__ int count, n_keys;
     const int thread = static_cast<int>(threadIdx.x), k = fold.out.k;
     const std::int64_t q = blockIdx.x;
-    assert(blockDim.x == threads && k <= most_keys);
+    assert(blockDim.x == threads && k <= max_keys);
     const GroupNumbers<threads> found{
-        reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(most_keys)), &count,
-        most_groups};
+        reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(max_keys)), &count,
+        max_groups};
     if (thread == 0) n_keys = 0;
     const int n_groups = found.collect(fold.pass, q, thread);
     const std::uint32_t query_norm = fold.d_query_norms[q];
@@ -234,34 +232,34 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
             passing += key != no_key;
         int at = passing > 0 ? atomicAdd(&n_keys, passing) : 0;
         for (const NeighborKey key : some_keys)
-            if (key != no_key && at < most_keys) keys[at++] = key;
+            if (key != no_key && at < max_keys) keys[at++] = key;
     };
     for (int i = thread; i < k; i += threads) {
         const NeighborKey before[] = {fold.key_before(q, i)};
         keep(before);
     }
-    if (n_groups <= most_groups)
+    if (n_groups <= max_groups)
         for (int i = thread; i < n_groups; i += threads) {
             NeighborKey mine[4];
             fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
             keep(mine);
         }
     __syncthreads();
-    if (n_groups > most_groups || n_keys > most_keys) {
+    if (n_groups > max_groups || n_keys > max_keys) {
         if (thread == 0) fold.leave_undecided(q);
         return;
     }
-    sort_keys<most_keys>(keys, n_keys);
+    sort_keys<max_keys>(keys, n_keys);
     for (int i = thread; i < k; i += threads)
         fold.out.d_data[q * k + i] = neighbor_of(keys[i]);
     if (thread == 0) fold.conclude(q, keys[fold.deciding()], query_norm, threshold);
 }
 
-template <int most_keys>
+template <int max_keys>
 void launch_block_fold(const Fold& fold, cudaStream_t stream) {
     constexpr int shared_bytes =
-        sort_bytes(most_keys) + most_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
-    const auto kernel = block_fold_kernel<most_keys>;
+        sort_bytes(max_keys) + max_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
+    const auto kernel = block_fold_kernel<max_keys>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "asking for shared memory");
     kernel<<<grid_size(fold.out.n_query), threads, shared_bytes, stream>>>(fold);

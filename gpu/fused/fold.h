@@ -16,10 +16,10 @@ struct FoldStep {
 };
 
 /// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,
-/// queries that the survivors do not decide go into `pass.undecided`: a list ran over, there were more than a
+/// queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more than a
 /// team can sort, or fewer than k reach the last threshold.
 ///
-/// d_images: in the order of the tiles; d_thresholds: one of each query.
+/// d_images: in tile order; d_thresholds: one per query.
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
                   const Excluded& excluded, cudaStream_t stream);

@@ -13,12 +13,12 @@
 namespace knn::gpu {
 
 /// One way to compute tiles of scores on tensor cores. Both passes queue one launch on `stream`, allocate
-/// nothing and wait for nothing. train: rows in the order of the tiles, train_tiles · tile_train of them.
+/// nothing and wait for nothing. train: rows in tile order, train_tiles · tile_train of them.
 /// Pitches are multiples of 32 bytes; bytes beyond `cols` are zero.
 struct TensorKernel {
     const char* name;
     const char* summary;
-    /// Why it cannot, on a card of this compute capability (10 · major + minor); empty where it can.
+    /// Why it cannot, on a card of this compute capability (10 · major + minor); empty if it can.
     Refusal (*supports)(const Problem& problem, int compute_capability);
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);

@@ -1,7 +1,6 @@
 #pragma once
-/// Names for the instructions of compute capability 9.0a that tensor_sm90.cu uses: barriers in shared memory,
-/// the bulk tensor copy engine, and 8-bit products by warp groups (PTX ISA 8.0, "Asynchronous warpgroup level
-/// matrix instructions").
+/// Wrappers for the instructions of compute capability 9.0a that tensor_sm90.cu uses: mbarrier, bulk tensor
+/// copies (TMA) and 8-bit wgmma (PTX ISA 8.0, "Asynchronous warpgroup level matrix instructions").
 
 #include <cuda.h>
 
@@ -13,13 +12,13 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
-// A barrier counts arrivals and announced bytes; it completes phase after phase, and a waiter names the
-// parity (0, 1, 0, ...) of the phase that it waits for.
+// An mbarrier counts arrivals and expected bytes per phase; a waiter passes the parity (0, 1, 0, ...) of the
+// phase it waits for.
 
 __device__ inline void init_barrier(std::uint64_t* barrier, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals));
 }
-/// After init_barrier, before the copy engine sees the barriers.
+/// After init_barrier, before the async proxy uses the barriers.
 __device__ inline void publish_barriers() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -44,7 +43,7 @@ __device__ inline void wait(std::uint64_t* barrier, std::uint32_t parity) {
         : "memory");
 }
 
-// Copies into shared memory that announce their bytes at a barrier.
+// Copies into shared memory that complete on a barrier by bytes.
 
 __device__ inline void copy_box(void* to, const CUtensorMap* map, int x, int y, std::uint64_t* barrier) {
     asm volatile(
@@ -53,7 +52,7 @@ __device__ inline void copy_box(void* to, const CUtensorMap* map, int x, int y, 
         "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier))
         : "memory");
 }
-/// `bytes`: a multiple of 16, as both addresses are.
+/// `bytes` and both addresses: multiples of 16.
 __device__ inline void copy_bytes(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier) {
     asm volatile(
         "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -71,11 +70,11 @@ __device__ inline void take_registers() {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
 }
 
-// Products: sums (64 × n, 32-bit, in registers) += a (64 × 32 bytes) · b (n × 32 bytes)ᵀ, both in shared
-// memory as rows of 128 bytes with the 128-byte swizzle, 8 rows a group of 1024 bytes.
+// wgmma: sums (64 × n, 32-bit, in registers) += a (64 × 32 bytes) · b (n × 32 bytes)ᵀ, both in shared memory
+// as rows of 128 bytes with the 128-byte swizzle, 8 rows per 1024-byte group.
 
-/// What the instruction wants to know of such an operand whose first row is at `shared_bytes`. Adding 2 moves
-/// it by 32 bytes along the rows.
+/// The matrix descriptor of such an operand whose first row is at `shared_bytes`. Adding 2 advances it by 32
+/// bytes along the rows.
 __device__ inline std::uint64_t operand(std::uint32_t shared_bytes) {
     constexpr std::uint64_t swizzle_128 = std::uint64_t{1} << 62, group = std::uint64_t{1024 >> 4} << 32,
                             unused = std::uint64_t{1} << 16;
@@ -88,7 +87,7 @@ __device__ inline void begin_products() {
 __device__ inline void commit_products() {
     asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// Waits until at most `n` of the committed groups are unfinished.
+/// Waits until at most `n` committed wgmma groups are pending.
 template <int n>
 __device__ inline void wait_products() {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
@@ -98,9 +97,9 @@ __device__ inline void wait_products() {
 #define KNN_R16(i) KNN_R4(i), KNN_R4(i + 4), KNN_R4(i + 8), KNN_R4(i + 12)
 #define KNN_R64(i) KNN_R16(i), KNN_R16(i + 16), KNN_R16(i + 32), KNN_R16(i + 48)
 
-/// The first or the second 128 of a tile's 256 rows of b, whose operand begins there. In the thread with lane
-/// l of warp w, sums[4 · j + e] belongs to row 16 · w + l / 4 (e = 0, 1) or 8 rows below (e = 2, 3), and to
-/// column 8 · j + 2 · (l % 4) + e % 2 of all 256. add: 0 overwrites the sums.
+/// Multiplies the first or the second 128 of a tile's 256 rows of b, where operand b begins. In lane l of
+/// warp w, sums[4 · j + e] belongs to row 16 · w + l / 4 (e = 0, 1) or 8 rows below (e = 2, 3), and to column
+/// 8 · j + 2 · (l % 4) + e % 2 of all 256. add: 0 overwrites the sums.
 template <int half>
 __device__ inline void multiply_128(int (&sums)[128], std::uint64_t a, std::uint64_t b, int add) {
     asm volatile(
@@ -118,7 +117,7 @@ __device__ inline void multiply_128(int (&sums)[128], std::uint64_t a, std::uint
         : "l"(a), "l"(b), "r"(add));
 }
 
-/// Keeps the compiler from reading the sums of a half before the wait that stands above.
+/// Keeps the compiler from reading the sums of a half before the preceding wait.
 template <int half>
 __device__ inline void products_are_done(int (&sums)[128]) {
     asm volatile("" : KNN_R64(64 * half)::"memory");

@@ -1,14 +1,14 @@
-// Images into the rows that tensor kernels read, their norms, and the first thresholds of queries.
+// Arranges images in the rows that tensor kernels read; computes their norms and the first thresholds.
 //
 // in          n × dim bytes, pitched rows, device memory
 // used        flags of pixels that are not zero in all training images
 // arranged    the used pixels: rows with a pitch that is a multiple of 32 bytes (a sector of the L2 cache),
 //             zero beyond them
-// launch      a warp a row, or a query, by way of shared memory
+// launch      one warp per row or query, through shared memory
 // norms       Σ x² as an exact 32-bit integer: 4,096 · 255² < 2³²
-// thresholds  of each query the rank-th largest of 64 maxima of disjoint parts of the sample: `rank` training
-//             images reach it
-// moves       each image in and out once; bound by memory
+// thresholds  per query, the rank-th largest of 64 maxima of disjoint parts of the sample: at least `rank`
+//             training images reach it
+// bytes       each image is read and written once; memory bound
 
 #include "gpu/fused/prepare.h"
 
@@ -32,7 +32,7 @@ __device__ std::int64_t warp_number() {
     return std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
 }
 
-/// A thread a pixel and a block some rows: every warp reads neighboring bytes.
+/// One thread per pixel, several rows per block: every warp reads adjacent bytes.
 __global__ void __launch_bounds__(threads) used_pixels_kernel(ByteRows train, std::uint8_t* d_used) {
     const std::int64_t pixel = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (pixel >= train.cols) return;

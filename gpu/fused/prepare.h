@@ -15,7 +15,7 @@ class UsedPixels {
   public:
     explicit UsedPixels(const ByteRows& train, cudaStream_t stream);
     std::int64_t count() const { return count_; }  ///< at least 1
-    /// Their numbers, ascending; null where all are in use.
+    /// Their indices, ascending; null if all are used.
     const std::int32_t* d_numbers() const { return d_numbers_.d_data(); }
 
   private:
@@ -26,15 +26,15 @@ class UsedPixels {
 /// load.h
 void load_prepare();
 
-/// The used pixels of training images (any pitch) into the order of the tiles, n_tiles · tile_train rows:
+/// Copies the used pixels of training images (any pitch) in tile order, n_tiles · tile_train rows, to
 /// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and numbers; d_score_bias:
-/// −⌊‖r‖² / 2⌋, padding_score where there is no image.
+/// −⌊‖r‖² / 2⌋, padding_score for rows without an image.
 void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
                               const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream);
 
-/// The used pixels of queries (any pitch) into `arranged`; d_norms: ‖q‖² of all pixels. No query is undecided
-/// yet, or all of them are: where the passes of a tensor kernel do not pay.
+/// Copies the used pixels of queries (any pitch) to `arranged`; d_norms: ‖q‖² of all pixels. No query is
+/// undecided yet, or all of them are, if the passes of a tensor kernel do not pay.
 void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const Undecided& undecided,
                              bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
                              cudaStream_t stream);

@@ -8,14 +8,14 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int n_buckets = 64, most_rank = n_buckets * 3 / 4;
+constexpr int n_buckets = 64, max_rank = n_buckets * 3 / 4;
 
-/// What a survivor costs, in pixels of a tile's products: measured on compute capability 9.0.
+/// Cost of a survivor in pixels of a tile's products, measured on compute capability 9.0.
 constexpr double survivor_cost = 300;
 
-/// Whether with `above` images of the sample over a threshold, on average, at least k of `ratio` times as
-/// many are sure to be: by so many standard deviations that of 10,000 queries hardly one has to be compared
-/// with everything, which costs more the larger k is.
+/// With `above` sample images over a threshold on average: whether at least k of a set `ratio` times as large
+/// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the exhaustive
+/// scan, whose cost grows with k.
 bool is_safe(double above, double ratio, int k) {
     const double deviations = k <= 128 ? 3.5 : 4.5;
     return (above - deviations * std::sqrt(above)) * ratio >= k;
@@ -29,11 +29,11 @@ double images_above(int rank, int buckets) {
 
 namespace {
 
-/// The ranks for these numbers of tiles, and what then survives; sample_tiles = 0 where no rank is safe.
+/// The ranks for these tile counts, and the expected survivors; sample_tiles = 0 if no rank is safe.
 Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles) {
     Sampling choice;
     const double sample_ratio = static_cast<double>(train_tiles) / sample_tiles;
-    for (int rank = 1; rank <= most_rank && choice.sample_tiles == 0; ++rank) {
+    for (int rank = 1; rank <= max_rank && choice.sample_tiles == 0; ++rank) {
         const double above = images_above(rank, n_buckets);
         if (rank < k && !is_safe(above, sample_ratio, k)) continue;
         choice.sample_tiles = sample_tiles;
@@ -46,7 +46,7 @@ Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles
     choice.first_rank = 1;
     while (choice.first_rank < k && !is_safe(choice.first_rank, ratio, k))
         ++choice.first_rank;
-    // Where the first pass finds too few, its threshold stays.
+    // If the first pass finds too few, its threshold remains.
     choice.survivors_rest = std::min<double>(choice.first_rank, choice.survivors_first) * (ratio - 1);
     return choice;
 }

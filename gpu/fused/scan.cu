@@ -1,14 +1,13 @@
-// The exact way out: queries that the fused search could not decide are compared with every training image.
+// Exact fallback: compares queries that the fused search could not decide with every training image.
 //
 // train, query  n × dim bytes as the tensor kernels read them (fused.h), device memory
-// undecided     the numbers of those queries; how many there are is known on the device alone
+// undecided     the indices of those queries; their count is known only on the device
 // out           the rows of those queries: k neighbors by (distance, index)
-// launch        a fixed grid. Where there are fewer such queries than blocks, each is shared out: every block
-//               leaves the k best of its part, and the last one to finish merges them. Groups of 8 lanes
-//               compute 4 pairs each, and the block keeps its K best in shared memory (select/topk.cuh).
+// launch        a fixed grid. With fewer such queries than blocks, each query is split: every block writes
+//               the k best of its part, and the last one to finish merges them. Groups of 8 lanes compute 4
+//               pairs each, and the block keeps its K best in shared memory (select/topk.cuh).
 // exact         d² = ‖q‖² + ‖r‖² − 2 q·r in integers modulo 2³²; 4,096 · 255² < 2³²
-// bound by      reading the training set from the L2 cache once for each such query; one query alone, by
-//               memory
+// bound by      reading the training set from the L2 cache once per such query; for a single query, memory
 
 #include <cassert>
 
@@ -19,17 +18,18 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256, lanes_a_pair = 8, groups_a_block = threads / lanes_a_pair, pairs_a_group = 4;
-constexpr int pairs_at_once = groups_a_block * pairs_a_group;
-constexpr int least_part = pairs_at_once;  // training images that are worth a block
+constexpr int threads = 256, lanes_per_pair = 8, groups_per_block = threads / lanes_per_pair,
+              pairs_per_group = 4;
+constexpr int pairs_at_once = groups_per_block * pairs_per_group;
+constexpr int min_part = pairs_at_once;  // training images per block, at least
 
-/// The products q·r of a query and the pairs_a_group places from `place` on, on each lane of a group.
+/// The products q·r of a query and pairs_per_group images from `place` on, on each lane of a group.
 __device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t place, int lane,
-                            std::uint32_t (&sums)[pairs_a_group]) {
+                            std::uint32_t (&sums)[pairs_per_group]) {
     assert(train.aligned(sizeof(uint4)));
-    for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_a_pair) {
+    for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_per_pair) {
         const uint4 a = query_words[at];
-        for (int i = 0; i < pairs_a_group; ++i) {
+        for (int i = 0; i < pairs_per_group; ++i) {
             const uint4 b = reinterpret_cast<const uint4*>(train.row(min(place + i, train.n - 1)))[at];
             sums[i] = __dp4a(a.x, b.x, sums[i]);
             sums[i] = __dp4a(a.y, b.y, sums[i]);
@@ -38,22 +38,23 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
         }
     }
     for (std::uint32_t& sum : sums)
-        for (int step = lanes_a_pair / 2; step > 0; step /= 2)
+        for (int step = lanes_per_pair / 2; step > 0; step /= 2)
             sum += __shfl_xor_sync(all_lanes, sum, step);
 }
 
-/// Gathers the K best of the places begin .. end − 1, without image number `excluded`. By the whole block.
+/// Gathers the K best of the images begin .. end − 1 in tile order, without image `excluded`. By the whole
+/// block.
 __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
                           std::uint32_t query_norm, std::uint32_t excluded, std::int64_t begin,
                           std::int64_t end, const TopK<threads>& top) {
-    const int lane = static_cast<int>(threadIdx.x) % lanes_a_pair;
+    const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
-        const std::int64_t place = first + threadIdx.x / lanes_a_pair * pairs_a_group;
-        std::uint32_t sums[pairs_a_group] = {};
+        const std::int64_t place = first + threadIdx.x / lanes_per_pair * pairs_per_group;
+        std::uint32_t sums[pairs_per_group] = {};
         products_of(train, query_words, place, lane, sums);
 #pragma unroll
-        for (int i = 0; i < pairs_a_group; ++i) {
+        for (int i = 0; i < pairs_per_group; ++i) {
             if (lane != i || place + i >= end) continue;
             const TrainImage image = d_images[place + i];
             if (image.number != no_image && image.number != excluded)
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(threads)
     const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
     if (count == 0) return;
     assert(count > 0 && count <= out.n_query);
-    const int wanted = static_cast<int>(min((train.n + least_part - 1) / least_part, std::int64_t{blocks}));
+    const int wanted = static_cast<int>(min((train.n + min_part - 1) / min_part, std::int64_t{blocks}));
     const int parts = max(min(blocks / count, wanted), 1);
     const std::int64_t part_size = (train.n + parts - 1) / parts;
     for (int item = static_cast<int>(blockIdx.x); item < count * parts; item += blocks) {
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(threads)
         top.clear();
         scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
                   excluded.of(q), begin, end, top);
-        if (parts > 1) {  // then this block has no other item
+        if (parts > 1) {  // then this block has only one item
             assert(count * parts <= blocks);
             NeighborKey* d_mine = workspace.d_keys + std::int64_t{item} * out.k;
             for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)

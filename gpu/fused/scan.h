@@ -16,8 +16,8 @@ struct ScanWorkspace {
     std::int32_t* d_finished = nullptr;  ///< scan_blocks(); 0 before and after a scan
 };
 
-/// The k nearest of the undecided queries by comparing each with every training image. train: in the order of
-/// the tiles, as d_images.
+/// The k nearest of the undecided queries, by comparing each with every training image. train and d_images: in
+/// tile order.
 void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
                   const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
                   const Excluded& excluded, const ScanWorkspace& workspace, cudaStream_t stream);

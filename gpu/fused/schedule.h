@@ -1,14 +1,14 @@
 #pragma once
-/// Who computes which tiles: the work of a pass over query tiles × training tiles, cut into equal chunks of
-/// consecutive tiles, one chunk for each block and window.
+/// Assigns tiles to blocks: a pass over query tiles × training tiles is divided into equal chunks of
+/// consecutive tiles, one chunk per block and window.
 ///
-/// A tile is tile_queries × tile_train pairs. Training images are arranged in the order of the tiles, each of
-/// which is a sample spread over the whole training set, so a set that is sorted by class or by distance
-/// costs nothing extra, and the first tiles serve as the sample from which the first thresholds come.
+/// A tile is tile_queries × tile_train pairs. Training images are stored in tile order. Each tile is a sample
+/// spread over the whole training set, so a set that is sorted by class or by distance costs nothing extra,
+/// and the first tiles serve as the sample for the first thresholds.
 ///
-/// The training tiles are walked in windows that fit the L2 cache: all query tiles meet the first window
-/// before anybody reads the second. Within a window the tiles are numbered query tile by query tile, and
-/// block b takes the numbers b · chunk .. (b + 1) · chunk − 1: pieces of at most a few query tiles.
+/// The training tiles are traversed in windows that fit in the L2 cache: all query tiles are multiplied with
+/// the first window before the second is read. Within a window the tiles are numbered query tile by query
+/// tile, and block b takes the tiles b · chunk .. (b + 1) · chunk − 1: pieces of at most a few query tiles.
 
 #include <cstdint>
 
@@ -22,20 +22,20 @@ namespace knn::gpu {
 
 inline constexpr int tile_queries = 128, tile_train = 256;
 
-/// Where training image i stands in the order of the tiles: in row i / n_tiles of a tile, and neighbors in
-/// tiles far from each other. stride: tile_stride(n_tiles).
+/// Position of training image i in tile order: in row i / n_tiles of a tile; consecutive images are in
+/// distant tiles. stride: tile_stride(n_tiles).
 KNN_HOST_DEVICE inline std::int64_t place_of(std::int64_t i, std::int64_t n_tiles, std::int64_t stride) {
     return i * stride % n_tiles * tile_train + i / n_tiles;
 }
-/// Without a common divisor with n_tiles, and near its golden section: then any run of consecutive images is
-/// spread evenly over the tiles, and over any run of consecutive tiles.
+/// Coprime to n_tiles and near its golden section, so that any run of consecutive images is spread evenly
+/// over the tiles, and over any run of consecutive tiles.
 std::int64_t tile_stride(std::int64_t n_tiles);
 
 /// Consecutive training tiles that one block computes for one query tile.
 struct Piece {
     int query_tile = 0;
     int first_tile = 0, n_tiles = 0;  ///< training tiles
-    int slot = 0;                     ///< where its survivors go: 0 <= slot < slots()
+    int slot = 0;                     ///< of its survivor lists: 0 <= slot < slots()
 };
 
 struct Schedule {
@@ -51,7 +51,7 @@ struct Schedule {
     KNN_HOST_DEVICE int chunk(int w) const {
         return static_cast<int>((std::int64_t{query_tiles} * window_tiles(w) + blocks - 1) / blocks);
     }
-    /// Pieces that a query tile has in window w, at most.
+    /// Maximum number of pieces of a query tile in window w.
     KNN_HOST_DEVICE int window_slots(int w) const {
         const int tiles = window_tiles(w), each = chunk(w);
         return each > 0 ? (tiles + each - 2) / each + 1 : 0;
@@ -62,7 +62,7 @@ struct Schedule {
             sum += window_slots(w);
         return sum;
     }
-    /// The slots of window 0 that a query tile has pieces in, the first ones.
+    /// How many of the slots of window 0 a query tile uses; they are the first ones.
     KNN_HOST_DEVICE int used_slots(int query_tile) const {
         const std::int64_t tiles = window_tiles(0), first = query_tile * tiles;
         return static_cast<int>((first + tiles - 1) / chunk(0) - first / chunk(0)) + 1;
@@ -78,13 +78,13 @@ struct Schedule {
     }
 };
 
-/// Walks through the pieces of one block in the order in which it computes them.
+/// Iterates over the pieces of one block in the order of computation.
 class Pieces {
   public:
     KNN_HOST_DEVICE Pieces(const Schedule& schedule, int block) : schedule_(schedule), block_(block) {
         enter_window();
     }
-    /// Whether there was one more; fills it in.
+    /// Sets `piece` to the next one; false if there is none.
     KNN_HOST_DEVICE bool next(Piece& piece) {
         while (at_ >= end_) {
             slots_before_ += schedule_.window_slots(window_);

@@ -12,17 +12,16 @@ namespace knn::gpu {
 namespace {
 
 constexpr std::int64_t row_alignment = 32;               // a sector of the L2 cache
-constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // of training images that stay in the L2 cache
-constexpr std::int64_t most_list_bytes = 208 << 20;
-constexpr std::int64_t most_query_tiles = 128;
-constexpr std::int64_t few_queries = 2;  // up to here comparing them with all is faster
+constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
+constexpr std::int64_t max_list_bytes = 208 << 20;
+constexpr std::int64_t max_query_tiles = 128;
+constexpr std::int64_t few_queries = 2;  // up to here comparing each with all images is faster
 
 int tiles_of(std::int64_t n_train) {
     return static_cast<int>(divide_up(n_train, tile_train));
 }
 
-/// Entries for each list of a pass: three standard deviations more than expected, and the scatter of the list
-/// itself.
+/// Entries per list of a pass: the expected number plus three standard deviations and the spread within a list.
 int capacity_for(double survivors, double spread, const Schedule& schedule) {
     if (schedule.train_tiles == 0) return 0;
     const double share = static_cast<double>(schedule.longest_piece()) / schedule.train_tiles / quad;
@@ -53,10 +52,10 @@ void clear(const DeviceBuffer<std::int32_t>& counters) {
 
 }  // namespace
 
-/// The work of the passes for so many query tiles, and the lists that they need.
+/// The work of the passes for this number of query tiles, and the lists that they need.
 struct FusedSearch::Layout {
     Schedule sample, first, rest;
-    int slots = 0, capacity = 0;  // of the larger pass: a fold empties the lists in between
+    int slots = 0, capacity = 0;  // of the larger pass: a fold between the passes empties the lists
 
     Layout(const Sampling& sampling, int train_tiles, std::int64_t dim, std::int64_t query_tiles,
            int multiprocessors) {
@@ -72,7 +71,7 @@ struct FusedSearch::Layout {
     }
     std::int64_t lists() const { return std::int64_t{first.query_tiles} * tile_queries * slots * quad; }
     std::int64_t entries() const { return lists() * capacity; }
-    std::int64_t bytes() const { return entries() * SurvivorLists::bytes_a_group; }
+    std::int64_t bytes() const { return entries() * SurvivorLists::bytes_per_group; }
     std::int64_t maxima() const {
         return std::int64_t{first.query_tiles} * tile_queries * sample.slots() * buckets;
     }
@@ -113,7 +112,7 @@ std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std
         sampling_.first_rank = std::min(sampling_.first_rank, k);
         sampling_for_ = wanted;
     }
-    asked_ = {};  // until there is room
+    asked_ = {};  // until the allocations succeed
     batch_ = choose_batch(n_query, limit);
     reserve_batch(batch_, k);
     if (n_query % batch_ != 0) reserve_batch(n_query % batch_, k);
@@ -125,8 +124,8 @@ std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit)
     std::int64_t batch = n_query;
     if (n_query > few_queries) {
         const std::int64_t all = divide_up(n_query, tile_queries);
-        std::int64_t most = std::min(all, most_query_tiles);
-        while (most > 1 && layout_for(most * tile_queries).bytes() > most_list_bytes)
+        std::int64_t most = std::min(all, max_query_tiles);
+        while (most > 1 && layout_for(most * tile_queries).bytes() > max_list_bytes)
             --most;
         batch = std::min(divide_up(all, divide_up(all, most)) * tile_queries, n_query);
     }
@@ -156,7 +155,7 @@ bool FusedSearch::only_scans(std::int64_t n_query) const {
 }
 
 void FusedSearch::limit_capacity(int capacity) {
-    most_capacity_ = capacity;
+    max_capacity_ = capacity;
 }
 
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
@@ -175,7 +174,7 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     pass.lists.d_products = products_.d_data();
     pass.lists.d_places = places_.d_data();
     pass.lists.d_counts = counts_.d_data();
-    pass.lists.capacity = most_capacity_ > 0 ? std::min(layout.capacity, most_capacity_) : layout.capacity;
+    pass.lists.capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
     pass.slots = layout.slots;
     pass.undecided = {undecided_count_.d_data(), undecided_.d_data()};
     Passes passes{pass, pass, pass};

@@ -3,11 +3,11 @@
 ///
 ///   prepare ─ sample ─ search the first tiles ─ fold ─ search the others ─ fold ─ scan
 ///
-/// A sample of the training set gives each query a score that its k nearest very likely reach; a pass of the
-/// search keeps what reaches it, and a fold makes the k best so far of that. After the first tiles the fold
-/// raises the score. Where the last fold does not decide a query (fewer than k reach the score, or a list ran
-/// over) the query is compared with every training image. So the answers are exact for any data, and the
-/// sample decides the speed alone.
+/// A sample of the training set gives each query a threshold that the scores of its k nearest very likely reach; a
+/// pass of the search keeps the training images that reach it, and a fold selects the k best so far. After the
+/// first tiles the fold raises the threshold. A query that the last fold does not decide (fewer than k reach the
+/// threshold, or a list overflowed) is compared with every training image. So the answers are exact for any data,
+/// and the sample affects only the speed.
 
 #include <cuda_runtime.h>
 
@@ -25,7 +25,7 @@
 
 namespace knn::gpu {
 
-/// 8-bit rows as the tensor kernels want them: the pitch is a multiple of 32 bytes. Uninitialized.
+/// 8-bit rows in the layout of the tensor kernels: the pitch is a multiple of 32 bytes. Uninitialized.
 class TensorRows {
   public:
     TensorRows() = default;
@@ -42,11 +42,11 @@ class TensorRows {
     ByteRows rows_;
 };
 
-/// The training set in the form that the fused search reads: the pixels in use, in the order of the tiles.
+/// The training set as the fused search reads it: the used pixels, in tile order.
 class FusedTraining {
   public:
-    /// train: bytes of any pitch, which are not needed afterwards. Waits for the device. Throws DeviceError
-    /// where memory is short.
+    /// train: bytes of any pitch, not needed afterwards. Waits for the device. Throws DeviceError if memory is
+    /// short.
     FusedTraining(const ByteRows& train, cudaStream_t stream);
 
     int tiles() const { return tiles_; }
@@ -64,23 +64,23 @@ class FusedTraining {
     DeviceBuffer<std::int32_t> score_bias_;
 };
 
-/// The workspace and the launches of searches in one training set, which outlives this. Not for several
-/// streams at once.
+/// The workspace and the launches of searches in one training set, which must outlive this. Use one stream at a
+/// time.
 class FusedSearch {
   public:
     FusedSearch(const TensorKernel& kernel, const FusedTraining& training);
 
-    /// Makes room for a search, which keeps what is there where it suffices; nothing of this is running.
-    /// Returns how many queries to search at once: at most `limit` where it is not 0, and as many as have room
-    /// for their survivors in 208 MiB, in batches of nearly equal size.
+    /// Allocates memory for a search, keeping the present memory if it suffices; nothing may be running.
+    /// Returns the batch size: at most `limit` unless it is 0, with at most 208 MiB of survivors, and such that
+    /// batches have nearly equal size.
     std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit = 0);
 
-    /// The steps of a search, in order; each queues launches on `stream`.
+    /// The steps of a search, in order; each queues its launches on `stream`.
     struct Step {
         const char* name;
         std::function<void(cudaStream_t)> enqueue;
     };
-    /// A batch of the search that `reserve` was told of. query: bytes of any pitch; out: its k nearest.
+    /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest.
     std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {});
 
     /// Queries that the last search had to scan. Waits for the device.
@@ -94,9 +94,9 @@ class FusedSearch {
     Layout layout_for(std::int64_t n_query) const;
     void reserve_batch(std::int64_t n_query, int k);
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
-    /// Whether each query is compared with the whole training set at once.
+    /// Whether each query is compared with the whole training set, without passes.
     bool only_scans(std::int64_t n_query) const;
-    /// The passes over the sample, the first tiles and the others, for that many queries.
+    /// The passes over the sample, the first tiles and the others, for this number of queries.
     struct Passes {
         TensorPass sample, first, rest;
     };
@@ -104,13 +104,13 @@ class FusedSearch {
 
     const TensorKernel& kernel_;
     const FusedTraining& training_;
-    int multiprocessors_, most_capacity_ = 0;
+    int multiprocessors_, max_capacity_ = 0;
     struct Asked {
         std::int64_t n_query = 0, limit = 0;
         int k = 0;
         bool exclude = false;
         bool operator==(const Asked&) const = default;
-    } asked_;  ///< what the last call of `reserve` was asked for
+    } asked_;  ///< the arguments of the last call of `reserve`
     std::int64_t batch_ = 0;
     Sampling sampling_;
     std::pair<int, bool> sampling_for_;  ///< k, exclude

@@ -1,9 +1,8 @@
 #pragma once
-/// What the tensor kernels share: the arrays of a pass, and how a candidate that may be among the k nearest
-/// is kept.
+/// Shared by the tensor kernels: the arrays of a pass, and the lists of candidates for the k nearest.
 ///
-/// d² = ‖q‖² + ‖r‖² − 2 q·r. For one query, score = q·r − ⌊‖r‖² / 2⌋ orders the training images but for the
-/// lowest bit of ‖r‖², so a candidate below a score that k others reach cannot be among the k nearest.
+/// d² = ‖q‖² + ‖r‖² − 2 q·r. For one query, score = q·r − ⌊‖r‖² / 2⌋ orders the training images except for
+/// the lowest bit of ‖r‖², so a candidate below a score that k others reach cannot be among the k nearest.
 
 #include <cassert>
 #include <cstdint>
@@ -12,47 +11,46 @@
 
 namespace knn::gpu {
 
-/// Threads that see a part of a query's tile row each: 4 lanes of a quad.
+/// Threads that share a query's row of a tile: the 4 lanes of a quad.
 inline constexpr int quad = 4;
-/// Maxima of one query over the sample: each lane of a quad has 16 groups of columns.
+/// Maxima per query over the sample: each lane of a quad has 16 groups of columns.
 inline constexpr int groups = 16, buckets = quad * groups;
 
-/// Below every true score (‖r‖² / 2 <= 4096 · 255² / 2 < 2²⁸) and above padding's.
+/// Below every real score (‖r‖² / 2 <= 4096 · 255² / 2 < 2²⁸) and above the score of padding.
 inline constexpr std::int32_t lowest_threshold = -(1 << 29), padding_score = -(1 << 30);
-/// Above every score: for queries that only fill up a tile.
+/// Above every score: for queries that only pad a tile.
 inline constexpr std::int32_t closed_threshold = 0x7fffffff;
 
-/// A training image in the order of the tiles.
+/// A training image in tile order.
 struct alignas(8) TrainImage {
     std::uint32_t norm;    ///< ‖r‖²
     std::uint32_t number;  ///< in the training set, or no_image
 };
 inline constexpr std::uint32_t no_image = 0xffffffff;
 
-/// What passed the thresholds: n × slots × quad lists, each of `capacity` groups of four training images of
-/// which at least one reached its query's threshold. They stand at the places place + {0, 1, 8, 9} in the
-/// order of the tiles, because those columns are one thread's.
+/// Survivors: n × slots × quad lists, each of `capacity` groups of four training images of which at least one
+/// reached its query's threshold. Their positions in tile order are place + {0, 1, 8, 9}, the columns that
+/// one thread holds.
 struct SurvivorLists {
     int4* d_products = nullptr;         ///< q·r of the four
     std::uint32_t* d_places = nullptr;  ///< of the first
-    std::int32_t* d_counts =
-        nullptr;  ///< of a list; more than capacity: groups were lost. 0 between searches
+    std::int32_t* d_counts = nullptr;   ///< per list; above capacity: overflow. 0 between searches
     int capacity = 0;
 
-    static constexpr std::size_t bytes_a_group = sizeof(int4) + sizeof(std::uint32_t);
+    static constexpr std::size_t bytes_per_group = sizeof(int4) + sizeof(std::uint32_t);
 };
 
-/// Queries whose survivors do not decide the answer, to be searched again by enqueue_scan.
+/// Queries whose survivors do not decide the answer; enqueue_scan searches them again.
 struct Undecided {
     std::int32_t* d_count = nullptr;
-    std::int32_t* d_queries = nullptr;  ///< room for all queries
+    std::int32_t* d_queries = nullptr;  ///< capacity: all queries
 };
 
-/// The arrays of one pass of a tensor kernel; n = query_tiles · tile_queries rows where a query is meant.
+/// The arrays of one pass of a tensor kernel; n = query_tiles · tile_queries, the padded number of queries.
 struct TensorPass {
     Schedule schedule;
     int dim = 0;
-    const std::int32_t* d_score_bias = nullptr;  ///< −⌊‖r‖² / 2⌋ or padding_score, in the order of the tiles
+    const std::int32_t* d_score_bias = nullptr;  ///< −⌊‖r‖² / 2⌋ or padding_score, in tile order
     const std::int32_t* d_thresholds = nullptr;  ///< n
     std::int32_t* d_maxima = nullptr;            ///< n × sample_slots × buckets, from the sampling pass
     int sample_slots = 0;
@@ -61,7 +59,7 @@ struct TensorPass {
     Undecided undecided;
 };
 
-/// A thread's own list for one query and piece. No other thread writes to it, so nothing is atomic.
+/// A thread's own list for one query and piece. No other thread writes to it, so no atomics are needed.
 class SurvivorList {
   public:
     __device__ SurvivorList(const TensorPass& pass, std::int64_t query, int slot, int lane)
@@ -69,8 +67,8 @@ class SurvivorList {
           d_products_(pass.lists.d_products + list_ * pass.lists.capacity),
           d_places_(pass.lists.d_places + list_ * pass.lists.capacity) {}
 
-    /// Adds a group if `best`, the highest of its scores, reaches the limit. Written out, because the
-    /// compiler branches and reloads around it.
+    /// Adds a group if `best`, the highest of its scores, reaches the limit. Inline PTX, because the compiler
+    /// would add branches and reload the pointers.
     __device__ void add_if_reaches(std::int32_t limit, std::int32_t best, const int4& products,
                                    std::uint32_t place, int capacity) {
         assert(count_ >= 0 && capacity >= 1);

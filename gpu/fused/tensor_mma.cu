@@ -1,20 +1,20 @@
-// Exact 8-bit products on tensor cores by mma.sync, with the selection's first step in the same kernel: what
-// tensor_sm90.cu does, for compute capability 8.0 and newer and for larger images.
+// Exact 8-bit products on tensor cores by mma.sync, fused with the first step of the selection: the algorithm
+// of tensor_sm90.cu for compute capability 8.0 and newer and for larger images.
 //
-// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes) that are zero beyond dim; pixels in use
-// training  the same in the order of the tiles (schedule.h)
+// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), zero beyond dim; used pixels only
+// training  the same in tile order (schedule.h)
 // bias      −⌊‖r‖² / 2⌋ for each row of each tile
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
 //           of 64 buckets of the sample instead
 //
-// launch    a block a multiprocessor, 8 warps, each with 16 queries and all 256 training images of a tile:
-//           128 sums a thread, in the places where Comparer expects them
+// launch    one block per multiprocessor, 8 warps, each with 16 queries and all 256 training images of a
+//           tile: 128 accumulators per thread, in the layout that Comparer expects
 // shared    a ring of 3 stages: 64 bytes of 128 queries and of 256 training images, 24 KiB each, 16-byte
-//           pieces swizzled so that ldmatrix meets no bank twice
+//           pieces swizzled so that ldmatrix has no bank conflicts
 // limits    dim <= 4096 (sums within 32 bits, norms within 2²⁹); fewer than 2³¹ training images
 // exact     u8 × u8 → s32
 // work      2 · n_query · n_train · dim operations. Every warp reads all training bytes of a tile from shared
-//           memory, which bounds it at about half of the tensor cores' rate
+//           memory, which limits it to about half of the tensor cores' rate
 // source    PTX ISA, mma.m16n8k32 and ldmatrix
 
 #include <cassert>
@@ -29,26 +29,26 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256, stage_dim = 64, ring = 3;
-[[maybe_unused]] constexpr int step_dim = 32, pieces_a_row = stage_dim / 16;
+[[maybe_unused]] constexpr int step_dim = 32, pieces_per_row = stage_dim / 16;
 constexpr int stage_rows = tile_queries + tile_train;  // the queries first
 constexpr int stage_bytes = stage_rows * stage_dim;
-constexpr std::int64_t most_dim = 4096, most_train = std::int64_t{1} << 31;
+constexpr std::int64_t max_tensor_dim = 4096, max_train = std::int64_t{1} << 31;
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Where 16 bytes of a row stand within a stage.
+/// Offset of 16 bytes of a row within a stage.
 __device__ inline unsigned position(int row, int piece) {
-    assert(row >= 0 && row < stage_rows && piece >= 0 && piece < pieces_a_row);
-    return static_cast<unsigned>(row * stage_dim + (piece ^ (row / 2 % pieces_a_row)) * 16);
+    assert(row >= 0 && row < stage_rows && piece >= 0 && piece < pieces_per_row);
+    return static_cast<unsigned>(row * stage_dim + (piece ^ (row / 2 % pieces_per_row)) * 16);
 }
 
-/// Starts a copy of 16 bytes into shared memory; of zeros where the source is outside of the data.
+/// Starts an asynchronous copy of 16 bytes to shared memory, or of zeros if not `inside` the data.
 __device__ inline void copy_16(unsigned to, const void* from, bool inside) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0)
                  : "memory");
 }
 
-/// Four matrices of 8 × 16 bytes, whose rows the lanes point to.
+/// ldmatrix.x4: four matrices of 8 × 16 bytes; each lane passes the address of a row.
 __device__ inline void load_matrices(unsigned (&values)[4], unsigned from) {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
@@ -73,12 +73,12 @@ class Feeder {
                       unsigned shared)
         : train_(train), query_(query), piece_(piece), stages_(stages), shared_(shared) {}
 
-    /// Starts the next stage, if there is one; always commits a group, so that groups can be counted.
+    /// Starts the next stage, if any; always commits a group, so that waits can count groups.
     __device__ void start_next() {
         if (tile_ < piece_.n_tiles) {
             const unsigned stage = shared_ + slot_ * stage_bytes;
-            for (int i = static_cast<int>(threadIdx.x); i < stage_rows * pieces_a_row; i += threads) {
-                const int row = i / pieces_a_row, piece = i % pieces_a_row;
+            for (int i = static_cast<int>(threadIdx.x); i < stage_rows * pieces_per_row; i += threads) {
+                const int row = i / pieces_per_row, piece = i % pieces_per_row;
                 const std::int64_t column = std::int64_t{stage_} * stage_dim + piece * 16;
                 const bool is_query = row < tile_queries;
                 const ByteRows& rows = is_query ? query_ : train_;
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(threads, 1)
     const auto shared = static_cast<unsigned>(__cvta_generic_to_shared(shared_bytes));
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
     assert(blockDim.x == threads && shared % 128 == 0 && train.aligned(32) && query.aligned(32));
-    assert(pass.dim <= stages * stage_dim && pass.dim <= most_dim);
+    assert(pass.dim <= stages * stage_dim && pass.dim <= max_tensor_dim);
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
         assert(std::int64_t{piece.first_tile + piece.n_tiles} * tile_train <= train.n);
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(threads, 1)
             int sums[128] = {};
             for (int s = 0; s < stages; ++s) {
                 asm volatile("cp.async.wait_group %0;" ::"n"(ring - 2) : "memory");
-                __syncthreads();  // the stage is there for all, and all are done with the one before
+                __syncthreads();  // the stage is visible to all, and all are done with the previous one
                 feeder.start_next();
                 multiply_stage(sums, shared + slot * stage_bytes, warp, lane);
                 slot = slot + 1 == ring ? 0 : slot + 1;
@@ -167,9 +167,9 @@ void load(int) {
 
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
-    require(pass.dim >= 1 && pass.dim <= most_dim, "1 to 4,096 pixels");
+    require(pass.dim >= 1 && pass.dim <= max_tensor_dim, "1 to 4,096 pixels");
     require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
-    require(train.n % tile_train == 0 && train.n <= most_train &&
+    require(train.n % tile_train == 0 && train.n <= max_train &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of at most 2,147,483,648 training images");
     require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
@@ -183,12 +183,11 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
 }
 
 Refusal supports(const Problem& problem, int compute_capability) {
-    if (compute_capability < 80)
-        return "tensor_mma needs compute capability 8.0; this card multiplies 8-bit numbers in another shape";
-    if (problem.dim > most_dim)
-        return "the tensor kernels take images of at most 4,096 pixels, whose sums fit 32 bits";
-    if (problem.n_train >= most_train)
-        return "tensor_mma takes fewer than 2,147,483,648 training images, whose places fit 31 bits";
+    if (compute_capability < 80) return "tensor_mma needs compute capability 8.0 or newer";
+    if (problem.dim > max_tensor_dim)
+        return "the tensor kernels take images of at most 4,096 pixels, whose sums fit in 32 bits";
+    if (problem.n_train >= max_train)
+        return "tensor_mma takes fewer than 2,147,483,648 training images, whose positions fit in 31 bits";
     return std::nullopt;
 }
 

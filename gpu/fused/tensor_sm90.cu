@@ -1,23 +1,23 @@
-// Exact 8-bit products on the tensor cores of compute capability 9.0, with the selection's first step in the
-// same kernel: the matrix of distances never exists.
+// Exact 8-bit products on the tensor cores of compute capability 9.0, fused with the first step of the
+// selection: no distance matrix in memory.
 //
-// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), by a tensor map; dim: pixels in use
-// training  the same in the order of the tiles (schedule.h)
+// queries   n_query × dim bytes, pitched rows (multiples of 32 bytes), by a tensor map; dim: used pixels
+// training  the same in tile order (schedule.h)
 // bias      −⌊‖r‖² / 2⌋ for each row of each tile
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
 //           of 64 buckets of the sample instead
 //
-// launch    a block a multiprocessor: a warp group of which two threads drive the copy engine, and two that
-//           multiply and compare, 64 queries each
+// launch    one block per multiprocessor: a producer warp group, two threads of which issue the bulk copies,
+//           and two consumer warp groups, which multiply and compare 64 queries each
 // shared    the 128 queries of a piece (128 · dim, rounded up to stages), and a ring of training stages: 256
 //           rows × 128 bytes each, zero beyond dim and n_train
-// tile      128 × 256 pairs. sums: 64 × 256 a warp group, 128 registers a thread. The products of a tile
-//           begin and end in halves of 128 columns: while one half is compared, the tensor cores work on the
-//           other.
+// tile      128 × 256 pairs. sums: 64 × 256 per warp group, 128 registers per thread. The first and the last
+//           stage of a tile are multiplied as two halves of 128 columns: while one half is compared, the
+//           tensor cores work on the other.
 // limits    dim <= 1024 (the queries stay in shared memory); fewer than 2³¹ training images
 // exact     u8 × u8 → s32; 1024 · 255² < 2³¹
-// work      2 · n_query · n_train · dim operations; each training byte is read from L2 once for 128 queries
-// source    the shape is this project's; the instructions are those of PTX ISA 8.0
+// work      2 · n_query · n_train · dim operations; each training byte is read from L2 once per 128 queries
+// source    the design is this project's; instructions: PTX ISA 8.0
 
 #include <cudaTypedefs.h>
 
@@ -39,17 +39,16 @@ constexpr int stage_dim = 128, step_dim = 32, row_bytes = 32;
 constexpr int steps = stage_dim / step_dim;
 constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
 constexpr int bias_bytes = tile_train * 4;
-constexpr int most_ring = 6, most_stages = 8;
-constexpr int barriers_bytes = 8 * 2 * (most_ring + most_stages);
+constexpr int max_ring = 6, max_stages = 8;
+constexpr int barriers_bytes = 8 * 2 * (max_ring + max_stages);
 constexpr int shared_limit = 227 * 1024;
 
-/// How shared memory is used for images of one size.
+/// How shared memory is divided for one image size.
 struct Shape {
-    int stages = 1;      // of 128 bytes that a row has
+    int stages = 1;      // of 128 bytes per row
     int tail_steps = 4;  // of 32 bytes in the last stage
     int ring = 3;        // training stages in flight
-    int bias_slots =
-        2;  // tiles; the ring holds at most bias_slots − 1 tiles, so no bias is overwritten in use
+    int bias_slots = 2;  // tiles; the ring holds at most bias_slots − 1, so no bias in use is overwritten
 
     int bytes() const {
         return stages * query_stage_bytes + ring * train_stage_bytes + bias_slots * bias_bytes +
@@ -62,7 +61,7 @@ Shape shape_for(std::int64_t dim) {
     shape.stages = static_cast<int>((dim + stage_dim - 1) / stage_dim);
     const int tail = static_cast<int>(dim) - (shape.stages - 1) * stage_dim;
     shape.tail_steps = (tail + step_dim - 1) / step_dim;
-    for (shape.ring = most_ring; shape.ring >= 3; --shape.ring) {
+    for (shape.ring = max_ring; shape.ring >= 3; --shape.ring) {
         shape.bias_slots = (shape.ring + shape.stages - 1) / shape.stages + 1;
         if (shape.bytes() <= shared_limit) break;
     }
@@ -84,12 +83,12 @@ struct Shared {
           ring(queries + shape.stages * query_stage_bytes),
           bias(reinterpret_cast<std::int32_t*>(ring + shape.ring * train_stage_bytes)),
           full(reinterpret_cast<std::uint64_t*>(bias + shape.bias_slots * tile_train)),
-          empty(full + most_ring),
-          queries_full(empty + most_ring),
-          queries_empty(queries_full + most_stages) {}
+          empty(full + max_ring),
+          queries_full(empty + max_ring),
+          queries_empty(queries_full + max_stages) {}
 };
 
-/// The position in the ring, and the parity of its barriers there.
+/// A slot of the ring, and the parity of its barriers.
 struct RingPosition {
     int slot = 0;
     std::uint32_t parity = 0;
@@ -101,14 +100,14 @@ struct RingPosition {
     }
 };
 
-/// The stages of a tile in the order of work. The short last one comes second, because the first and the last
-/// of the order cover the comparing of the halves.
+/// The stages of a tile in processing order. The short last stage comes second, because the first and the
+/// last in this order hide the comparisons of the halves.
 __device__ int stage_at(int i, int stages) {
     if (stages <= 2 || i == 0) return i;
     return i == 1 ? stages - 1 : i - 1;
 }
 
-/// One thread fills the ring.
+/// Producer thread of the ring.
 __device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, const Shape& shape,
                         const Shared& shared) {
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
@@ -130,7 +129,8 @@ __device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, co
         }
 }
 
-/// Another brings the queries of each piece, stage by stage as the warp groups let go of those before.
+/// Producer thread of the queries: loads each piece stage by stage, as the consumers release the previous
+/// one.
 __device__ void produce_queries(const CUtensorMap& query_map, const TensorPass& pass, const Shape& shape,
                                 const Shared& shared) {
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
@@ -145,14 +145,14 @@ __device__ void produce_queries(const CUtensorMap& query_map, const TensorPass& 
         }
 }
 
-/// A stage in use: its number in the rows, and where the ring holds it.
+/// A stage in use: its index in the rows, and its slot in the ring.
 struct Stage {
     int number, slot;
 };
 
-/// What a warp group multiplies: its 64 queries, and the ring's stages. tail: steps in the last stage; known
-/// when this is compiled, so that the last product of a group carries the commit. Else the compiler
-/// multiplies something empty for it.
+/// Multiplies a warp group's 64 queries with the ring's stages. tail: steps in the last stage, known at
+/// compile time, so that the commit is part of a group's last wgmma; otherwise the compiler adds an empty
+/// wgmma.
 template <int tail>
 class Multiplier {
   public:
@@ -162,13 +162,13 @@ class Multiplier {
           a_(operand(shared_address(shared.queries) + group * 64 * stage_dim)),
           b_(operand(shared_address(shared.ring))) {}
 
-    /// The piece that is multiplied next, and its tiles.
+    /// Announce the next piece, and each of its tiles.
     __device__ void begin_piece() { query_parity_ ^= 1; }
     __device__ void begin_tile(bool is_first, bool is_last) {
         is_first_ = is_first;
         is_last_ = is_last;
     }
-    /// The next stage of the ring, which is `number` of the rows, when it is there.
+    /// Waits for the next stage of the ring, which is stage `number` of the rows.
     __device__ Stage next(int number) {
         assert(number >= 0 && number < shape_.stages);
         if (is_first_) wait(&shared_.queries_full[number], query_parity_);
@@ -182,7 +182,7 @@ class Multiplier {
         arrive(&shared_.empty[stage.slot]);
         if (is_last_) arrive(&shared_.queries_empty[stage.number]);
     }
-    /// Half of the columns; add: 0 if the stage is the tile's first.
+    /// One half of the columns; add: 0 for the first stage of a tile.
     template <int half, int n_steps = steps>
     __device__ void multiply(int (&sums)[128], const Stage& stage, int add) const {
         const std::uint64_t a = a_ + stage.number * (query_stage_bytes >> 4);
@@ -191,7 +191,7 @@ class Multiplier {
         for (int k = 0; k < n_steps; ++k)
             multiply_128<half>(sums, a + k * step, b + k * step, k > 0 ? 1 : add);
     }
-    /// Both halves of a stage that is not the first, in two groups.
+    /// Both halves of a later stage, in two wgmma groups.
     __device__ void multiply_whole(int (&sums)[128], const Stage& stage) const {
         if (stage.number < shape_.stages - 1)
             multiply_halves<steps>(sums, stage);
@@ -207,7 +207,7 @@ class Multiplier {
         multiply<1, n_steps>(sums, stage, 1);
         commit_products();
     }
-    // In units of 16 bytes, as operands are.
+    // In units of 16 bytes, as in matrix descriptors.
     static constexpr std::uint64_t step = step_dim >> 4, half_b = (tile_train / 2 * stage_dim) >> 4;
     const Shape& shape_;
     const Shared& shared_;
@@ -217,10 +217,10 @@ class Multiplier {
     bool is_first_ = false, is_last_ = false;
 };
 
-/// Two warp groups multiply and compare; `group` is 0 or 1.
+/// Consumer warp group 0 or 1: multiplies and compares.
 ///
-/// The first and the last stage of a tile are multiplied half by half: the first half of this tile while the
-/// second half of the tile before is compared, and the second half while the first is.
+/// The first and the last stage of a tile are multiplied as two halves: the first half of this tile while the
+/// second half of the previous tile is compared, and the second half while the first is.
 template <bool sampling, int tail>
 __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared& shared, int group) {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
@@ -237,7 +237,7 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
         Comparer<sampling> comparer(pass, piece, row);
         multiplier.begin_piece();
         const int end = piece.first_tile + piece.n_tiles;
-        const std::int32_t* before = nullptr;  // of the tile whose second half is still to be compared
+        const std::int32_t* before = nullptr;  // bias of the tile whose second half is still to be compared
         for (int t = piece.first_tile; t < end; ++t) {
             multiplier.begin_tile(t == piece.first_tile, t == end - 1);
             const std::int32_t* bias = shared.bias + bias_slot * tile_train;
@@ -247,7 +247,7 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
             begin_products();
             multiplier.template multiply<0>(sums, held, 0);
             commit_products();
-            wait_products<1>();  // waits for nothing; the compiler wants to see that the second half is done
+            wait_products<1>();  // never waits, but ptxas needs it to know that the second half is done
             if (before != nullptr) comparer.template compare<1>(sums, t - 1, before);
             begin_products();
             multiplier.template multiply<1>(sums, held, 0);
@@ -297,7 +297,7 @@ __global__ void __launch_bounds__(threads, 1)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) std::uint8_t shared_bytes[];
     assert(shared_address(shared_bytes) % 1024 == 0 && blockDim.x == threads);
-    assert(shape.stages <= most_stages && shape.ring <= most_ring && pass.dim <= shape.stages * stage_dim);
+    assert(shape.stages <= max_stages && shape.ring <= max_ring && pass.dim <= shape.stages * stage_dim);
     const Shared shared(shared_bytes, shape);
     if (threadIdx.x == 0) {
         for (int slot = 0; slot < shape.ring; ++slot) {
@@ -323,19 +323,19 @@ __global__ void __launch_bounds__(threads, 1)
 #endif
 }
 
-/// cuTensorMapEncodeTiled, asked from the driver, so that the program starts where there is none.
+/// cuTensorMapEncodeTiled, looked up at run time, so that the program starts without a driver.
 PFN_cuTensorMapEncodeTiled_v12000 map_encoder() {
     void* function = nullptr;
     cudaDriverEntryPointQueryResult found{};
     check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault,
                                            &found),
-          "asking the driver for tensor maps");
+          "looking up cuTensorMapEncodeTiled");
     if (found != cudaDriverEntryPointSuccess)
         throw DeviceError("GPU: the driver has no tensor maps; expected one for CUDA 12 or later");
     return reinterpret_cast<PFN_cuTensorMapEncodeTiled_v12000>(function);
 }
 
-/// 8-bit rows as boxes of 128 bytes × `box_rows` consecutive rows, zero beyond `cols` and the last row.
+/// A tensor map of 8-bit rows in boxes of 128 bytes × `box_rows` rows, zero beyond `cols` and the last row.
 CUtensorMap map_of(const ByteRows& rows, int box_rows) {
     CUtensorMap map{};
     const cuuint64_t size[] = {static_cast<cuuint64_t>(rows.cols), static_cast<cuuint64_t>(rows.n)};
@@ -346,7 +346,7 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
                       CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                       CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (status != CUDA_SUCCESS)
-        throw DeviceError("GPU: making a tensor map failed with code " + std::to_string(status));
+        throw DeviceError("GPU: encoding a tensor map failed with code " + std::to_string(status));
     return map;
 }
 
@@ -363,7 +363,7 @@ void load(int dim) {
 
 template <bool sampling>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
-    require(pass.dim >= 1 && pass.dim <= most_stages * stage_dim, "1 to 1,024 pixels");
+    require(pass.dim >= 1 && pass.dim <= max_stages * stage_dim, "1 to 1,024 pixels");
     require(train.aligned(row_bytes) && query.aligned(row_bytes), "rows at multiples of 32 bytes");
     require(train.n % tile_train == 0 &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
@@ -381,7 +381,7 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
 
 Refusal supports(const Problem& problem, int compute_capability) {
     if (compute_capability / 10 != 9) return "tensor_sm90 needs compute capability 9.0";
-    if (problem.dim > most_stages * stage_dim)
+    if (problem.dim > max_stages * stage_dim)
         return "tensor_sm90 takes images of at most 1,024 pixels, which stay in shared memory";
     return std::nullopt;
 }
@@ -389,7 +389,7 @@ Refusal supports(const Problem& problem, int compute_capability) {
 }  // namespace
 
 extern const TensorKernel tensor_sm90{
-    "tensor_sm90", "wgmma on tiles of 128 x 256 by the bulk tensor copy engine; compute capability 9.0",
+    "tensor_sm90", "wgmma on tiles of 128 x 256, loaded by TMA; compute capability 9.0",
     supports,      launch<true>,
     launch<false>, load};
 

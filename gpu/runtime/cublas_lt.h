@@ -1,7 +1,7 @@
 #pragma once
-/// cuBLASLt, loaded when it is first asked for: the program builds and starts where it is missing. Declared
-/// here is the little that is called, as cuBLAS 12 and 13 have it, so that building needs no header either;
-/// tests/gpu/runtime/cublas_lt_test.cu compares it with the header where there is one.
+/// cuBLASLt, loaded on first use: the program builds and starts without it. The few functions that are called are
+/// declared here, as in cuBLAS 12 and 13, so that building needs no header either;
+/// tests/gpu/runtime/cublas_lt_test.cu compares the declarations with the header if it is installed.
 
 #include <cuda_runtime.h>
 
@@ -57,10 +57,10 @@ struct Library {
                      void* workspace, std::size_t workspace_bytes, cudaStream_t);
 };
 
-/// What is missing; empty where the library is there.
+/// What is missing; empty if the library is there.
 Refusal refuse();
 
-/// The library, and its handle for the current device. Throws DeviceError where it is missing.
+/// The library, and its handle for the current device. Throws DeviceError if it is missing.
 const Library& library();
 Handle handle();
 

@@ -24,11 +24,11 @@ class DeviceBuffer {
     }
     ~DeviceBuffer() { cudaFree(d_data_); }
 
-    /// At least so many elements; new memory, whose contents are lost, where there are fewer. Returns whether
-    /// it is new. Nothing that is queued uses the old one.
+    /// Ensures at least `size` elements. Returns whether the memory is new; then the contents are lost, and nothing
+    /// queued may use the old memory.
     bool reserve(std::size_t size) {
         if (size <= size_) return false;
-        *this = DeviceBuffer();  // gives the old memory back first
+        *this = DeviceBuffer();  // frees the old memory first
         *this = DeviceBuffer(size);
         return true;
     }

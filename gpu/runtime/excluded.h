@@ -6,8 +6,7 @@
 
 namespace knn::gpu {
 
-/// Which training image each query of a batch is, as kernels see it; `begin`: the number of the batch's first
-/// query in the search.
+/// `Exclude` for a batch, as a kernel argument; `begin`: the index of the batch's first query in the search.
 struct Excluded {
     std::int64_t first = -1, n = 1, m = 1, begin = 0;
 
@@ -16,7 +15,7 @@ struct Excluded {
         : first(exclude.first), n(exclude.n), m(exclude.m), begin(batch_begin) {}
 
     __host__ __device__ bool any() const { return first >= 0; }
-    /// The index of that image; 2³² − 1, which no image has, where there is none.
+    /// The index of that training image; 2³² − 1, which no image has, if there is none.
     __host__ __device__ std::uint32_t of(std::int64_t query) const {
         return any() ? static_cast<std::uint32_t>(first + (begin + query) * n / m) : 0xffffffffu;
     }

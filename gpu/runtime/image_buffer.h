@@ -7,13 +7,13 @@
 
 namespace knn::gpu {
 
-/// 8-bit images on the device. Rows begin at multiples of 4 bytes, so images of such a size have no gaps and
-/// are uploaded in one piece.
+/// 8-bit images on the device. Rows are aligned to 4 bytes, so images whose size is a multiple of 4 are contiguous
+/// and uploaded with one copy.
 class ImageBuffer {
   public:
     static std::int64_t pitch_of(std::int64_t dim) { return round_up(dim, 4); }
 
-    /// Uninitialized memory for n images, kept where there is enough.
+    /// Uninitialized memory for n images; keeps the present memory if it is large enough.
     void reserve(std::int64_t n, std::int64_t dim) {
         bytes_.reserve(static_cast<std::size_t>(n * pitch_of(dim)));
     }
@@ -26,7 +26,7 @@ class ImageBuffer {
     DeviceBuffer<std::uint8_t> bytes_;
 };
 
-/// Queues the copy of images to `to`, which has as many.
+/// Queues the copy of images to `to`, which has the same number of rows.
 inline void enqueue_upload(const Rows& from, const ByteRows& to, cudaStream_t stream) {
     const auto dim = static_cast<std::size_t>(from.dim), n = static_cast<std::size_t>(from.count);
     if (to.pitch_bytes == dim)

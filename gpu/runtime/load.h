@@ -4,8 +4,8 @@
 
 namespace knn::gpu {
 
-/// Loads kernels onto the current device, which otherwise happens at their first launch and then takes longer
-/// than many a search.
+/// Loads kernels onto the current device. Otherwise their first launch loads them, which takes longer than a
+/// small search.
 template <class... Kernels>
 void load_kernels(Kernels... kernels) {
     cudaFuncAttributes attributes{};
@@ -13,7 +13,7 @@ void load_kernels(Kernels... kernels) {
      ...);
 }
 
-/// What a strategy needs that has nothing to load.
+/// For strategies that have nothing to load.
 inline void load_nothing(const Problem&) {}
 
 }  // namespace knn::gpu

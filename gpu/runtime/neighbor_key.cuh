@@ -1,6 +1,6 @@
 #pragma once
-/// A neighbor as one number that orders as neighbors do. Selectors and the fused search sort these;
-/// `bitonic` has narrower ones of its own.
+/// A neighbor as one number, in the order of neighbors. Selectors and the fused search sort these; `bitonic` has
+/// its own narrower keys.
 
 #include <cassert>
 #include <cstdint>

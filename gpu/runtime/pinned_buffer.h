@@ -25,7 +25,7 @@ class PinnedBuffer {
     }
     ~PinnedBuffer() { cudaFreeHost(data_); }
 
-    /// At least so many elements; what was there is lost where memory is new.
+    /// Ensures at least `size` elements; new memory loses the contents.
     void reserve(std::size_t size) {
         if (size <= size_) return;
         *this = PinnedBuffer();

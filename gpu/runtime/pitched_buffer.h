@@ -30,7 +30,7 @@ class PitchedBuffer {
     ~PitchedBuffer() { cudaFree(rows_.d_data); }
 
     const PitchedRows<T>& rows() const { return rows_; }
-    /// The first n rows alone.
+    /// The first n rows.
     PitchedRows<T> first(std::int64_t n) const {
         PitchedRows<T> view = rows_;
         view.n = n;

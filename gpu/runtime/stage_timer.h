@@ -9,11 +9,11 @@
 
 namespace knn::gpu {
 
-/// The stages of one batch: an event before and after each, and what it moved and computed. Where a stage
-/// follows another on the same stream, one event stands between them.
+/// The stages of one batch: an event before and after each, and its bytes and operations. Consecutive stages on
+/// the same stream share the event between them.
 class StageTimer {
   public:
-    /// Queues `work`; returns the event behind it.
+    /// Queues `work`; returns the event after it.
     template <class Work>
     cudaEvent_t time(cudaStream_t stream, Stage what, Work&& work) {
         if (stages_.empty() || stages_.back().stream != stream) record(stream);
@@ -26,7 +26,7 @@ class StageTimer {
     cudaEvent_t last() const { return events_[used_ - 1]; }
     /// Waits for the last stage.
     void synchronize() const { events_[used_ - 1].synchronize(); }
-    /// All stages have passed; the timer is empty afterwards.
+    /// Call when all stages have finished; empties the timer.
     void add_to(Timeline& timeline) {
         for (Timed& timed : stages_) {
             timed.stage.launches = 1;

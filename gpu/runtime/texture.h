@@ -1,5 +1,5 @@
 #pragma once
-/// Textures over memory that somebody else owns.
+/// Textures over memory that they do not own.
 
 #include <cuda_runtime.h>
 
@@ -13,7 +13,7 @@ namespace knn::gpu {
 struct TextureLimits {
     std::int64_t width = 0, height = 0, pitch_bytes = 0;
 };
-/// Of the current device; what all devices so far have where there is none.
+/// Of the current device; if there is none, what all devices so far have.
 TextureLimits texture_limits();
 
 /// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues

@@ -1,5 +1,5 @@
 #pragma once
-/// What kernels get: views of arrays that somebody else owns. Pitches are in bytes, strides in elements.
+/// Arguments of kernels: non-owning views of arrays. Pitches are in bytes, strides in elements.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 #pragma once
-/// What the lanes of a warp do together. All of them are called by the whole warp.
+/// Warp primitives. Every function is called by the whole warp.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ namespace knn::gpu {
 inline constexpr int warp_size = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
-/// The values of all lanes combined, on every lane.
+/// Reductions over all lanes; every lane gets the result.
 template <class T, class Combine>
 __device__ inline T warp_reduce(T value, Combine combine) {
 #pragma unroll
@@ -35,7 +35,7 @@ __device__ inline std::int32_t warp_max(std::int32_t value) {
     return warp_reduce(value, [](std::int32_t a, std::int32_t b) { return max(a, b); });
 #endif
 }
-/// All bits set where any lane has one, on cards that cannot tell which.
+/// The bitwise or of all lanes. Before compute capability 8.0: all bits set if any lane has one.
 __device__ inline unsigned warp_or(unsigned bits) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(all_lanes, bits);

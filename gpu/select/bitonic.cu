@@ -1,18 +1,17 @@
 // A bitonic sort of each query's whole row of distances (seed 003, §2; seed 000, §4.4.3).
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors: the k first of each sorted row
-// keys    distance << 32 | index, so equal distances come in order of index. The row is padded to the
-//         next power of two (at least 1,024) with a sentinel above every key; because k <= n_train it
-//         never comes out.
-// launch  a block of 2^(log_keys − 5) threads holds 2^log_keys keys, 32 in each thread's registers. Up to
-//         8,192 keys a row is one block. On cards whose blocks can form clusters (compute capability 9.0)
-//         a row of up to 131,072 keys is a cluster of 1 to 8 blocks of 16,384 that read each other's
-//         shared memory. Beyond that, and on other cards, blocks sort pieces of 8,192 keys in a
-//         workspace, and steps of 8,192 and more run over the workspace. Blocks of different queries run
-//         side by side.
-// limits  n_train <= 2²⁶; the workspace holds as many rows at once as fit 256 MiB, at least one
-// work    p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million a row for MNIST
+// out     n_query × k neighbors: the first k of each sorted row
+// keys    distance << 32 | index, so equal distances are ordered by index. The row is padded to the next
+//         power of two (at least 1,024) with a sentinel above every key; k <= n_train, so it is never
+//         returned.
+// launch  a block of 2^(log_keys − 5) threads holds 2^log_keys keys, 32 in registers per thread. A row of up
+//         to 8,192 keys is one block. On cards with thread block clusters (compute capability 9.0) a row of
+//         up to 131,072 keys is a cluster of 1 to 8 blocks of 16,384 keys that read each other's shared
+//         memory. Longer rows, and all on other cards: blocks sort pieces of 8,192 keys in a workspace, and
+//         steps of 8,192 and more run over the workspace. Blocks of different queries run concurrently.
+// limits  n_train <= 2²⁶; the workspace holds as many rows at once as fit in 256 MiB, at least one
+// work    p/2 · log p · (log p + 1)/2 compare-exchanges for p padded keys: 4.5 million per row for MNIST
 
 #include <cooperative_groups.h>
 
@@ -32,9 +31,9 @@ using namespace bitonic;
 namespace cg = cooperative_groups;
 
 constexpr int min_log_keys = 10;      // of one block: 32 threads
-constexpr int piece_log_keys = 13;    // 64 KiB, which every card has
-constexpr int cluster_log_keys = 14;  // 128 KiB: fewer blocks a row, so fewer steps between blocks
-constexpr int max_cluster = 8;        // what every card with clusters can launch
+constexpr int piece_log_keys = 13;    // 64 KiB, available on every card
+constexpr int cluster_log_keys = 14;  // 128 KiB: fewer blocks per row, so fewer steps between blocks
+constexpr int max_cluster = 8;        // the portable cluster size
 constexpr int max_log_row = index_bits;
 constexpr std::size_t workspace_goal = std::size_t{256} << 20;
 constexpr int step_threads = 256;
@@ -43,7 +42,7 @@ int log_padded(std::int64_t n_train) {
     return std::max(min_log_keys, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n_train - 1))));
 }
 
-/// Threads of a block, and how many blocks share a multiprocessor's registers.
+/// Threads per block, and resident blocks per multiprocessor.
 constexpr int threads_of(int log_keys) {
     return 1 << (log_keys - log_window);
 }
@@ -85,7 +84,8 @@ __global__ void __launch_bounds__(threads_of(cluster_log_keys), blocks_of(cluste
 #endif
 }
 
-/// Sorts pieces of 8,192 keys, alternately up and down, into the workspace. Grid: pieces of a row, rows.
+/// Sorts pieces of 8,192 keys, alternately ascending and descending, into the workspace. Grid: pieces of a
+/// row, rows.
 __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_log_keys))
     piece_sort_kernel(DistanceRows in, std::int64_t first_row, Key* d_keys) {
     extern __shared__ Key shared[];
@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(step_threads)
     d_row[first + (std::int64_t{1} << level)] = b;
 }
 
-/// The steps below 8,192 of a merge stage; after the last stage also the row's k first. Grid: pieces of a
-/// row, rows.
+/// The steps below 8,192 of a merge stage; after the last stage also writes the row's first k. Grid: pieces
+/// of a row, rows.
 __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_log_keys))
     piece_merge_kernel(Key* d_keys, int stage, bool last, NeighborRows out, std::int64_t first_row) {
     extern __shared__ Key shared[];
@@ -189,7 +189,7 @@ void enqueue_workspace(const DistanceRows& in, const NeighborRows& out, int log_
     }
 }
 
-/// Whether this card sorts such a row in a cluster.
+/// Whether this card sorts rows of this size in a cluster.
 bool fits_cluster(int log_row) {
     return log_row - cluster_log_keys <= std::countr_zero(unsigned{max_cluster}) &&
            device_attribute(cudaDevAttrClusterLaunch) != 0 &&

@@ -1,13 +1,13 @@
 #pragma once
-/// The part of a bitonic sort that one block does: up to 16,384 keys, 32 in each thread's registers.
+/// The part of a bitonic sort within one block: up to 16,384 keys, 32 in registers per thread.
 ///
-/// Position e of a key in the block is a number of log_keys bits. At any time a thread holds the 32 keys
-/// whose positions differ in 5 neighboring bits, the window; steps of those 5 distances then need no other
-/// thread. Between windows the keys cross through shared memory. Position e is kept at e ^ ((e >> 5) & 15):
-/// 16 neighboring threads then meet 16 different pairs of banks, wherever the window is.
+/// A key's index e in the block has log_keys bits. At any time a thread holds the 32 keys whose indices
+/// differ in 5 adjacent bits, the window; steps of those 5 distances need no communication. Between windows
+/// the keys are exchanged through shared memory. Key e is stored at e ^ ((e >> 5) & 15), so that 16
+/// consecutive threads access 16 different pairs of banks for every window.
 ///
-/// Stage s merges runs of 2^(s−1) keys into runs of 2^s, ascending where bit s of the position in the whole
-/// row is 0; its level l compares positions that differ in bit l.
+/// Stage s merges runs of 2^(s−1) keys into runs of 2^s, ascending where bit s of the index in the whole row
+/// is 0; its level l compares indices that differ in bit l.
 
 #include <cooperative_groups.h>
 
@@ -35,8 +35,8 @@ __device__ inline Neighbor neighbor_of(Key key) {
     return {static_cast<std::uint32_t>(key >> index_bits), static_cast<std::uint32_t>(key & index_mask)};
 }
 
-/// a > b. One instruction of the otherwise idle double unit on cards that have it in full, two integer ones
-/// elsewhere.
+/// a > b. One instruction of the otherwise idle FP64 unit on cards with full FP64 rate, else two integer
+/// ones.
 __device__ inline bool greater(Key a, Key b) {
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900
     return __longlong_as_double(static_cast<long long>(a)) > __longlong_as_double(static_cast<long long>(b));
@@ -55,14 +55,14 @@ __device__ inline void compare_exchange(Key& a, Key& b, bool ascending) {
 template <int log_keys>
 class BlockSort {
   public:
-    /// shared: 2^log_keys keys; piece: which part of the row this block holds.
+    /// shared: 2^log_keys keys; piece: the part of the row that this block holds.
     __device__ BlockSort(Key* shared, unsigned piece)
         : shared_(shared), piece_begin_(static_cast<int>(piece) << log_keys) {
         assert(blockDim.x == 1u << (log_keys - log_window));
         move_window(top_shift);
     }
 
-    /// Takes this piece's distances of a row of n; the sentinel beyond its end.
+    /// Loads this piece's distances of a row of n; the sentinel beyond its end.
     __device__ void load(const std::uint32_t* d_row, int n) {
         assert(n <= 1 << index_bits);
 #pragma unroll
@@ -72,7 +72,7 @@ class BlockSort {
         }
     }
 
-    /// Takes, or leaves, this piece of a row of keys.
+    /// Loads, or stores, this piece of a row of keys.
     __device__ void load(const Key* d_row) {
 #pragma unroll
         for (int r = 0; r < window_keys; ++r)
@@ -93,7 +93,7 @@ class BlockSort {
             merge_block(stage);
     }
 
-    /// The levels of `stage` that stay inside the block.
+    /// The levels of `stage` within the block.
     __device__ void merge_block(int stage) {
         for (int top = min(stage, log_keys) - 1; top >= 0; top -= log_window) {
             const int shift = max(top - log_window + 1, 0);
@@ -102,9 +102,9 @@ class BlockSort {
         }
     }
 
-    /// A level between blocks of the cluster: compares with the partner's key of the same position and keeps
-    /// one of the two. Keys are taken in the window where neighboring threads hold neighboring keys: what
-    /// crosses between multiprocessors travels in units of 32 bytes.
+    /// A level between blocks of the cluster: compares with the partner's key of the same index and keeps one
+    /// of the two. Uses the window in which consecutive threads hold consecutive keys, because distributed
+    /// shared memory transfers units of 32 bytes.
     __device__ void exchange_blocks(int stage, int level) {
 #if __CUDA_ARCH__ >= 900
         auto cluster = cooperative_groups::this_cluster();
@@ -123,11 +123,11 @@ class BlockSort {
             key_[r] = greater(mine, other) == keep_smaller ? other : mine;
             if (r % 8 == 7) asm volatile("" ::: "memory");  // more loads in flight would spill registers
         }
-        cluster.sync();  // nobody overwrites keys that a partner still reads
+        cluster.sync();  // partners have read the keys
 #endif
     }
 
-    /// The k first keys of the row, from the block that holds them.
+    /// The first k keys of the row, from the block that holds them.
     __device__ void write_first(Neighbor* d_out, int k) {
 #pragma unroll
         for (int r = 0; r < window_keys; ++r) {
@@ -160,9 +160,8 @@ class BlockSort {
         first_ = ((thread >> shift) << (shift + log_window)) | low;
         first_slot_ = swizzle(first_);
     }
-    /// Where in shared memory the keys of the window stand. swizzle() is linear in the bits, so each slot is
-    /// one XOR away from another; `shift` is hidden from the compiler, which would keep all the slots in
-    /// registers otherwise.
+    /// Shared-memory slots of the window's keys. swizzle() is linear in the bits, so slots differ by an XOR;
+    /// `shift` is hidden from the compiler, which would otherwise keep all slots in registers.
     struct Slots {
         int of[window_keys];
         __device__ Slots(int first, int shift) {
@@ -184,7 +183,7 @@ class BlockSort {
         for (int r = 0; r < window_keys; ++r)
             shared_[slots.of[r]] = key_[r];
     }
-    /// One barrier is enough: a thread puts keys only where it alone took keys last.
+    /// One barrier is enough: a thread writes only slots that it alone read last.
     __device__ void change_window(int shift) {
         put_window();
         __syncthreads();

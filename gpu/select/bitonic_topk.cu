@@ -1,17 +1,16 @@
-// A bitonic sort that keeps only the k best while it merges (the truncated bitonic sort that seed 001
+// A bitonic sort that keeps only the k best while merging (the truncated bitonic sort that seed 001
 // compares with).
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out     n_query × k neighbors
-// launch  a block of 128 threads a query. K = k rounded up to a power of two, at least 128. Distances
-//         below the K-th best so far are gathered in a buffer; when it may not hold the next 128, its 2 ·
-//         K keys are sorted and merged with the K best: the smaller of best[i] and buffer[K − 1 − i] make
-//         a bitonic sequence of the K smallest. Four loads are in flight while their predecessors are
-//         gathered.
+// launch  one block of 128 threads per query. K = k rounded up to a power of two, at least 128. Distances
+//         below the K-th best so far are gathered in a buffer; when the next 128 may not fit, its 2 · K keys
+//         are sorted and merged with the K best: the minima of best[i] and buffer[K − 1 − i] form a bitonic
+//         sequence of the K smallest. Four loads are in flight while the previous ones are gathered.
 // shared  K best and 2 · K gathered keys: at most 24 KiB
 // order   keys are distance << 32 | index
-// work    4 · n_train bytes and n_train comparisons a query; a sort of 2 · K keys for about every 2 · K
-//         survivors
+// work    4 · n_train bytes and n_train comparisons per query; a sort of 2 · K keys for about every 2 · K
+//         gathered keys
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"

@@ -3,17 +3,16 @@
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out        n_query × k neighbors
-// workspace  two arrays of keys, for as many rows at once as fit 256 MiB, at least one: the sections'
-//            best in order, ⌈n_train / 64⌉ runs of min(k, 64) keys a row; then what is left after each
-//            merge
-// launch     64 threads a section, 4 sections a block: every thread counts the rank of one distance and
-//            writes it to its place. Then two neighboring runs at a time become one of at most k keys: a
-//            thread finds the place of one key, its own index plus the number of smaller keys in the
-//            other run by binary search. ⌈log₂ sections⌉ rounds.
+// workspace  two arrays of keys, for as many rows at once as fit in 256 MiB, at least one: the sections'
+//            best in order, ⌈n_train / 64⌉ runs of min(k, 64) keys per row; then the runs after each merge
+// launch     64 threads per section, 4 sections per block: every thread computes the rank of one distance and
+//            writes its key there. Then pairs of adjacent runs are merged into one of at most k keys: a
+//            thread finds the rank of one key, its own index plus the number of smaller keys in the other
+//            run by binary search. ⌈log₂ sections⌉ rounds.
 // order      keys are distance << 32 | index, all different
 // limits     n_train <= 2³⁰
-// work       64 comparisons a distance, 3.8 million a row for MNIST (`rank` needs 3.6·10⁹); the merges
-//            write min(k, 64) / 64 of the row's keys, then half of that, and so on once runs have k keys
+// work       64 comparisons per distance, 3.8 million per row for MNIST (`rank` needs 3.6·10⁹); the merges
+//            write min(k, 64) / 64 of the row's keys, then half of that in each round once runs have k keys
 
 #include <algorithm>
 #include <cassert>
@@ -27,12 +26,12 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int section = 64, sections_a_block = 4;  // a block of one section would be gone too soon
-constexpr int threads = 256;                       // of a merge
+constexpr int section = 64, sections_per_block = 4;  // blocks of one section are too short-lived
+constexpr int threads = 256;                         // of a merge
 constexpr std::int64_t max_grid_y = 65'535;
 constexpr std::size_t workspace_goal = std::size_t{256} << 20;
 
-/// The rank of distance number `own` among those of its section; equals of lower index count as smaller.
+/// The rank of distance `own` in its section; equal distances of lower index count as smaller.
 __device__ int rank_of(int own, const std::uint32_t* distances) {
     const auto* four = reinterpret_cast<const uint4*>(distances);
     const std::uint32_t mine = distances[own];
@@ -56,24 +55,24 @@ __device__ int rank_of(int own, const std::uint32_t* distances) {
 
 /// Grid: sections of all rows / 4. d_runs: rows × sections × run keys; the last run of a row is filled with
 /// no_key.
-__global__ void __launch_bounds__(section* sections_a_block)
+__global__ void __launch_bounds__(section* sections_per_block)
     rank_section_kernel(DistanceRows in, std::int64_t first_row, unsigned rows, unsigned sections, int run,
                         NeighborKey* d_runs) {
-    __shared__ __align__(16) std::uint32_t distances[sections_a_block][section];
+    __shared__ __align__(16) std::uint32_t distances[sections_per_block][section];
     const int part = static_cast<int>(threadIdx.x) / section, own = static_cast<int>(threadIdx.x) % section;
-    const unsigned number = blockIdx.x * sections_a_block + part, row = number / sections;
+    const unsigned number = blockIdx.x * sections_per_block + part, row = number / sections;
     const std::int64_t t = std::int64_t{number % sections} * section + own;
     const bool inside = row < rows && t < in.cols;
-    // What fills the last section is of higher index than all that it may equal.
+    // Padding of the last section has higher indices than any equal distance.
     distances[part][own] = inside ? in.row(first_row + row)[t] : 0xffffffffu;
     __syncthreads();
     const int rank = rank_of(own, distances[part]);
-    assert(blockDim.x == section * sections_a_block && rank >= 0 && rank < section && run <= section);
+    assert(blockDim.x == section * sections_per_block && rank >= 0 && rank < section && run <= section);
     if (row < rows && rank < run)
         d_runs[std::int64_t{number} * run + rank] = inside ? key_of(distances[part][own], t) : no_key;
 }
 
-/// How many of the keys, which ascend, are smaller than the key, or equal to it where `equal` is 1.
+/// How many of the ascending keys are smaller than `key`, or also equal to it if `equal` is 1.
 __device__ unsigned count_before(const NeighborKey* d_keys, unsigned size, NeighborKey key, unsigned equal) {
     unsigned begin = 0;
     while (size > 0) {
@@ -85,10 +84,10 @@ __device__ unsigned count_before(const NeighborKey* d_keys, unsigned size, Neigh
     return begin;
 }
 
-/// One round: runs 2i and 2i + 1 of `run` keys become run i of `merged` <= 2 · `run` keys. Of equal keys,
-/// which are all no_key, those of the left run come first, so every place is filled; the last of an odd
-/// number of runs is filled up with no_key. Grid: keys of a row / 256 × rows. The last round has one run left
-/// and writes neighbors.
+/// One round: merges runs 2i and 2i + 1 of `run` keys into run i of `merged` <= 2 · `run` keys. Equal keys
+/// are all no_key; those of the left run come first, so every slot is written. The last of an odd number of
+/// runs is padded with no_key. Grid: keys of a row / 256 × rows. The last round has one run and writes
+/// neighbors.
 __global__ void __launch_bounds__(threads)
     merge_kernel(const NeighborKey* d_from, unsigned runs, unsigned run, NeighborKey* d_to, unsigned merged,
                  Neighbor* d_out) {
@@ -114,7 +113,7 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-/// A row's runs after the sections were ranked, and how many rows the workspace holds.
+/// A row's runs after ranking the sections, and how many rows the workspace holds.
 struct Plan {
     std::int64_t sections, rows;
     int run;
@@ -122,8 +121,7 @@ struct Plan {
 
     explicit Plan(const Problem& problem)
         : sections(divide_up(problem.n_train, section)), run(std::min(problem.k, section)) {
-        // An odd run left over is copied to a place for two; runs stop growing at k, so that is k keys at
-        // most.
+        // An unpaired run is copied to a slot for two; runs have at most k keys, so that adds at most k.
         const std::size_t row_bytes =
             static_cast<std::size_t>(sections * run + problem.k) * sizeof(NeighborKey);
         rows = std::clamp(static_cast<std::int64_t>(workspace_goal / row_bytes), std::int64_t{1},
@@ -168,8 +166,8 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        const std::int64_t blocks = divide_up(rows * plan.sections, sections_a_block);
-        rank_section_kernel<<<grid_size(blocks), section * sections_a_block, 0, stream>>>(
+        const std::int64_t blocks = divide_up(rows * plan.sections, sections_per_block);
+        rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
             in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
         check_launch("launching the ranks of block_rank_merge");
         enqueue_merges(plan, rows, d_keys, d_spare, out.k, out.d_data + row * out.k, stream);

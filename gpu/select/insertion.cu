@@ -1,12 +1,12 @@
-// One thread a query, insertion into its sorted list of the k best (seed 000, §4.4.1).
+// One thread per query, insertion into its sorted list of the k best (seed 000, §4.4.1).
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors, which is also where the lists stand while they grow
-// launch  a thread a query; neighboring threads read different rows, so nothing is coalesced: the seed's
-//         point of departure, kept as it is. Small blocks spread few queries over many multiprocessors.
-// order   elements come in ascending index, and one goes behind its equals: (distance, index)
-// limits  k · n_train <= 2³², beyond which one thread would take minutes
-// work    n_train comparisons a query, and about k · k · ln(n_train / k) moves where the order is random
+// out     n_query × k neighbors, also the storage of the growing lists
+// launch  one thread per query; adjacent threads read different rows, so nothing is coalesced: the seed's
+//         starting point, kept unchanged. Small blocks spread few queries over many multiprocessors.
+// order   elements come in ascending index and are inserted after equal ones: (distance, index)
+// limits  k · n_train <= 2³²; above that one thread would take minutes
+// work    n_train comparisons per query, and about k · k · ln(n_train / k) moves for random order
 
 #include <cassert>
 
@@ -56,7 +56,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector insertion_selector{.name = "insertion",
-                                         .summary = "one thread a query, insertion into its k best",
+                                         .summary = "one thread per query, insertion into its k best",
                                          .supports = supports,
                                          .enqueue = enqueue};
 

@@ -2,13 +2,11 @@
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out     n_query × k neighbors
-// launch  a warp a query, so that reads are coalesced; the seed gives a query one thread. Where the seed
-//         overwrites what it has found, each search here looks for the smallest key above the last one:
-//         the matrix stays as it is.
+// launch  one warp per query, for coalesced reads; the seed uses one thread. The seed overwrites each
+//         minimum; here each search finds the smallest key above the last one, and the matrix is unchanged.
 // order   keys are distance << 32 | index
-// limits  k · n_train <= 2³³, beyond which a warp would take minutes
-// work    k · n_train comparisons and 4 · k · n_train bytes a query, from the L2 cache where a row stays
-//         there
+// limits  k · n_train <= 2³³; above that a warp would take minutes
+// work    k · n_train comparisons and 4 · k · n_train bytes per query, from the L2 cache if a row fits
 
 #include <cassert>
 

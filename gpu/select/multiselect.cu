@@ -1,24 +1,23 @@
-// Quick multi-select (seed 001): a row is divided by a pivot again and again, until what is left of the
-// pivots is the k smallest.
+// Quick multi-select (seed 001): repeatedly partitions a row by a pivot until the k smallest are left of the
+// pivots.
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out        n_query × k neighbors
-// workspace  two arrays of n_train keys for every row at once, as many rows as fit 4 GiB, at least one:
-//            the parts of a row move from one array to the other
-// launch     a warp a row, 4 rows a block, where rows are many and short; else a block of 256 threads a
-//            row. The seed goes by their number alone; on one H200 a block was faster for many rows too,
-//            once they were longer than 2,048. A tile of keys is divided in shared memory by warp ballots
-//            and population counts, which give every key its place without a prefix sum, and is written
-//            to both sides of the other array. A pass reads the part once.
-// pivot      the seed takes one at random. Here it is a key of a sample, chosen so that a little more
-//            than k keys lie below it: about 2 passes instead of log₂(n_train / k), the second over a
-//            small part. Progress is certain: a pivot has smaller keys in the sample.
-// shared     a tile or 2 k keys, whichever is more: 2 to 16 KiB a warp, 16 KiB a block
-// order      keys are distance << 32 | index, all different, so ties and equal rows divide like any
-//            other; the k that are kept are sorted in shared memory
+// workspace  two arrays of n_train keys per concurrent row, as many rows as fit in 4 GiB, at least one: each
+//            pass copies a part of the row from one array to the other
+// launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row.
+//            The seed decides by the number of rows alone; on one H200 a block was faster for many rows, too,
+//            if they were longer than 2,048. A tile of keys is partitioned in shared memory by warp ballots
+//            and population counts, which give every key its offset without a prefix sum, and is written
+//            to both ends of the other array. A pass reads the part once.
+// pivot      random in the seed. Here it is a key of a sample, chosen so that slightly more than k keys are
+//            below it: about 2 passes instead of log₂(n_train / k), the second over a small part. Progress
+//            is guaranteed: the sample has keys smaller than the pivot.
+// shared     a tile or 2 k keys, whichever is larger: 2 to 16 KiB per warp, 16 KiB per block
+// order      keys are distance << 32 | index, all different, so ties and constant rows need no special case;
+//            the k best are sorted in shared memory
 // limits     n_train <= 2³⁰
-// work       4 · n_train bytes read and 8 · n_train written a row, and a tenth of that for the second
-//            pass
+// work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
 #include "data/core/round_up.h"
 #include "gpu/select/multiselect.cuh"
@@ -33,12 +32,12 @@ namespace {
 using multiselect::Group;
 
 constexpr std::int64_t workspace_goal = std::int64_t{4} << 30;
-constexpr int block_warps = 8;   // of a block that has one row
-constexpr int rows_a_block = 4;  // where a warp has a row
-constexpr std::int64_t longest_of_a_warp = 2048;
+constexpr int block_warps = 8;     // with one block per row
+constexpr int rows_per_block = 4;  // with one warp per row
+constexpr std::int64_t max_warp_row = 2048;
 
-/// Grid: groups of `rows_a_block` rows (1 where all warps of the block share a row). d_arrays: two of n_train
-/// keys a row.
+/// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
+/// row.
 template <int warps, int rows>
 __global__ void __launch_bounds__(Group<warps>::threads* rows)
     multiselect_kernel(DistanceRows in, NeighborRows out, std::int64_t first_row, std::int64_t n_rows,
@@ -90,12 +89,12 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     check_arrays(supports(problem), problem, in, out);
     auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
     const std::int64_t group = rows_at_once(problem);
-    const bool warp_a_row = problem.n_train <= longest_of_a_warp &&
-                            problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
+    const bool warp_per_row = problem.n_train <= max_warp_row &&
+                              problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const std::int64_t rows = std::min(group, out.n_query - row);
-        if (warp_a_row) {
-            enqueue_rows<1, rows_a_block>(in, out, row, rows, d_arrays, stream);
+        if (warp_per_row) {
+            enqueue_rows<1, rows_per_block>(in, out, row, rows, d_arrays, stream);
         } else {
             enqueue_rows<block_warps, 1>(in, out, row, rows, d_arrays, stream);
         }
@@ -105,7 +104,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector multiselect_selector{
-    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block a row", supports,
+    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row", supports,
     workspace_bytes, enqueue};
 
 }  // namespace knn::gpu

@@ -8,8 +8,8 @@
 
 namespace knn::gpu::multiselect {
 
-/// Keys of a row, or a part of them, that still have to be divided: `count` keys from place `begin` of the
-/// matrix row (array −1) or of one of the two arrays in the workspace.
+/// A part of a row that is still to be partitioned: `count` keys from index `begin` of the matrix row
+/// (array −1) or of one of the two arrays in the workspace.
 struct Part {
     int array;
     unsigned begin, count;
@@ -19,9 +19,9 @@ struct Part {
 template <int warps>
 struct Group {
     static constexpr int threads = warps * warp_size;
-    static constexpr int per_thread = 8;               // keys that a thread divides at a time
-    static constexpr int tile = threads * per_thread;  // keys that pass through shared memory at a time
-    static constexpr int sample = warps == 1 ? 128 : threads;  // keys among which the pivot is chosen
+    static constexpr int per_thread = 8;                       // keys per thread and tile
+    static constexpr int tile = threads * per_thread;          // keys in shared memory at a time
+    static constexpr int sample = warps == 1 ? 128 : threads;  // keys from which the pivot is chosen
 
     __device__ static int rank() { return static_cast<int>(threadIdx.x) % threads; }
     /// A barrier, for memory too.
@@ -34,9 +34,9 @@ struct Group {
     }
 };
 
-/// Keys in shared memory that a group needs: its tile, its sample, and the part that is sorted at the end.
-/// That has room for 2 k: a part of fewer need not be divided to have about k below a pivot, and a left part
-/// smaller than k, which is kept, can be sorted and written at once.
+/// Keys in shared memory per group: its tile, its sample, and the part that is sorted at the end. The latter
+/// has 2 k keys: smaller parts need no further partitioning, and a left part smaller than k, which is kept,
+/// can be sorted and written at once.
 template <int warps>
 int capacity_for(int k) {
     int capacity = std::max(Group<warps>::tile, Group<warps>::sample);
@@ -60,9 +60,8 @@ class Select {
         assert((capacity & (capacity - 1)) == 0);
     }
 
-    /// The k smallest keys in order. What lies right of a pivot is remembered by its place, not copied: a
-    /// stack, of one entry, because a left part that is too small for what is needed fits shared memory and
-    /// is sorted at once.
+    /// The k smallest keys in order. The part right of a pivot is remembered by its range, not copied. One
+    /// entry is enough, because a left part with too few keys fits in shared memory and is sorted at once.
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
         assert(k <= n_train && 2 * k <= capacity_);
         Part part{-1, 0, n_train}, rest{};
@@ -91,9 +90,9 @@ class Select {
         return part.array < 0 ? key_of(d_row_[i], i) : d_array_[part.array][part.begin + i];
     }
 
-    /// A key of the part with smaller ones in it, and with about `need` of them: a key of such a rank among a
-    /// sample, one at random of every stretch of the part. Two deviations above, because too small a left
-    /// part costs more than one that is too large.
+    /// A key of the part with at least one and about `need` smaller ones: the key of the matching rank in a
+    /// stratified random sample. Two standard deviations above, because too small a left part costs more than
+    /// one that is too large.
     __device__ NeighborKey choose_pivot(const Part& part, unsigned need, unsigned round) {
         constexpr int sample = Threads::sample;
         for (int i = Threads::rank(); i < sample; i += Threads::threads) {
@@ -114,16 +113,16 @@ class Select {
         }
         Threads::sync();
         const NeighborKey pivot = shared_[counts_[0]];
-        Threads::sync();  // everybody has it before shared memory is used again
+        Threads::sync();  // all have read it before shared memory is reused
         return pivot;
     }
 
-    /// One pass: copies the part to the other array, what is below the pivot from the left end, the rest from
-    /// the right end; returns how many are below. A tile is divided in shared memory first, so that each side
-    /// is written in one piece.
+    /// One pass: copies the part to the other array, keys below the pivot from the left end, the others from
+    /// the right end; returns how many are below. Tiles are partitioned in shared memory first, so that each
+    /// side is written contiguously.
     __device__ unsigned divide(const Part& part, NeighborKey pivot) {
         NeighborKey* d_to = d_array_[part.array == 0 ? 1 : 0];
-        unsigned left = part.begin, right = part.begin + part.count;  // the ends of what is written
+        unsigned left = part.begin, right = part.begin + part.count;  // write positions
         for (unsigned begin = 0; begin < part.count; begin += Threads::tile) {
             const unsigned size = min(unsigned{Threads::tile}, part.count - begin);
             NeighborKey key[Threads::per_thread];
@@ -144,8 +143,8 @@ class Select {
         return left - part.begin;
     }
 
-    /// Divides a tile in shared memory by warp ballots and population counts; returns how many keys are below
-    /// the pivot. They stand first, what is not below stands last, in any order.
+    /// Partitions a tile in shared memory by warp ballots and population counts: keys below the pivot first,
+    /// the others last, in any order; returns how many are below.
     __device__ unsigned stage(const NeighborKey (&key)[Threads::per_thread], NeighborKey pivot,
                               unsigned size) {
         const unsigned lane = threadIdx.x % warp_size, warp = Threads::rank() / warp_size;
@@ -186,7 +185,7 @@ class Select {
         return below;
     }
 
-    /// Takes a part that fits shared memory and sorts it there, by a bitonic sort padded to a power of two.
+    /// Loads a part that fits in shared memory and sorts it, by a bitonic sort padded to a power of two.
     __device__ void sort(const Part& part) {
         unsigned size = warp_size;
         while (size < part.count)

@@ -1,12 +1,12 @@
-// Every element counts its own rank (seed 000, §4.4.2, there called cuBubbleSort).
+// Every element computes its own rank (seed 000, §4.4.2, there called cuBubbleSort).
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out     n_query × k neighbors: an element of rank r < k writes itself to place r
-// launch  a thread an element, 256 elements of one query a block. All threads read the same distance at
-//         the same time, from global memory as in the seed, so a warp needs one read.
-// order   equals of lower index count as smaller: (distance, index)
-// limits  n_train <= 2¹⁸: with n_train² · n_query comparisons more would take minutes
-// work    n_train² comparisons a query: 3.6·10¹³ for MNIST
+// out     n_query × k neighbors: an element of rank r < k writes itself to out[r]
+// launch  one thread per element, 256 elements of one query per block. All threads read the same distance at
+//         the same time, from global memory as in the seed: one broadcast read per warp.
+// order   equal distances of lower index count as smaller: (distance, index)
+// limits  n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes
+// work    n_train² comparisons per query: 3.6·10¹³ for MNIST
 
 #include <cassert>
 
@@ -21,9 +21,9 @@ namespace {
 constexpr int threads = 256;
 
 __global__ void __launch_bounds__(threads)
-    rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_a_row) {
-    const std::int64_t q = blockIdx.x / blocks_a_row;
-    const std::int64_t t = blockIdx.x % blocks_a_row * threads + threadIdx.x;
+    rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_per_row) {
+    const std::int64_t q = blockIdx.x / blocks_per_row;
+    const std::int64_t t = blockIdx.x % blocks_per_row * threads + threadIdx.x;
     if (t >= in.cols) return;
     assert(q < out.n_query && in.cols <= std::int64_t{1} << 31);
     const std::uint32_t* row = in.row(q);
@@ -47,8 +47,8 @@ Refusal supports(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    const std::int64_t blocks_a_row = divide_up(problem.n_train, threads);
-    rank_kernel<<<grid_size(blocks_a_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_a_row);
+    const std::int64_t blocks_per_row = divide_up(problem.n_train, threads);
+    rank_kernel<<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
     check_launch("launching rank");
 }
 

@@ -1,14 +1,14 @@
-// Keep k candidates, replace the largest whenever a smaller one comes, order them at the end (seed 004,
+// Keeps k candidates, replaces the largest when a smaller one is found, sorts them at the end (seed 004,
 // §5.3).
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out     n_query × k neighbors
-// launch  a warp a query: 32 distances are compared with the largest candidate at once, and the few that
-//         are smaller replace it one after another; the seed gives a query one thread.
+// launch  one warp per query: 32 distances at a time are compared with the largest candidate, and the few
+//         that are smaller replace it one after another; the seed uses one thread per query.
 // shared  k keys for each of the block's 2 warps: at most 16 KiB
 // order   keys are distance << 32 | index
-// work    4 · n_train bytes and n_train comparisons a query; about k · ln(n_train / k) replacements where
-//         the order is random, each a search over k keys for the new largest; k searches to order them
+// work    4 · n_train bytes and n_train comparisons per query; for random order about k · ln(n_train / k)
+//         replacements, each a search over k keys for the new largest; k searches to sort them
 
 #include <cassert>
 
@@ -35,7 +35,7 @@ struct Candidates {
             worst = max(worst, keys[i]);
         return warp_max(worst);
     }
-    /// Keys are all different, so one lane finds `old`.
+    /// All keys differ, so exactly one lane finds `old`.
     __device__ void replace(NeighborKey old, NeighborKey by) const {
         for (int i = lane; i < k; i += warp_size)
             if (keys[i] == old) keys[i] = by;
@@ -53,7 +53,7 @@ struct Candidates {
     }
 };
 
-/// steps_ahead: loads of a thread in flight.
+/// steps_ahead: loads in flight per thread.
 template <int steps_ahead>
 __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceRows in, NeighborRows out) {
     extern __shared__ NeighborKey shared[];
@@ -94,7 +94,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     static_assert(warps * sizeof(NeighborKey) * max_k <= 48 << 10, "more must be asked for");
     const unsigned blocks = grid_size(divide_up(out.n_query, warps));
     const std::size_t shared_bytes = warps * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
-    // Where k is large, most of the time goes into replacing, and more registers only cost warps.
+    // For large k most of the time is spent replacing, and more registers only reduce occupancy.
     const auto kernel = problem.k <= 64 ? replace_max_kernel<8> : replace_max_kernel<4>;
     kernel<<<blocks, warps * warp_size, shared_bytes, stream>>>(in, out);
     check_launch("launching replace_max");

@@ -1,17 +1,17 @@
-// A segmented sort of (distance, index) pairs, every query's row a segment, by CUB (seed 002, §4.2, which
-// takes the segmented sort of ModernGPU).
+// A segmented sort of (distance, index) pairs, one segment per query, by CUB (seed 002, §4.2, which uses the
+// segmented sort of ModernGPU).
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors: the k first of each sorted row
-// workspace  for as many rows at once as fit 1 GiB, at least one: their indices before and after, their
-//            distances after, and what CUB asks for (as much again)
-// launch     cub::DeviceSegmentedRadixSort: a block a row, digit by digit; then a thread copies a
-//            neighbor
-// order      the radix sort is stable and indices begin in order: (distance, index)
-// bits       only the bits that a score of the metric and dim can have are sorted: 26 for MNIST and l2
+// out        n_query × k neighbors: the first k of each sorted row
+// workspace  for as many rows at once as fit in 1 GiB, at least one: unsorted and sorted indices, sorted
+//            distances, and CUB's own workspace (as much again)
+// launch     cub::DeviceSegmentedRadixSort: one block per row, digit by digit; then one thread per neighbor
+//            copies it
+// order      the radix sort is stable and indices start in order: (distance, index)
+// bits       only bits that a score of the metric and dim can have are sorted: 26 for MNIST and l2
 // limits     n_train <= 2³⁰: CUB counts the pairs of a call in 31 bits
-// work       a pass for every 6 bits or so, in which a pair is read twice (its distance once more) and
-//            written once: 20 bytes a pair and pass
+// work       a pass for about every 6 bits, which reads a pair's distance twice and its index once and
+//            writes both: 20 bytes per pair and pass
 
 #include <algorithm>
 #include <bit>
@@ -34,9 +34,9 @@ constexpr std::int64_t max_row = std::int64_t{1} << 30;
 constexpr std::int64_t max_elements = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t usual_pitch = 128;  // elements
 constexpr std::int64_t max_grid_y = 65'535;
-constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_a_pair = 20;
+constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_per_pair = 20;
 
-/// Where segment i begins, or ends: offset + i · stride, in elements.
+/// Begin, or end, of segment i: offset + i · stride, in elements.
 struct Offset {
     int offset, stride;
     __host__ __device__ int operator()(int i) const {
@@ -60,11 +60,11 @@ int score_bits(const Problem& problem) {
         case Metric::l1:
             return std::bit_width(dim * 255 + 1);
         default:
-            return 31;  // a float that is not negative
+            return 31;  // a nonnegative float
     }
 }
 
-/// The workspace's arrays have the rows of the matrix, so that one set of offsets serves them all.
+/// The workspace's arrays have the matrix's pitch, so that one set of offsets fits all.
 struct Arrays {
     std::uint32_t *d_keys, *d_indices_in, *d_indices;
     void* d_cub;
@@ -79,15 +79,15 @@ cudaError_t sort_rows(const Problem& problem, std::int64_t elements, std::int64_
         stream);
 }
 
-/// Arrays of `elements` each, beginning at multiples of 256 bytes. Rows of the usual pitch all fit, where
-/// there are few; of a larger pitch fewer fit at once, but always one.
+/// Arrays of `elements` each, aligned to 256 bytes. A few rows of the usual pitch all fit; of a larger pitch
+/// fewer fit at once, but at least one.
 struct Plan {
     std::int64_t elements;
     std::size_t array_bytes, cub_bytes = 0;
 
     explicit Plan(const Problem& problem) {
         const std::int64_t stride = round_up(problem.n_train, usual_pitch);
-        elements = std::clamp(workspace_goal / bytes_a_pair, problem.n_train,
+        elements = std::clamp(workspace_goal / bytes_per_pair, problem.n_train,
                               std::max(problem.n_train, std::min(problem.n_query * stride, max_elements)));
         array_bytes = static_cast<std::size_t>((4 * elements + 255) / 256 * 256);
         check(sort_rows(problem, elements, 1, 0, nullptr, {}, cub_bytes, nullptr),

@@ -13,23 +13,24 @@
 
 namespace knn::gpu {
 
-/// One way to find each row's k smallest distances, ordered by (distance, index). A row may leave out what
-/// its default says.
+/// One way to find each row's k smallest distances, ordered by (distance, index). Members with defaults may
+/// be omitted.
 struct Selector {
     const char* name;
     const char* summary;
-    /// Why it cannot; empty where it can. `problem.n_query` is the size of a batch.
+    /// Why it cannot; empty if it can. `problem.n_query` is the batch size.
     Refusal (*supports)(const Problem& problem) = refuse_problem;
     std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
     void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
                     void* d_workspace, cudaStream_t stream) = nullptr;
-    void (*load)(const Problem& problem) = load_nothing;  ///< load.h; for what `classic` takes unasked
+    void (*load)(const Problem& problem) =
+        load_nothing;  ///< load.h; for selectors that `classic` uses by default
 };
 
-/// What every `enqueue` begins with. Throws DeviceError where `supports` refuses the problem, and where an
-/// array has not the problem's shape.
+/// Every `enqueue` calls this first. Throws DeviceError if `supports` refuses the problem or an array does
+/// not have the problem's shape.
 void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceRows& in,
                   const NeighborRows& out);
 

@@ -1,7 +1,7 @@
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
-// One line a selector, in the order of --help; the first is what `classic` uses.
+// One line per selector, in the order of --help; `classic` uses the first.
 #define SELECTORS(ROW)    \
     ROW(bitonic)          \
     ROW(bitonic_topk)     \

@@ -1,6 +1,6 @@
 #pragma once
-/// A block's K best keys in shared memory, and a buffer of keys that may join them: what bitonic_topk and the
-/// exhaustive scan of the fused search share.
+/// A block's K best keys in shared memory and a buffer of candidates, for bitonic_topk and the exhaustive
+/// scan of the fused search.
 
 #include <bit>
 #include <cassert>
@@ -10,8 +10,8 @@
 
 namespace knn::gpu {
 
-/// The best of a query and what may join them, for a block of `threads` threads. K is a power of two, at
-/// least k and at least `threads`. Only the first k of them are sure to be the best.
+/// The best keys of a query and the candidates, for a block of `threads` threads. K is a power of two, at
+/// least k and at least `threads`. Only the first k are guaranteed to be the best.
 template <int threads>
 struct TopK {
     NeighborKey* best;      // K keys, ascending
@@ -38,7 +38,7 @@ struct TopK {
         __syncthreads();
     }
 
-    /// At most `threads` keys come between two calls of merge_when_full.
+    /// At most `threads` keys between two calls of merge_when_full.
     __device__ void gather(NeighborKey key) const {
         if (key >= best[k - 1]) return;
         const int place = atomicAdd(count, 1);
@@ -49,18 +49,18 @@ struct TopK {
     __device__ void merge_when_full() const {
         __syncthreads();
         const bool full = *count > 2 * K - threads;
-        __syncthreads();  // everybody has seen the count before anybody changes it
+        __syncthreads();  // all have read the count before it changes
         if (full) merge();
     }
 
-    /// Sorts what was gathered and keeps the K smallest of all. Called by the whole block.
+    /// Sorts the gathered keys and keeps the K smallest of all. Called by the whole block.
     __device__ void merge() const {
         for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
             gathered[i] = no_key;
         for (int length = 2; length <= 2 * K; length *= 2)
             merge_stage(gathered, 2 * K, length);
         __syncthreads();
-        // The smaller of best[i] and gathered[K − 1 − i] make a bitonic sequence of the K smallest.
+        // The minima of best[i] and gathered[K − 1 − i] form a bitonic sequence of the K smallest.
         for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
             best[i] = min(best[i], gathered[K - 1 - i]);
         if (threadIdx.x == 0) *count = 0;

@@ -99,7 +99,7 @@ TEST_CASE("the limits follow k and the kind of vote") {
           doctest::Approx(1.0 / 3));
     CHECK(Rejection(sample, labels, {3, Weights::distance, Tie::smallest}).divided() ==
           doctest::Approx(2.0 / 3));
-    // A k above what the sample has is judged by what it has.
+    // A k above the sample's number of neighbors uses those that it has.
     CHECK(Rejection(sample, labels, {50, Weights::uniform, Tie::smallest}).divided() ==
           doctest::Approx(1.0 / 3));
 }

@@ -104,7 +104,8 @@ TEST_CASE("digit image: the sample photos") {
 TEST_CASE("digit image: MNIST's test images as photos") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const knn::Dataset data = mnist();
-    // All damages together are judged on 1,000 images; each alone on 200, to keep the test within minutes.
+    // All distortions together are tested on 1,000 images, each alone on 200, to keep the test within
+    // minutes.
     constexpr std::int64_t all = 1000, few = 200;
     const double raw_all = share(data, raw_labels(data, all)), raw_few = share(data, raw_labels(data, few));
     for (const Damage& damage : damages()) {
@@ -119,7 +120,7 @@ TEST_CASE("digit image: MNIST's test images as photos") {
         }
         const double found = share(data, labels_of(data, images));
         MESSAGE(damage.name, ": ", found, " % of ", n, " (raw ", raw, " %), refused: ", refused);
-        // Turned digits and other pens are not upright MNIST any more; they may lose more.
+        // Rotation and other stroke widths differ from MNIST; they may lose more.
         const bool changed = damage.rotation > 0 || damage.pen != 0;
         CHECK(found >= raw - (changed ? 4 : 1.5));
         CHECK(refused <= 5);

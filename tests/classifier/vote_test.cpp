@@ -42,19 +42,19 @@ TEST_CASE("vote: equal votes go to the smallest label or to the nearest neighbor
     CHECK(vote_of(labels, distances, Weights::uniform, Tie::nearest) == Vote{2, 0.4});
     CHECK(vote_of({5, 2, 2, 5}, {1, 2, 3, 4}, Weights::uniform, Tie::smallest) == Vote{2, 0.5});
     CHECK(vote_of({5, 2, 2, 5}, {1, 2, 3, 4}, Weights::uniform, Tie::nearest) == Vote{5, 0.5});
-    // The nearest of all is not among the tied: it decides nothing.
+    // The nearest neighbor is not among the tied classes, so it does not decide.
     CHECK(vote_of({1, 8, 3, 3, 8}, {1, 2, 3, 4, 5}, Weights::uniform, Tie::nearest) == Vote{8, 0.4});
     CHECK(vote_of({1, 8, 3, 3, 8}, {1, 2, 3, 4, 5}, Weights::uniform, Tie::smallest) == Vote{3, 0.4});
 }
 
 TEST_CASE("vote: weights by distance are 1/d² of the squared distance") {
-    // 1/4 against 1/8 + 1/16: the nearer one wins though it is alone.
+    // 1/4 against 1/8 + 1/16: the single nearer one wins.
     CHECK(vote_of({6, 1, 1}, {4, 8, 16}, Weights::distance, Tie::smallest) ==
           Vote{6, 0.25 / (0.125 + 0.0625 + 0.25)});
     // 1/4 against 1/8 + 1/8: equal sums, and only then the tie rule decides.
     CHECK(vote_of({6, 1, 1}, {4, 8, 8}, Weights::distance, Tie::smallest) == Vote{1, 0.5});
     CHECK(vote_of({6, 1, 1}, {4, 8, 8}, Weights::distance, Tie::nearest) == Vote{6, 0.5});
-    // Uniform weights do not look at the distance.
+    // Uniform weights ignore the distance.
     CHECK(vote_of({6, 1, 1}, {4, 8, 16}, Weights::uniform, Tie::nearest) == Vote{1, 2.0 / 3.0});
 }
 
@@ -97,7 +97,8 @@ TEST_CASE("vote: random votes are the oracle's") {
         for (const Weights weights : {Weights::uniform, Weights::distance})
             for (const Tie tie : {Tie::smallest, Tie::nearest}) {
                 const auto [label, confidence] = test::vote(pairs, labels, weights, tie, measure);
-                const Vote got = vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
+                const Vote got =
+                    vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
                 REQUIRE(got.label == label);
                 REQUIRE(got.confidence == confidence);
             }

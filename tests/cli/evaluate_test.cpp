@@ -44,7 +44,7 @@ std::vector<std::pair<int, int>> all_neighbors(const SmallSet& set, std::size_t 
     return all;
 }
 
-/// The majority among the neighbors, equal votes to the smallest label, and its share.
+/// The majority label of the neighbors, ties to the smallest label, and its share.
 std::pair<int, double> majority(const SmallSet& set, const std::vector<std::pair<int, int>>& all, int k) {
     std::map<int, int> votes;
     for (int rank = 0; rank < k; ++rank)

@@ -1,4 +1,4 @@
-/// Where results may not go: onto what is read, twice onto one place, where nothing can be written.
+/// Invalid destinations: a file that is read, one file twice, places that cannot be written.
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -152,7 +152,7 @@ TEST_CASE("two outputs on one place are noticed however they are spelled") {
     }
     const RunResult view = work.run("view", {"--html", "/dev/stdout", "--text"});
     CHECK(view.exit_code == 2);
-    // Different places are no mistake.
+    // Different destinations are valid.
     CHECK(work.run("evaluate", {"-q", "--json", "io/x", "--predictions", "io2/y", "--report", "io"})
               .exit_code == 0);
 }

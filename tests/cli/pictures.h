@@ -1,5 +1,5 @@
 #pragma once
-/// What the tests of `classify` share: digits to draw with, and pictures of them.
+/// Shared by the tests of `classify`: digits, and pictures of them.
 
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ std::string raw(const std::string& images, int i);
 
 void write(const std::string& name, const std::string& content);
 
-/// Images that are right when they are classified as `evaluate` does it, one for each label.
+/// Images that `evaluate` classifies correctly, one per label.
 std::vector<int> one_of_each(const Digits& digits);
 
 }  // namespace knn::test

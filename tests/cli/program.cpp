@@ -44,7 +44,7 @@ void write_labels(const fs::path& name, const std::vector<int>& labels) {
 RunResult program(const std::vector<std::string>& words, RunOptions options) {
     std::vector<std::string> all = {MNIST_KNN_BINARY};
     all.insert(all.end(), words.begin(), words.end());
-    // An empty variable is as good as none; folders that do not exist keep the user's own data out.
+    // An empty variable counts as unset; nonexistent folders hide the user's own data.
     for (const char* name : {"MNIST_KNN_DATA", "NO_COLOR"})
         options.environment.emplace(name, "");
     for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"})

@@ -11,10 +11,10 @@
 
 namespace knn::test {
 
-/// Runs mnist-knn with these words, in a folder and an environment where it finds no data set by itself.
+/// Runs mnist-knn with these arguments, in a folder and an environment without a data set.
 RunResult program(const std::vector<std::string>& words, RunOptions options = {});
 
-/// A folder of its own for one test, removed at the end.
+/// A temporary folder for one test.
 class Folder {
   public:
     Folder();
@@ -23,7 +23,7 @@ class Folder {
     Folder& operator=(const Folder&) = delete;
 
     std::string operator/(const std::string& name) const { return (path / name).string(); }
-    /// Names of what is in it, hidden files too.
+    /// Names of its entries, including hidden files.
     std::vector<std::string> names() const;
 
     std::filesystem::path path;

@@ -131,7 +131,7 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
     options.signal = SIGINT;
     options.signal_after = 700ms;
     for (const char* threads : {"2", "64"}) {
-        double quickest = 9;  // of five: the machine may be busy with something else
+        double quickest = 9;  // of five: the machine may be busy
         for (int i = 0; i < 5 && quickest >= 0.2; ++i) {
             const RunResult result = program(
                 {"evaluate", "--data", folder / "", "--device", "cpu", "--threads", threads}, options);
@@ -165,7 +165,7 @@ TEST_CASE("color and progress belong to terminals") {
     CHECK(program(small_run(folder, {"--color", "always"})).out.find(red) != std::string::npos);
     const RunResult drawn = program(small_run(folder, {"--progress", "always"}));
     CHECK(drawn.err.find("searching") != std::string::npos);
-    CHECK(drawn.err.ends_with(clear));  // nothing of it stays
+    CHECK(drawn.err.ends_with(clear));  // the bar is erased
     CHECK(program(small_run(folder, {"--progress", "never"}), terminal).out.find("searching") ==
           std::string::npos);
     terminal.environment["NO_COLOR"] = "yes";

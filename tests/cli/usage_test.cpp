@@ -45,7 +45,7 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
         {},
         {"evalute"},
         {"evaluate", "--engin", "cpu"},
-        {"evaluate", "--eng", "cpu"},  // no guessing
+        {"evaluate", "--eng", "cpu"},  // no abbreviations
         {"evaluate", "-k", "0"},
         {"evaluate", "-k", "-1"},
         {"evaluate", "-k", "5.5"},

@@ -29,7 +29,7 @@ TEST_CASE("cpu::BestLists: keeps the k smallest by distance, then index") {
             best.finish(1, got);
             std::sort(all.begin(), all.end());
             CHECK(std::equal(got.begin(), got.end(), all.begin()));
-            best.finish(0, got);  // what nobody filled holds nothing that could win
+            best.finish(0, got);  // unused entries hold the sentinel
             CHECK(got.front() == Neighbor{0xffffffffU, 0xffffffffU});
         }
 }

@@ -52,7 +52,7 @@ TEST_CASE("cpu: the quota of control groups, version 1") {
     CHECK(cpu::cgroup_cpus(self, groups.root()) == 0);
     groups.write("cpu/box/cpu.cfs_quota_us", "200000");
     CHECK(cpu::cgroup_cpus(self, groups.root()) == 2);
-    // Inside of a container the group's own folder is what is mounted.
+    // In a container the group's own folder is mounted.
     groups.write("cpu/cpu.cfs_quota_us", "50000");
     groups.write("cpu/cpu.cfs_period_us", "100000");
     CHECK(cpu::cgroup_cpus(self, groups.root()) == 0.5);

@@ -96,10 +96,10 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
                     "cpu, " + name + (crowd ? ", panels" : "") + ", threads " + std::to_string(threads),
                     [&](test::Request request) {
                         request.threads = threads;
-                        Classified result =
-                            crowd ? search_in_a_crowd(request) : test::search_on_cpu(request);
+                        Classified result = crowd ? search_in_a_crowd(request) : test::search_on_cpu(request);
                         // AMX multiplies alone: the other metrics pass on to the next set.
-                        if (request.measure.metric == Metric::l2 || name != "amx") CHECK(result.plan.distance == name);
+                        if (request.measure.metric == Metric::l2 || name != "amx")
+                            CHECK(result.plan.distance == name);
                         CHECK(result.plan.threads == threads);
                         return result;
                     },
@@ -253,7 +253,7 @@ double ms_to_stop(test::Request request, const Measure& measure = {}) {
 }
 
 /// The least of up to five tries: the machine may be busy with something else for a while.
-double least_ms_to_stop(const test::Request& request, const Measure& measure = {}) {
+double min_ms_to_stop(const test::Request& request, const Measure& measure = {}) {
     double least = ms_to_stop(request, measure);
     for (int i = 1; i < 5 && least >= 200; ++i)
         least = std::min(least, ms_to_stop(request, measure));
@@ -265,13 +265,13 @@ TEST_CASE("cpu::search: stops when asked to") {
     for (const std::string& name : cpu::instruction_sets()) {
         CAPTURE(name);
         const Isa isa(name);
-        CHECK(least_ms_to_stop(wide.request) < 200);
-        CHECK(least_ms_to_stop(tall.request) < 200);
+        CHECK(min_ms_to_stop(wide.request) < 200);
+        CHECK(min_ms_to_stop(tall.request) < 200);
         for (const Measure& measure : test::other_measures()) {
             CAPTURE(measure.metric);
             CAPTURE(measure.p);
-            CHECK(least_ms_to_stop(wide.request, measure) < 200);
-            CHECK(least_ms_to_stop(tall.request, measure) < 200);
+            CHECK(min_ms_to_stop(wide.request, measure) < 200);
+            CHECK(min_ms_to_stop(tall.request, measure) < 200);
         }
     }
     std::atomic<bool> stop{true};

@@ -15,11 +15,11 @@ TEST_CASE("cpu::Work: every pair of a query and a unit is dealt out once") {
         for (const std::int64_t units : {1, 2, 5, 77})
             for (const int threads : {1, 2, 3, 64})
                 for (const std::int64_t largest : {8, 64, 512})
-                    for (const std::int64_t most_slices : {1, 3, 1'000}) {
+                    for (const std::int64_t max_slices : {1, 3, 1'000}) {
                         CAPTURE(n_query);
                         CAPTURE(units);
                         CAPTURE(threads);
-                        cpu::Work work(n_query, units, threads, 8, largest, most_slices);
+                        cpu::Work work(n_query, units, threads, 8, largest, max_slices);
                         std::vector<int> seen(static_cast<std::size_t>(n_query * units));
                         while (const auto task = work.next()) {
                             REQUIRE(task->n_query >= 1);
@@ -31,7 +31,7 @@ TEST_CASE("cpu::Work: every pair of a query and a unit is dealt out once") {
                         }
                         CHECK(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
                         CHECK(work.largest() <= largest);
-                        CHECK(work.slices() <= most_slices);
+                        CHECK(work.slices() <= max_slices);
                     }
 }
 
@@ -57,11 +57,11 @@ TEST_CASE("cpu::Work: the last blocks are small") {
     CHECK(last <= 64);
 }
 
-/// The work of the busiest thread over that of the average one, where every thread takes the next task as
-/// soon as it is done with its last one. A strip costs the same however many queries are in it.
-double imbalance(std::int64_t n_query, int threads, std::int64_t strip, std::int64_t most_slices) {
+/// Work of the busiest thread / mean work, if every thread takes the next task as soon as it finishes one. A
+/// strip costs the same for any number of queries in it.
+double imbalance(std::int64_t n_query, int threads, std::int64_t strip, std::int64_t max_slices) {
     constexpr std::int64_t units = 1'875;
-    cpu::Work work(n_query, units, threads, strip, 1'024, most_slices);
+    cpu::Work work(n_query, units, threads, strip, 1'024, max_slices);
     std::vector<std::int64_t> busy(static_cast<std::size_t>(threads));
     while (const auto task = work.next())
         *std::min_element(busy.begin(), busy.end()) +=

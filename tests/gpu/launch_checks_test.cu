@@ -1,5 +1,4 @@
-/// What the launchers refuse before anything runs, so none of this needs a GPU: the limits that kernels
-/// assert.
+/// Host checks before a launch, for the limits that kernels assert. Needs no GPU.
 
 #include <doctest/doctest.h>
 
@@ -21,7 +20,7 @@ using gpu::DistanceRows, gpu::FloatRows, gpu::NeighborRows;
 
 constexpr Problem small{.n_train = 100, .n_query = 7, .dim = 10, .k = 5};
 
-/// Addresses that nobody reads.
+/// Addresses that are never read.
 template <class T>
 T* somewhere(std::size_t address = 4096) {
     return reinterpret_cast<T*>(address);
@@ -138,7 +137,7 @@ TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hol
 
     for (const gpu::TensorKernel* kernel : gpu::tensor_table()) {
         CAPTURE(std::string(kernel->name));
-        const int most_dim = kernel->name == std::string("tensor_mma") ? 4096 : 1024;
+        const int max_tensor_dim = kernel->name == std::string("tensor_mma") ? 4096 : 1024;
         const auto search = [&](const gpu::ByteRows& train, int dim, int capacity, int tiles) {
             gpu::TensorPass pass;
             pass.dim = dim;
@@ -146,7 +145,7 @@ TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hol
             pass.schedule.train_tiles = tiles;
             kernel->search(train, rows(128), pass, nullptr);
         };
-        for (const int dim : {0, most_dim + 1})
+        for (const int dim : {0, max_tensor_dim + 1})
             CHECK_THROWS_WITH_AS(search(rows(256), dim, 8, 1), doctest::Contains("pixels"), DeviceError);
         CHECK_THROWS_WITH_AS(search(rows(256, 48), 20, 8, 1), doctest::Contains("32 bytes"), DeviceError);
         CHECK_THROWS_WITH_AS(search(rows(256), 20, 8, 2), doctest::Contains("whole tiles"), DeviceError);

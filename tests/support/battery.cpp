@@ -8,7 +8,7 @@ namespace knn::test {
 
 namespace {
 
-/// Collects cases; every random one gets a seed of its own.
+/// Collects cases; every random one gets its own seed.
 class Builder {
   public:
     std::vector<Case> cases;

@@ -1,12 +1,12 @@
 #pragma once
-/// The one battery of problems that every engine, distance kernel and selector must answer like the oracle.
+/// The battery of problems that every engine, distance kernel and selector must answer like the oracle.
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "tests/support/search.h"
 #include "tests/support/oracle.h"
+#include "tests/support/search.h"
 
 namespace knn::test {
 
@@ -21,8 +21,8 @@ struct Case {
 /// 1, 3, 4, 17, 784, 1024 and their neighbors; the largest sums. Made once. The oracle needs seconds for all.
 const std::vector<Case>& battery();
 
-/// Fewer problems, for metrics other than l2: sizes at which kernels break, and images that are blank, of one
-/// gray, equal, multiples or negatives of each other, or nearly of one gray.
+/// Fewer problems, for metrics other than l2: sizes at which kernels break, and images that are blank,
+/// constant, equal, multiples or negatives of each other, or nearly constant.
 const std::vector<Case>& metric_battery();
 
 /// All metrics but l2, lp with several exponents.

@@ -1,5 +1,5 @@
 #pragma once
-/// What tests look at in pictures that were decoded, or refused.
+/// Helpers to check decoded or refused pictures.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,7 @@ inline std::string corners(const Picture& picture) {
     return result;
 }
 
-/// The one line with which a file of these bytes is refused; empty where it is read.
+/// The error line for a file of these bytes; empty if it can be read.
 inline std::string error_of(const std::vector<std::uint8_t>& bytes) {
     try {
         decode_picture(bytes, "it");

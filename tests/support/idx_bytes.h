@@ -1,5 +1,5 @@
 #pragma once
-/// IDX files made by hand, right and wrong ones.
+/// Handmade IDX files, valid and invalid.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,7 +21,7 @@ std::string pattern(std::size_t n);
 std::string idx_images(std::uint32_t count, std::uint32_t rows, std::uint32_t cols);
 std::string idx_labels(std::uint32_t count);
 
-/// One gzip member; `level` 0 stores, 9 squeezes.
+/// One gzip member; `level` 0 stores, 9 compresses most.
 std::string gzip(std::string_view content, int level = 6);
 
 /// The four files of a small data set under MNIST's names: 12 training and 5 test images of 4×3.

@@ -1,6 +1,5 @@
 #pragma once
-/// Images at which kernels break: equal, sorted, extreme, and of the kinds that metrics other than l2 trip
-/// over.
+/// Images at which kernels break: equal, sorted, extreme, and special cases of metrics other than l2.
 
 #include <cstdint>
 
@@ -8,11 +7,11 @@
 
 namespace knn::test {
 
-/// All of one gray.
+/// Constant images.
 Rows filled(std::int64_t n, std::int64_t dim, std::uint8_t value);
 
-/// Image i holds i units of brightness, poured pixel by pixel: each is farther from black than the one
-/// before. At most dim · 255 + 1 images.
+/// Image i has a total brightness of i, filled pixel by pixel: each is farther from black than the previous
+/// one. At most dim · 255 + 1 images.
 Rows thermometer(std::int64_t n, std::int64_t dim);
 
 /// All images of `of`, again and again, `times` times: copies of one image lie of.n apart.
@@ -32,10 +31,10 @@ Rows multiples(std::int64_t n, std::int64_t dim, std::uint64_t seed);
 /// Image 2i + 1 is the negative of image 2i.
 Rows negatives(std::int64_t n, std::int64_t dim, std::uint64_t seed);
 
-/// Every third image random, the others of one gray each, many of them black.
+/// Every third image random, the others constant, many of them black.
 Rows grays(std::int64_t n, std::int64_t dim, std::uint64_t seed);
 
-/// 254 and 255: the means taken off, next to nothing is left.
+/// 254 and 255: almost nothing is left after mean-centering.
 Rows nearly_white(std::int64_t n, std::int64_t dim, std::uint64_t seed);
 
 /// Black but for one pixel in `one_in`, as digits are; the more so, the later the image.

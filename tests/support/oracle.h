@@ -1,5 +1,5 @@
 #pragma once
-/// The judge of every engine: all pairs in plain loops and std::sort. Shares no code with what it judges.
+/// Oracle of every engine: all pairs in plain loops and std::sort. Shares no code with the engines.
 
 #include <cstdint>
 #include <span>

@@ -11,7 +11,7 @@ double uniform(std::mt19937& random, double from, double to) {
     return from + (to - from) * double(random()) / double(std::mt19937::max());
 }
 
-/// The ink, 0 to 1, on a sheet that is larger than the image.
+/// The ink, 0 to 1, on a sheet larger than the image.
 cv::Mat sheet_of(const std::uint8_t* pixels, const Damage& damage, double times, std::mt19937& random) {
     const cv::Mat image(28, 28, CV_8U, const_cast<std::uint8_t*>(pixels));
     cv::Mat large, ink;

@@ -1,5 +1,5 @@
 #pragma once
-/// MNIST images turned into pictures like those that people take. Needs OpenCV.
+/// MNIST images converted to photo-like pictures. Needs OpenCV.
 
 #include <cstdint>
 #include <random>
@@ -10,7 +10,7 @@
 
 namespace knn::test {
 
-/// What happens to an image on its way to a photo.
+/// Distortions of an image.
 struct Damage {
     std::string name;
     double smallest = 3, largest = 40;  ///< times larger
@@ -26,10 +26,10 @@ struct Damage {
     bool off_center = false;
 };
 
-/// Each damage alone, then all of them together, dark on light and light on dark.
+/// Each distortion alone, then all of them together, dark on light and light on dark.
 std::vector<Damage> damages();
 
-/// 28×28 pixels, 0 = background, to a photo of black ink on paper.
+/// Converts 28×28 pixels, 0 = background, to a photo of black ink on paper.
 Picture photo_of(const std::uint8_t* pixels, const Damage& damage, std::mt19937& random);
 
 }  // namespace knn::test

@@ -1,6 +1,6 @@
 #pragma once
-/// A reader of PNG for tests: 8 bits, gray or color, not interlaced. By zlib alone, so that it shares nothing
-/// with what writes them.
+/// A PNG reader for tests: 8 bits, gray or color, not interlaced. Uses only zlib and shares no code with the
+/// writer.
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@ struct Png {
     }
 };
 
-/// Throws std::runtime_error where the bytes are no such PNG; every chunk's checksum is verified.
+/// Throws std::runtime_error if the bytes are not such a PNG; verifies the checksum of every chunk.
 Png read_png(const std::vector<std::uint8_t>& bytes);
 
 }  // namespace knn::test

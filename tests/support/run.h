@@ -1,5 +1,5 @@
 #pragma once
-/// Runs a program as a user does and keeps what it said.
+/// Runs a program as a user does and captures its output.
 
 #include <chrono>
 #include <map>

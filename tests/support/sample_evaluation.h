@@ -1,5 +1,5 @@
 #pragma once
-/// An evaluation made up from a seed: what the forms of the report are tested with.
+/// An evaluation generated from a seed, to test the forms of the report.
 
 #include <cstdint>
 #include <memory>
@@ -22,10 +22,10 @@ struct Sample {
     Evaluation evaluation;
 };
 
-/// Every number in it agrees with the others: confusion, scores and votes come from the same labels.
+/// All its numbers are consistent: confusion, scores and votes come from the same labels.
 Sample sample_evaluation(const SampleOptions& options = {});
 
-/// Counts the confusion matrix and all scores of the evaluation anew from its votes and its labels.
+/// Recomputes the confusion matrix and all scores of the evaluation from its votes and labels.
 void count_again(Evaluation& evaluation);
 
 }  // namespace knn::test

@@ -1,5 +1,5 @@
 #pragma once
-/// Puts the process somewhere else for one test: another folder, other environment variables.
+/// Changes the working folder and environment variables for one test.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 #pragma once
-/// A folder for one test, with helpers to fill and to read files in it.
+/// A folder for one test, with helpers to write and read files.
 
 #include <filesystem>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace knn::test {
 
-/// Made empty, removed with all that is in it.
+/// Created empty, removed with its content.
 class TempFolder {
   public:
     TempFolder();

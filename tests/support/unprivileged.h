@@ -1,11 +1,11 @@
 #pragma once
-/// Permissions mean nothing to root, so tests of them step down for a while.
+/// Root ignores permissions, so tests of them temporarily drop privileges.
 
 #include <unistd.h>
 
 namespace knn::test {
 
-/// While it lives the process acts as an ordinary user, where it may choose.
+/// Acts as an ordinary user during its lifetime, if the process may.
 class Unprivileged {
   public:
     static constexpr uid_t user = 65534;  ///< that root becomes

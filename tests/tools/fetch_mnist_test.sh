@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tools/fetch_mnist.sh against mirrors on this machine:  fetch_mnist_test.sh bad|good
+# tools/fetch_mnist.sh with local mirrors:  fetch_mnist_test.sh bad|good
 # `good` needs the real files, in $MNIST_KNN_DATA.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
@@ -55,7 +55,7 @@ bad() {
     fetch --help html
     check "the help tells what it does" contains "$status$output" "0Downloads MNIST from public mirrors"
 
-    # As cmake --install puts it down: alone.
+    # As cmake --install installs it: alone.
     cp "$repository/tools/fetch_mnist.sh" "$work/installed.sh"
     output=$(XDG_DATA_HOME="$work/xdg" MNIST_KNN_MIRRORS="$address/html" "$work/installed.sh" 2>&1) || true
     check "an installed copy fetches for the user" contains "$output" "four files into $work/xdg/mnist-knn/mnist by hand"
@@ -82,7 +82,7 @@ bad() {
     check "and named" contains "$output" "mine/t10k-labels.idx1-ubyte is not MNIST's file"
     check "and kept" equal "$(cat "$work/mine/t10k-labels.idx1-ubyte")" mine
 
-    # Every download goes to a proxy that is not there: the same as no network, on any machine.
+    # Every download uses a nonexistent proxy, which is the same as no network on any machine.
     local proxy=http://127.0.0.1:1
     status=0
     output=$(env -u MNIST_KNN_MIRRORS http_proxy=$proxy https_proxy=$proxy timeout 20 \

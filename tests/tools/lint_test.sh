@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What shellcheck and Python's compiler think of every script here.
+# Runs shellcheck and Python's compiler on every script.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which presets tools/setup.sh configures with CUDA where there is an nvcc: those that do not turn it off. CMake
-# reads the real presets; configuring and nvcc are stand-ins.
+# Which presets tools/setup.sh configures with CUDA if nvcc is found: those that do not turn it off. CMake reads the
+# real presets; configuring and nvcc are mocks.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/quickstart.sh in a checkout whose CMake, packages, downloads and program are stand-ins: what it runs,
-# what it leaves out the second time, and what it hands on. The real build is tools/test.sh's own work.
+# tools/quickstart.sh in a checkout whose CMake, packages, downloads and program are mocks: what it runs, what it
+# skips the second time, and which options it passes on. tools/test.sh covers the real build.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the tests of the scripts: a folder that goes away, checks, and the way to say "cannot run here".
+# Sourced by the tests of the scripts: a temporary folder, checks, and skipping.
 set -euo pipefail
 unset CDPATH  # with it, cd may go elsewhere, and prints where
 

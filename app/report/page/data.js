@@ -1,12 +1,12 @@
 "use strict";
 
-/* What the program wrote into the page, and helpers that all parts share. */
+/* The data embedded by the program, and shared helpers. */
 
 const page = JSON.parse(document.getElementById("data").textContent);
 const sprite = document.getElementById("sprite");
 const byId = (id) => document.getElementById(id);
 
-/** Makes an element. Functions become listeners; children are elements or text, never parsed as HTML. */
+/** Creates an element. Functions become listeners; children are elements or text, never parsed as HTML. */
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -26,7 +26,7 @@ function brief(number) {
   return new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 }).format(number);
 }
 
-/** One image of the sprite as a canvas of its own; the style sheet sets its size. */
+/** One image of the sprite as a separate canvas; the style sheet sets its size. */
 function drawn(tile, description) {
   const { rows, cols } = page.dataset;
   const canvas = element("canvas", { width: cols, height: rows, role: "img", "aria-label": description });
@@ -45,7 +45,7 @@ function labelFor(label, digit) {
   return element("span", { class: `label ${roleOf(label, digit)}` }, String(label));
 }
 
-/** "4 → 9" with colors, read aloud as words by what holds it. */
+/** "4 → 9" with colors; the containing element has the text for screen readers. */
 function verdict(digit) {
   return [labelFor(digit.label, digit), " → ", labelFor(digit.predicted, digit)];
 }

@@ -12,7 +12,7 @@ const orders = {
   },
 };
 
-/** What the reader chose; `shown` follows from the rest. */
+/** The reader's choices; `shown` is derived from the rest. */
 const chosen = { label: null, predicted: null, order: page.gallery.order, limit: cardsAtOnce, shown: [] };
 
 const described = (digit) => `Test image ${digit.index}: true ${digit.label}, predicted ${digit.predicted}, ` +
@@ -57,7 +57,7 @@ function showGallery() {
   byId("more").textContent = `Show ${whole.format(Math.min(rest, cardsAtOnce))} more of ${whole.format(rest)}`;
 }
 
-/** Applies what was chosen to everything that depends on it. */
+/** Applies the choices to everything that depends on them. */
 function update() {
   const fits = (digit) => (chosen.label === null || digit.label === chosen.label) &&
     (chosen.predicted === null || digit.predicted === chosen.predicted);
@@ -73,7 +73,7 @@ function update() {
   showGallery();
 }
 
-/** Filters by labels, null for any. Choosing the same again with `toggle` shows all. */
+/** Filters by labels, null for any. With `toggle`, repeating a choice shows all. */
 function chooseFilter(label, predicted, toggle = false) {
   const same = chosen.label === label && chosen.predicted === predicted;
   [chosen.label, chosen.predicted] = toggle && same ? [null, null] : [label, predicted];

@@ -1,4 +1,4 @@
-/* Everything but the digits is there at once; they wait for the sprite to be decoded. */
+/* Shows everything except the digits immediately; they wait for the sprite to be decoded. */
 
 showHead();
 showClasses();

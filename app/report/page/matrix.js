@@ -1,8 +1,8 @@
 /* The confusion matrix as a table of buttons, and the most frequent mistakes. */
 
-const mostClasses = 64; // beyond it, cells are too small to choose and too many for a page
+const mostClasses = 64; // above, cells are too small to click and too many for a page
 
-/** How many digits of this page have this true and predicted label, under "true,predicted". */
+/** Number of digits on this page by "true,predicted". */
 const digitsByPair = new Map();
 for (const { label, predicted } of page.gallery.digits) {
   const pair = `${label},${predicted}`;
@@ -31,7 +31,7 @@ function cell(count, label, predicted, most, crowded) {
   const words = `true ${label}, predicted ${predicted}: ${whole.format(count)}`;
   const made = element("td", { class: count === 0 ? "none" : right ? "right" : "wrong" });
   if (count > 0) made.title = words;
-  // The square root shows a single error beside many.
+  // The square root makes single errors visible.
   made.style.setProperty("--strength", `${100 * Math.sqrt(count / most)}%`);
   if (digitsByPair.has(`${label},${predicted}`)) made.append(pairButton(label, predicted, text, words));
   else made.append(text, crowded && count > 0 ? element("span", { class: "unseen" }, String(count)) : "");

@@ -59,7 +59,7 @@ function showClasses() {
     }))));
 }
 
-/** A rate and, where the device's limit is known and applies, the share of it: "3,120 65 %". */
+/** A rate and, if the device's limit is known and applies, its share: "3,120 65 %". */
 function rate(value, peak) {
   if (!value) return "–";
   const cell = element("td", {}, brief(value));

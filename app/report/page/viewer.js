@@ -12,7 +12,7 @@ function voteBars(digit) {
   return element("ul", { class: "votes", "aria-label": "Share of the votes" }, ...rows);
 }
 
-/** Whole, or with as many digits behind the point as tell neighbors apart by eye. */
+/** An integer, or with enough digits after the point to distinguish neighbors. */
 function distanceText(distance) {
   const digits = { lp: 2, cosine: 5, pearson: 5 }[page.settings.metric] ?? 0;
   const form = { minimumFractionDigits: digits, maximumFractionDigits: digits };
@@ -56,7 +56,7 @@ function step(by) {
   showViewed();
 }
 
-/** Back to the page, with the focus on the card of the digit that was seen last. */
+/** Back to the page, with the focus on the card of the last digit. */
 function viewerClosed() {
   if (viewed >= chosen.limit) {
     chosen.limit = viewed + 1;

@@ -16,7 +16,7 @@ bool begins(const std::uint8_t* bytes, std::size_t size, const char* magic, std:
     return size >= length && std::equal(magic, magic + length, reinterpret_cast<const char*>(bytes));
 }
 
-/// Any depth to 8 bits. Floating point runs from 0 to 1 or, where it does not, from its least to its most.
+/// Any depth to 8 bits. Floating point is scaled from 0..1, or else from its minimum and maximum.
 cv::Mat to_bytes(const cv::Mat& mat) {
     cv::Mat result;
     if (mat.depth() == CV_8U) return mat;

@@ -13,20 +13,20 @@ namespace knn::opencv {
 
 namespace {
 
-constexpr std::size_t most_heard = 16384;  // a codec may warn for each of a million pixels
+constexpr std::size_t max_heard = 16384;  // a codec may warn for each of a million pixels
 
-/// Of the Quiet that lives in this thread. It has `most_heard` bytes, so that nothing throws below a codec.
+/// The text of the Quiet in this thread. It has `max_heard` bytes, so that nothing throws inside a codec.
 thread_local std::string* heard = nullptr;
 
 ssize_t hear_or_show(void*, const char* text, std::size_t size) {
     if (heard == nullptr) return std::max<ssize_t>(::write(STDERR_FILENO, text, size), 0);
-    heard->append(text, std::min(size, most_heard - heard->size()));
+    heard->append(text, std::min(size, max_heard - heard->size()));
     return static_cast<ssize_t>(size);
 }
 
-/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both become a stream that
-/// asks which thread is writing, for the rest of the process. C's is a variable that may be set (The GNU C
-/// Library, 12.2 Standard Streams). Null where there is no memory.
+/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both are replaced, for the rest
+/// of the process, by a stream that depends on the writing thread. C's is a variable that may be assigned (The
+/// GNU C Library, 12.2 Standard Streams). Null if there is no memory.
 std::FILE* divert_streams() {
     std::FILE* stream = ::fopencookie(nullptr, "w", {nullptr, hear_or_show, nullptr, nullptr});
     if (stream == nullptr) return nullptr;
@@ -42,7 +42,7 @@ std::FILE* divert_streams() {
 Quiet::Quiet() {
     static const std::FILE* const stream = divert_streams();
     if (stream == nullptr) throw std::bad_alloc();
-    heard_.reserve(most_heard);
+    heard_.reserve(max_heard);
     heard = &heard_;
 }
 

@@ -105,7 +105,7 @@ TEST_CASE("a strategy that no row would be measured with is refused") {
     options.wish.select.clear();
     options.wish.distance = "tensor_mma";
     CHECK(message_of(options).find("a kernel of the engine tensor") != std::string::npos);
-    if (distance_kernels().empty()) return;  // the rest is about names of the GPU's
+    if (distance_kernels().empty()) return;  // the rest uses names of GPU kernels
     options.wish.distance = "gemm";
     CHECK(message_of(options).empty());
     options.wish.device.kind = DeviceKind::cpu;
@@ -172,12 +172,12 @@ TEST_CASE("a workload finds what differs from the reference") {
     work.expected = search_on_cpu(work.train(), work.query(), 4, {});
     Neighbors found = work.expected;
     CHECK(work.mismatch(found).empty());
-    found.n_query = 5;  // of the first alone
+    found.n_query = 5;  // only the first ones
     CHECK(work.mismatch(found).empty());
     found.row(2)[1].index ^= 1;
     CHECK(work.mismatch(found).starts_with("query 2, rank 2: "));
 
-    // Of a sample that is known, the queries that were found.
+    // A sample is known: the queries that were found.
     Neighbors some(2, 4);
     std::copy_n(work.expected.row(1).begin(), 4, some.row(0).begin());
     std::copy_n(work.expected.row(4).begin(), 4, some.row(1).begin());
@@ -197,7 +197,7 @@ TEST_CASE("a workload finds what differs from the reference") {
 }
 
 TEST_CASE("a workload knows the metric and judges by it") {
-    Workload work(1500, 2, 9, 3, 3);  // more than a search of the CPU engine returns
+    Workload work(1500, 2, 9, 3, 3);  // more than one search of the CPU engine returns
     const test::Rows train = {{work.train().pixels, work.train().pixels + 1500 * 9}, 1500, 9},
                      query = {{work.query().pixels, work.query().pixels + 2 * 9}, 2, 9};
     for (const Measure& measure :

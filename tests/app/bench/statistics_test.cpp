@@ -38,7 +38,7 @@ Measurement measured(const std::string& part, const std::string& on) {
 
 TEST_CASE("rates come from the median") {
     const Measurement one = measured("distance", "gpu:0");
-    CHECK(one.us_a_query() == doctest::Approx(20));
+    CHECK(one.us_per_query() == doctest::Approx(20));
     CHECK(one.gb_per_s() == doctest::Approx(1000));
     CHECK(one.gflop_per_s() == doctest::Approx(1500));
 }
@@ -171,7 +171,7 @@ TEST_CASE("one wrong answer makes the report wrong") {
     const std::string text = bench_text(report);
     CHECK(text.find("WRONG ANSWERS") != std::string::npos);
     CHECK(bench_json(report).find("\"correct\": false") != std::string::npos);
-    CHECK(bench_json(report).find("median_ms") == std::string::npos);  // a wrong answer has no time
+    CHECK(bench_json(report).find("median_ms") == std::string::npos);  // wrong answers have no time
 }
 
 }  // namespace knn

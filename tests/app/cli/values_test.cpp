@@ -53,7 +53,7 @@ TEST_CASE("a picture's name ends in what is written") {
                       "--explain x.jpg: what is written is PNG; expected a name in .png");
     CHECK_THROWS_WITH(parse_picture_file("--plot", "", both),
                       "--plot '': what is written is PNG or SVG; expected a name in .png or .svg");
-    // What is no file of its own has no ending; which of two forms would it get?
+    // Without an extension the form would be ambiguous.
     for (const char* name : {"-", "/dev/null"}) {
         CHECK(parse_picture_file("--explain", name, png) == name);
         CHECK_THROWS_AS(parse_picture_file("--plot", name, both), UsageError);

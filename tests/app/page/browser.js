@@ -12,7 +12,7 @@ const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", 
 
 class Browser {
   #folder = mkdtempSync(join(tmpdir(), "mnist-knn-page-"));
-  #waiting = new Map(); // id of a command: its promise's two functions
+  #waiting = new Map(); // command id → resolve and reject of its promise
   #unread = "";
   #lastId = 0;
   #session;
@@ -48,7 +48,7 @@ class Browser {
   send(method, params = {}) {
     const id = ++this.#lastId;
     this.#process.stdio[3].write(JSON.stringify({ id, method, params, sessionId: this.#session }) + "\0");
-    // A page that shows an alert answers nothing more.
+    // A page that shows an alert no longer answers.
     const timer = setTimeout(() => this.#waiting.get(id)?.fail(new Error(`${method}: no answer`)), 15_000);
     return new Promise((done, fail) => this.#waiting.set(id, { done, fail })).finally(() => clearTimeout(timer));
   }

@@ -1,4 +1,4 @@
-/// Writes the page that page_test.js opens: made-up digits under a name that tries to break out.
+/// Writes the page that page_test.js opens: generated digits, with a name that attempts HTML injection.
 
 #include <cstdio>
 #include <fstream>

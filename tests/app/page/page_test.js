@@ -115,5 +115,5 @@ async function main() {
   }
 }
 
-process.exitCode = 1; // until all has been seen
+process.exitCode = 1; // until all checks have passed
 main().then(() => { process.exitCode = 0; }, console.error);

@@ -96,7 +96,7 @@ TEST_CASE("the digits of a page as lines") {
     page.digits[4].label.reset();
     CHECK(page_lines(page) == std::vector<std::string>{"12 3", "4?"});
 
-    // Digits that all stand far apart are no numbers of one digit each.
+    // Digits that are all far apart are not separate one-digit numbers.
     page.digits = {answer(1, {0, 0, 10, 20}), answer(2, {40, 2, 10, 20}), answer(3, {82, 1, 10, 20}),
                    answer(4, {0, 50, 10, 20}), answer(5, {40, 52, 10, 20})};
     CHECK(page_lines(page) == std::vector<std::string>{"123", "45"});

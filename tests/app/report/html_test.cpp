@@ -55,7 +55,7 @@ bool tile_shows(const test::Png& sprite, const json& page, int tile, const std::
     return true;
 }
 
-/// The first tag that does not fit, or nothing: every element is closed in order, as XML wants it.
+/// The first mismatched tag, or nothing: every element is closed in order, as in XML.
 std::string misplaced_tag(const std::string& page) {
     std::vector<std::string> open;
     for (std::size_t at = page.find('<'); at != page.npos; at = page.find('<', at + 1)) {

@@ -16,11 +16,11 @@ TEST_CASE("a report is read back as it was written") {
     test::Sample sample = test::sample_evaluation();
     Evaluation& evaluation = sample.evaluation;
     evaluation.found.plan.device = {.name = "a card",
-                               .kind = Device::Kind::gpu,
-                               .compute_capability = "9.0",
-                               .memory_bytes = std::int64_t{1} << 37,
-                               .driver = "13.0",
-                               .runtime = "12.9"};
+                                    .kind = Device::Kind::gpu,
+                                    .compute_capability = "9.0",
+                                    .memory_bytes = std::int64_t{1} << 37,
+                                    .driver = "13.0",
+                                    .runtime = "12.9"};
     const std::string file = (folder.path() / "report.json").string();
     std::ofstream(file) << json_report(evaluation);
     for (const std::string& name : {file, folder.path().string()}) {
@@ -31,7 +31,7 @@ TEST_CASE("a report is read back as it was written") {
         CHECK(score.confusion == written.confusion);
         CHECK(score.total == written.total);
         CHECK(score.correct == written.correct);
-        // What is written again from it is the same, but for what follows from the counts and is not read.
+        // Written again, it gives the same file, except for ratios, which are computed and not read.
         Evaluation again = report.evaluation;
         again.data = sample.data.get();
         const auto without_ratios = [](const Evaluation& one) {

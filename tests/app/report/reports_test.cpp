@@ -6,10 +6,10 @@
 
 #include "app/console/progress.h"
 #include "app/report/csv.h"
-#include "data/core/format.h"
 #include "app/report/json.h"
 #include "app/report/report_path.h"
 #include "app/report/text.h"
+#include "data/core/format.h"
 
 using namespace knn;
 
@@ -149,7 +149,7 @@ TEST_CASE("the whole text names data, device, engine and settings") {
     CHECK(text_report(sample.evaluation, true).find("\x1b[1maccuracy 50.00 %") != std::string::npos);
 }
 
-TEST_CASE("with many classes the pairs that are mistaken most often stand for the matrix") {
+TEST_CASE("with many classes the most frequent confusions replace the matrix") {
     std::vector<std::uint8_t> labels, truth;
     std::vector<Vote> votes;
     for (int label = 0; label < 256; ++label) {
@@ -160,8 +160,8 @@ TEST_CASE("with many classes the pairs that are mistaken most often stand for th
     const std::string text = confusion_text(score(votes, truth, labels), false);
     CHECK(text.find("  true  predicted  count\n   255          3      1\n") != std::string::npos);
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
-    CHECK(text.find("the whole matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
-          std::string::npos);  // not on the page, which has none of so many classes
+    CHECK(text.find("the full matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
+          std::string::npos);  // not on the page, which omits so large a matrix
 }
 
 TEST_CASE("stages come with rates and the share of the limit that they are nearest to") {

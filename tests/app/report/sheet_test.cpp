@@ -21,7 +21,7 @@ Gallery first_images(std::int64_t count) {
     return gallery;
 }
 
-/// Pixels that no letter has: black, on a sheet only the ground of digits.
+/// Black pixels: on a sheet only the background of digits is black.
 int black_pixels(const test::Png& png) {
     int count = 0;
     for (int row = 0; row < png.height; ++row)

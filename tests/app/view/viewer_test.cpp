@@ -58,7 +58,7 @@ TEST_CASE("digit keys filter by the true label, and the same key again shows all
     CHECK(view.image() == 24);
     view.press('4');
     CHECK(view.count() == 13);
-    CHECK(view.image() == 24);  // it stays in sight
+    CHECK(view.image() == 24);  // it stays selected
     CHECK(!view.filter());
     view.press(0xffb3);  // 3 on the keypad
     CHECK(view.filter() == 3);
@@ -78,7 +78,7 @@ TEST_CASE("help, saving, quitting and keys without a meaning") {
     CHECK(view.help());
     CHECK(view.press(key_shift) == Reply::nothing);
     CHECK(view.help());
-    CHECK(view.press(key_escape) == Reply::redraw);  // first the help goes
+    CHECK(view.press(key_escape) == Reply::redraw);  // first closes the help
     CHECK(!view.help());
     CHECK(view.press('s') == Reply::save);
     view.tell("saved");

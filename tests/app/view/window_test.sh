@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The window of `view` on a display of its own, used with keys as a person would:  window_test.sh PROGRAM HAS_OPENCV
+# Drives the window of `view` with keys, on a separate display:  window_test.sh PROGRAM HAS_OPENCV
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../tools/support.sh"
 
@@ -55,7 +55,7 @@ start() {  # OPTION...
     wait_for is_other "$blank"
     sleep 0.5  # until all of it is drawn
 }
-# Presses keys; after each one the picture must become another one.
+# Presses keys; after each one the picture must change.
 press() {
     local key before
     for key; do

@@ -53,7 +53,7 @@ TEST_CASE("cpu::kernels: what is listed is what the processor has") {
     CHECK(holds(names, "avx2") == holds(flags, "avx2"));
     CHECK(holds(names, "avxvnni") == holds(flags, "avx_vnni"));
     CHECK(holds(names, "avx512vnni") == (holds(flags, "avx512f") && holds(flags, "avx512_vnni")));
-    // Linux may refuse the tiles that the processor has.
+    // Linux may refuse tile state although the processor has AMX.
     if (holds(names, "amx")) CHECK((holds(flags, "amx_tile") && holds(flags, "amx_int8")));
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("cpu::kernels: each needs whole vectors and tiles, and all have names 
         CHECK_FALSE(holds(names, kernel->name));
         names.emplace_back(kernel->name);
         CHECK(kernel->images % kernel->lanes == 0);
-        CHECK(kernel->lanes <= static_cast<int>(cpu::most_lanes));
+        CHECK(kernel->lanes <= static_cast<int>(cpu::max_lanes));
         CHECK(kernel->block_bytes > 0);
     }
     CHECK(names.back() == "plain");
@@ -72,8 +72,8 @@ TEST_CASE("cpu::kernels: each needs whole vectors and tiles, and all have names 
 
 #if defined(__linux__) && defined(__x86_64__)
 
-/// From now on this process cannot ask for the state of tiles: arch_prctl(ARCH_REQ_XCOMP_PERM, ...) fails as
-/// it does on systems that do not know of tiles.
+/// From now on this process cannot request tile state: arch_prctl(ARCH_REQ_XCOMP_PERM, ...) fails as on
+/// systems without AMX support.
 bool refuse_tiles() {
     constexpr unsigned arch_req_xcomp_perm = 0x1023;
     sock_filter steps[] = {
@@ -89,7 +89,7 @@ bool refuse_tiles() {
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// In the child: 0 where amx is neither listed nor chosen, and to force it is an error.
+/// In the child: 0 if amx is neither listed nor chosen, and forcing it is an error.
 int answer_without_tiles() {
     if (!refuse_tiles()) return 2;
     unsetenv("MNIST_KNN_ISA");

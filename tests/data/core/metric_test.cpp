@@ -16,7 +16,7 @@ float value_of(std::uint32_t score) {
     return std::bit_cast<float>(score);
 }
 
-/// The integers of two images, and the cosine between them worked out in extended precision.
+/// The integers of two images, and their cosine computed in extended precision.
 struct Pair {
     std::int64_t dot = 0, norm_a = 0, norm_b = 0;
     long double distance = 0;

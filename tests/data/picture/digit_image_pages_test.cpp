@@ -1,4 +1,4 @@
-/// Pages as people photograph them: lines, squares, shadows, blackboards; very large and very small.
+/// Photo-like pages: ruled and squared paper, shadows, blackboards; very large and very small.
 
 #include <doctest/doctest.h>
 
@@ -20,8 +20,8 @@ DigitImage digit_of(const cv::Mat& page) {
     return image;
 }
 
-/// What share of the ink is where a plain drawing of the same digit has it; a pixel up or down, left or
-/// right, is nobody's fault, since both are placed by whole pixels.
+/// The share of ink that matches a plain drawing of the same digit, allowing one pixel of shift, since both
+/// are positioned by whole pixels.
 double likeness(const DigitImage& image) {
     cv::Mat plain(160, 120, CV_8U, cv::Scalar(255));
     draw_four(plain, {30, 30}, 9, 0);
@@ -45,8 +45,7 @@ void rule(cv::Mat& page, int pitch, int width, int value, bool squares) {
         cv::line(page, {x, 0}, {x - 6, page.rows - 1}, value, width);
 }
 
-/// Darkens all on the left of a line that crosses the page from x = `top` to x = `bottom`; `soft`: how wide
-/// the shadow's edge is.
+/// Darkens everything left of a line from x = `top` to x = `bottom`; `soft`: width of the shadow's edge.
 void shade(cv::Mat& page, double share, int top, int bottom, double soft) {
     for (int y = 0; y < page.rows; ++y)
         for (int x = 0; x < page.cols; ++x) {

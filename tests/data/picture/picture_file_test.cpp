@@ -66,7 +66,7 @@ TEST_CASE("picture file: every format, told apart by content") {
 }
 
 TEST_CASE("picture file: all eight orientations of EXIF") {
-    // Where the stored corners, clockwise b g w w, stand in the upright picture (EXIF 2.3, table 6).
+    // Positions of the stored corners, clockwise b g w w, in the upright picture (EXIF 2.3, table 6).
     const char* expected[] = {"bgww", "gbww", "wwbg", "wwgb", "bwwg", "wbgw", "wgbw", "gwwb"};
     for (int orientation = 1; orientation <= 8; ++orientation) {
         CAPTURE(orientation);
@@ -86,7 +86,7 @@ TEST_CASE("picture file: depth, color and transparency") {
     }
     CHECK(corners(knn::decode_picture(encoded(".png", marked() > 60, {cv::IMWRITE_PNG_BILEVEL, 1}), "it")) ==
           "bwww");
-    // Black ink whose opacity draws the picture; what is transparent shows the white below.
+    // Black ink with the picture in its opacity; transparent pixels show white.
     cv::Mat ink(32, 48, CV_8UC4, cv::Scalar(0, 0, 0, 0));
     ink(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, 255));
     ink(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, 128));

@@ -1,4 +1,4 @@
-/// The rarer kinds of picture files, most of them built here byte by byte.
+/// Rarer kinds of picture files, most of them built here byte by byte.
 
 #include <doctest/doctest.h>
 #include <zlib.h>
@@ -124,7 +124,7 @@ Bytes png(std::uint8_t depth, std::uint8_t kind, const Bytes& before, const Byte
            before + chunk("IDAT", squeezed(rows)) + after + chunk("IEND", {});
 }
 
-/// A TIFF directory with the orientation alone: what EXIF is.
+/// EXIF: a TIFF directory with only the orientation.
 Bytes exif(std::uint8_t orientation) {
     return Bytes{'M', 'M', 0, 42, 0, 0, 0,           8, 0, 1, 1, 18, 0,
                  3,   0,   0, 0,  1, 0, orientation, 0, 0, 0, 0, 0,  0};
@@ -226,7 +226,7 @@ TEST_CASE("picture formats: gray with alpha, 8 and 16 bits, and gray of 1 to 16 
     for (const int depth : {8, 16}) {
         CAPTURE(depth);
         const std::uint64_t full = (1u << depth) - 1;
-        // Black ink whose opacity draws the picture.
+        // Black ink with the picture in its opacity.
         const Bytes rows = png_rows(2 * depth, [&](int gray) { return (255 - gray) * full / 255; });
         CHECK(corners(png(std::uint8_t(depth), gray_alpha_png, {}, rows)) == "bgww");
     }

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A cache folder of its own for one test.
+/// A separate cache folder for one test.
 struct OwnCache {
     TempFolder folder;
     Surroundings surroundings{folder.path()};
@@ -83,7 +83,7 @@ TEST_CASE("a damaged or shortened cache file is nothing") {
         damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
         overwrite(cache.file("a"), damaged);
         const std::string now = kept("a", "some key");
-        const bool gap = now == text;  // the few bytes that only align the payload mean nothing
+        const bool gap = now == text;  // padding bytes before the payload are ignored
         if (gap) CHECK(whole[at] == '\0');
         if (!gap) CHECK(now == "nothing");
     }

@@ -64,7 +64,7 @@ fs::path pipe_end(int descriptor) {
     return "/dev/fd/" + std::to_string(descriptor);
 }
 
-/// Fails whoever asks it for memory.
+/// Fails every allocation.
 struct NoMemory : std::pmr::memory_resource {
     void* do_allocate(std::size_t, std::size_t) override { throw std::bad_alloc(); }
     void do_deallocate(void*, std::size_t, std::size_t) override {}
@@ -200,8 +200,7 @@ TEST_CASE("idx: empty file") {
     const TempFolder folder;
     CHECK(images_error(folder.write("empty", "")) == "is empty" + want_images);
     CHECK(images_error("/dev/null") == "is empty" + want_images);
-    CHECK(labels_error(folder.write("empty.gz", gzip(""))) ==
-          "is empty inside its gzip wrapping" + want_labels);
+    CHECK(labels_error(folder.write("empty.gz", gzip(""))) == "is empty after decompression" + want_labels);
 }
 
 TEST_CASE("idx: header cut short") {
@@ -256,9 +255,9 @@ TEST_CASE("idx: zero images, zero labels, no pixels") {
     CHECK(images_error(folder.write("z", idx_images(0, 28, 28))) == "holds zero images" + want_images);
     CHECK(labels_error(folder.write("z", idx_labels(0))) == "holds zero labels" + want_labels);
     CHECK(images_error(folder.write("z", idx_images(3, 0, 28))) ==
-          "promises 3 images of 0x28, without a pixel" + want_images);
+          "declares 3 images of 0x28, without pixels" + want_images);
     CHECK(images_error(folder.write("z", gzip(idx_images(3, 28, 0)))) ==
-          "promises 3 images of 28x0, without a pixel" + want_images);
+          "declares 3 images of 28x0, without pixels" + want_images);
 }
 
 TEST_CASE("idx: sizes beyond 64 bits are refused, and nothing is allocated") {
@@ -270,7 +269,7 @@ TEST_CASE("idx: sizes beyond 64 bits are refused, and nothing is allocated") {
     for (const std::string& bytes : {huge, product, gzip(huge), gzip(product), tall, wide}) {
         const fs::path file = folder.write("huge", bytes);
         const std::string error = error_of(file, [&](const fs::path& f) { knn::read_idx_images(f, &none); });
-        CHECK(error.find("more than 64-bit sizes can count") != std::string::npos);
+        CHECK(error.find("more than fits in 64-bit sizes") != std::string::npos);
     }
 }
 
@@ -280,10 +279,10 @@ TEST_CASE("idx: sizes that exceed the file are refused before anything is alloca
     const auto read = [&](const fs::path& file) { knn::read_idx_images(file, &none); };
     const std::string bytes = idx_header(8, {60'000, 28, 28}) + pattern(100);
     CHECK(error_of(folder.write("e", bytes), read) ==
-          "is cut short: it promises 60000 images of 28x28 = 47040000 bytes, but has 100" + want_images);
+          "is cut short: it declares 60000 images of 28x28 = 47040000 bytes, but has 100" + want_images);
     const std::string zipped = gzip(bytes);
     CHECK(error_of(folder.write("e.gz", zipped), read) ==
-          "is cut short: it promises 60000 images of 28x28 = 47040000 bytes, but " +
+          "is cut short: it declares 60000 images of 28x28 = 47040000 bytes, but " +
               std::to_string(zipped.size()) + " bytes of gzip cannot hold them" + want_images);
 }
 
@@ -298,7 +297,7 @@ TEST_CASE("idx: memory that is not there is an error, not a crash") {
 TEST_CASE("idx: data cut short") {
     const TempFolder folder;
     const std::string content = idx_images(3, 2, 2).substr(0, 27);
-    const std::string want = "is cut short: it promises 3 images of 2x2 = 12 bytes, but has 11" + want_images;
+    const std::string want = "is cut short: it declares 3 images of 2x2 = 12 bytes, but has 11" + want_images;
     CHECK(images_error(folder.write("c", content)) == want);
     CHECK(images_error(folder.write("c.gz", gzip(content))) == want);
 }
@@ -307,7 +306,7 @@ TEST_CASE("idx: trailing bytes") {
     const TempFolder folder;
     const std::string content = idx_labels(3) + "x";
     CHECK(labels_error(folder.write("t", content)) ==
-          "has trailing bytes: it promises 3 labels = 3 bytes, but has 4" + want_labels);
+          "has trailing bytes: it declares 3 labels = 3 bytes, but has 4" + want_labels);
     CHECK(labels_error(folder.write("t.gz", gzip(content))) ==
           "has trailing bytes after 3 labels" + want_labels);
     for (const std::string garbage : {"x", "xy", "more garbage", "\x1f"})
@@ -353,7 +352,7 @@ TEST_CASE("idx: a web page saved as .gz") {
     CHECK(images_error(folder.write("x", "PK\3\4 and so on")) == "is a zip archive" + want_images);
 }
 
-TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") {
+TEST_CASE("idx: a pipe is read as it arrives, and its declared size is not trusted") {
     // As a shell's <(command) does: the path is a descriptor's.
     const auto through_pipe = [&](const std::string& bytes) {
         int ends[2] = {};
@@ -377,7 +376,7 @@ TEST_CASE("idx: a pipe is read as it comes, and its promises are not believed") 
     CHECK(through_pipe(gzip(content)) == content.substr(16));
     CHECK(through_pipe(content + 'x').find("has trailing bytes after 50 images") != std::string::npos);
     const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
-    CHECK(through_pipe(liar).find("is cut short: it promises 2147483647 images of 1000x1000") !=
+    CHECK(through_pipe(liar).find("is cut short: it declares 2147483647 images of 1000x1000") !=
           std::string::npos);
 }
 
@@ -426,7 +425,7 @@ TEST_CASE("idx: random damage never gets through gzip's checksum, and never cras
         }
     }
     CHECK(errors > 1000);
-    CHECK(errors < 3000);  // damaged pixels of a plain file cannot be told
+    CHECK(errors < 3000);  // damaged pixels of a plain file cannot be detected
 }
 
 TEST_CASE("idx: what is written can be read again") {

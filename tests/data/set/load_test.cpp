@@ -181,7 +181,7 @@ TEST_CASE("load: MNIST itself") {
     for (const knn::FileChecksum& sum : knn::checksums(location))
         CHECK(sum.is_mnist());
 
-    // Plain files are known again, and a single changed pixel makes it another data set.
+    // Plain files are recognized, and a single changed pixel makes it another data set.
     const TempFolder folder;
     knn::write_dataset(folder / "plain", data);
     CHECK(knn::load(at(folder / "plain")).name == "MNIST");

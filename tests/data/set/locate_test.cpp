@@ -19,7 +19,7 @@ using knn::DataOptions;
 
 namespace {
 
-/// A folder with nothing around it: no data set in any usual place.
+/// An environment without a data set in any default folder.
 struct Nowhere {
     TempFolder folder;
     Surroundings surroundings{folder.path()};
@@ -78,7 +78,7 @@ TEST_CASE("locate: the order is --data, variable, data/mnist, XDG folders, built
     CHECK(found.looked_in == std::vector<std::string>{"data/mnist", place("home/.local/share"),
                                                       place("shared1"), place("shared2")});
 
-    // Each better place in turn hides the ones before.
+    // Each folder of higher priority hides the previous ones.
     for (const char* name : {"shared2", "shared1", "home/.local/share"}) {
         write_small_dataset(nowhere.folder, std::string(name) + "/mnist-knn/mnist");
         CHECK(knn::locate({}).source == place(name));
@@ -117,14 +117,14 @@ TEST_CASE("locate: a usual place that lacks a file is passed over") {
     CHECK(found.files().empty());
     CHECK(found.incomplete == std::vector<std::string>{"data/mnist: lacks t10k-labels-idx1-ubyte"});
 
-    // A complete place behind it is taken, and the incomplete one is still told of.
+    // A complete folder after it is used, and the incomplete one is still listed.
     write_small_dataset(nowhere.folder, "shared2/mnist-knn/mnist");
     const DataLocation other = knn::locate({});
     CHECK(other.source == (nowhere.folder / "shared2/mnist-knn/mnist").string());
     CHECK(other.files().size() == 4);
     CHECK(other.incomplete == found.incomplete);
 
-    // Files of other names are no beginning of a data set.
+    // Files with other names do not count as part of a data set.
     for (const fs::path& file : knn::dataset_files("data/mnist"))
         fs::remove(file);
     nowhere.folder.write("data/mnist/README", "");

@@ -30,7 +30,7 @@ knn::test::Rows rows_of(const LabeledImages& images) {
     return {{images.pixels.span().begin(), images.pixels.span().end()}, images.count, images.dim()};
 }
 
-/// How many of the test images the majority of the 5 nearest names rightly; equal votes: the smallest label.
+/// Test images classified correctly by the majority of the 5 nearest; ties: the smallest label.
 int right_with_5(const Dataset& data) {
     const auto found = knn::test::nearest(rows_of(data.train), rows_of(data.test), 5);
     int right = 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A selector that was added with one file and one line is everywhere:  added_selector_test.sh PROGRAM TESTS
+# A selector that was added with one file and one line is available everywhere:  added_selector_test.sh PROGRAM TESTS
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../../tools/support.sh"
 

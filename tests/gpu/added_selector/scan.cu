@@ -1,12 +1,11 @@
-// The selector that tests/gpu/added_selector adds to the program: the k minima, one after another, by one
-// thread.
+// The selector that tests/gpu/added_selector adds to the program: k minima, one after another, by one thread.
 //
 // in     n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out    n_query × k neighbors
-// launch a thread a query: an example to read, not to use
-// order  each pass takes the least key (distance, index) above the one before
-// limits k · n_train <= 2²², so that it is over soon
-// work   k · n_train comparisons a query
+// launch one thread per query: an example, not for production
+// order  each pass finds the smallest key (distance, index) above the previous one
+// limits k · n_train <= 2²², to keep it fast
+// work   k · n_train comparisons per query
 
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
@@ -52,7 +51,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector scan_selector{"scan", "one thread a query, k minima one after another", supports,
+extern const Selector scan_selector{"scan", "one thread per query, k minima one after another", supports,
                                     workspace_bytes, enqueue};
 
 }  // namespace knn::gpu

@@ -29,7 +29,7 @@ std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows
     return gpu::bench_arrays(0, {train.n, query.n, train.dim, k, measure}, view(train), view(query), watch);
 }
 
-/// How many distances of the first queries are not what they should be.
+/// Number of wrong distances of the first queries.
 std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const test::Rows& query,
                              std::int64_t n) {
     std::int64_t wrong = 0;
@@ -96,7 +96,7 @@ TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that
             }
         }
         CHECK(able > 0);
-        CHECK(arrays->time_distance("pair_plain", {}).refusal);  // it knows l2 alone
+        CHECK(arrays->time_distance("pair_plain", {}).refusal);  // it supports only l2
     }
 }
 

@@ -23,8 +23,7 @@ gpu::DeviceBuffer<char> poisoned(std::size_t bytes) {
     return buffer;
 }
 
-/// Poisoned rows and gaps on the device, so that nothing unwritten looks right. Refused problems are left
-/// out.
+/// Poisons rows and gaps on the device, so that unwritten values are detected. Skips refused problems.
 void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const Bytes& train,
                   const Bytes& query, const std::vector<std::uint32_t>& expected) {
     CAPTURE(kernel.name);
@@ -62,7 +61,7 @@ void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, con
     CHECK(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
 }
 
-/// Every kernel, every metric that it has, p = 0.5 and 3 for lp.
+/// Every kernel, every metric that it supports, p = 0.5 and 3 for lp.
 void check_all(const Problem& sizes, const Bytes& train, const Bytes& query) {
     for (const Metric metric : all_metrics)
         for (const double p : {0.5, 3.0}) {

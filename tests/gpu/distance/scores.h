@@ -1,6 +1,6 @@
 #pragma once
-/// The judge of distance kernels: the scores of every pair by the definitions of data/core/metric.h, pixel by
-/// pixel on the host, sharing no code with what it judges.
+/// Oracle of the distance kernels: the scores of every pair by the definitions of data/core/metric.h, pixel
+/// by pixel on the host, sharing no code with the kernels.
 
 #include <algorithm>
 #include <bit>

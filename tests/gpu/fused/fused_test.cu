@@ -186,7 +186,7 @@ TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
     }
 }
 
-// For compute-sanitizer: every kernel of the fused search, the scan shared out and not.
+// For compute-sanitizer: every kernel of the fused search, with split and unsplit scan.
 TEST_CASE("gpu: small fused search") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);

@@ -39,7 +39,7 @@ TEST_CASE("a sampling stays within the training set and leaves enough survivors"
             CAPTURE(k);
             const Sampling sampling = choose_sampling(tiles, k, 784);
             if (sampling.sample_tiles == 0) {
-                CHECK(k > tiles);  // then so large a share is wanted that a threshold is of no use
+                CHECK(k > tiles);  // so large a share of the images that a threshold does not help
                 continue;
             }
             CHECK(sampling.sample_tiles <= sampling.first_tiles);

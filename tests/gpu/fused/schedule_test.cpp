@@ -10,7 +10,8 @@ namespace knn::gpu {
 
 namespace {
 
-/// Every tile once, every slot of a query tile by one block alone, every piece within what was announced.
+/// Every tile once, every slot of a query tile used by only one block, every piece within the announced
+/// bounds.
 void check_schedule(const Schedule& schedule) {
     std::set<std::pair<int, int>> tiles, slots;
     std::map<int, int> used;  // slots of each query tile

@@ -5,8 +5,8 @@
 #if __has_include(<cublasLt.h>)
 #include <cublasLt.h>
 
-// What gpu/runtime/cublas_lt.h declares is what cuBLAS' own header does. Handles are pointers of other names
-// there.
+// Checks the declarations of gpu/runtime/cublas_lt.h against cuBLAS' own header, where handles are pointers
+// of other names.
 namespace knn::gpu::cublas {
 
 static_assert(compute_32i == CUBLAS_COMPUTE_32I);

@@ -27,7 +27,7 @@ std::vector<Neighbor> smallest(const std::vector<std::uint32_t>& matrix, std::in
     return all;
 }
 
-/// A selector may use that scores stay below what metric and dim allow, so the problem is one that has such
+/// A selector may rely on the bound of scores by metric and dim, so the problem is one that allows these
 /// scores.
 Problem problem_of(const std::vector<std::uint32_t>& matrix, std::int64_t n_query, std::int64_t n_train,
                    int k) {
@@ -35,14 +35,14 @@ Problem problem_of(const std::vector<std::uint32_t>& matrix, std::int64_t n_quer
     return {n_train, n_query, mnist ? 784 : max_dim, k, Metric::l2};
 }
 
-/// One thread that moves k neighbors for every distance of a descending row takes seconds.
+/// One thread that moves k neighbors per distance of a descending row takes seconds.
 bool takes_long(const gpu::Selector& selector, const Problem& problem) {
     return selector.name == std::string("insertion") && problem.k * problem.n_train > 1 << 25;
 }
 
 void check_selector(const gpu::Selector& selector, const Problem& problem,
                     const gpu::PitchedBuffer<std::uint32_t>& in, const std::vector<Neighbor>& expected) {
-    const std::string name = selector.name;  // of a pointer, doctest would show the address
+    const std::string name = selector.name;  // doctest would print a pointer's address
     CAPTURE(name);
     CAPTURE(problem.n_train);
     CAPTURE(problem.n_query);
@@ -51,7 +51,7 @@ void check_selector(const gpu::Selector& selector, const Problem& problem,
     gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(problem.n_query * problem.k));
     gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
     gpu::check(cudaMemset(out.d_data(), 0xa5, out.size() * sizeof(Neighbor)), "poisoning");
-    // At most the beginning of a large one: kernels take their arrays from there on.
+    // At most the beginning of a large one, where kernels place their arrays.
     const std::size_t poisoned = std::min(workspace.size(), std::size_t{1} << 26);
     if (poisoned > 0) gpu::check(cudaMemset(workspace.d_data(), 0, poisoned), "poisoning");
     selector.enqueue(problem, in.rows(), {out.d_data(), problem.n_query, problem.k}, workspace.d_data(),
@@ -139,7 +139,7 @@ TEST_CASE("gpu: more rows than run at once") {
         check_selectors(700, n_train, 7, values(Order::random, 700, n_train));
 }
 
-// The scores of cosine, pearson and lp are the bits of floats that are not negative; `bitonic` compares its
+// The scores of cosine, pearson and lp are the bits of nonnegative floats; `bitonic` compares its
 // keys as doubles. 0 to 0x47ffffff has every exponent that lp reaches, 66,051 being 0x47810180 as a float,
 // and subnormals.
 TEST_CASE("gpu: scores that are bits of floats are sorted as what they are") {
@@ -172,7 +172,7 @@ TEST_CASE("gpu: scores of l1 are sorted in as many bits as they can have") {
     }
 }
 
-// `multiselect` gives a row a warp where rows are many and short, and a block otherwise.
+// `multiselect` uses a warp per row for many short rows, else a block.
 TEST_CASE("gpu: small rows, many of them") {
     if (!test::have_gpu()) return;
     const std::int64_t n_query = gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 1;
@@ -180,7 +180,7 @@ TEST_CASE("gpu: small rows, many of them") {
         check_selectors(n_query, 600, 5, values(order, n_query, 600));
 }
 
-// Long enough for a block of `multiselect` to divide them.
+// Long enough for a block of `multiselect` to partition them.
 TEST_CASE("gpu: small matrix of longer rows") {
     if (!test::have_gpu()) return;
     for (const int k : {5, 300})
