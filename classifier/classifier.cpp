@@ -37,8 +37,7 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
         result.plan = searcher_->plan();
         const bool on_cpu = result.plan.device.kind == Device::Kind::cpu;
         const auto voting = Clock::now();
-        result.votes =
-            votes(result.neighbors, training_.labels, rule, method_.measure, result.plan.threads);
+        result.votes = votes(result.neighbors, training_.labels, rule, method_.measure, result.plan.threads);
         result.timeline.add({.name = "vote",
                              .launches = 1,
                              .total_ms = ms_since(voting),

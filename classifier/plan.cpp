@@ -117,7 +117,9 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
 }  // namespace
 
 std::string DeviceWish::text() const {
-    return name(kind) + (number ? ":" + std::to_string(*number) : "");
+    std::string text = name(kind);
+    if (number) text.append(":").append(std::to_string(*number));
+    return text;
 }
 
 const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {

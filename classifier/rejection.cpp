@@ -4,15 +4,15 @@
 #include <cmath>
 #include <limits>
 
-#include "data/core/format.h"
 #include "classifier/mean_distance.h"
 #include "classifier/vote.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-// What these shares reject is in docs/rejection.md.
+// docs/rejection.md shows what these quantiles reject.
 constexpr double not_strange = 0.991;  ///< of the sample
 constexpr double too_divided = 0.002;  ///< of the sample, at most
 constexpr double weight_of_doubt = 0.3;
@@ -30,8 +30,8 @@ double strangeness(std::span<const Neighbor> neighbors, const Vote& vote, const 
     return mean_distance(neighbors, measure) * (1 + weight_of_doubt * (1 - vote.confidence));
 }
 
-Rejection::Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels,
-                     const VotingRule& rule, const Measure& measure)
+Rejection::Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const VotingRule& rule,
+                     const Measure& measure)
     : measure_(measure), strange_(std::numeric_limits<double>::infinity()) {
     if (sample.count < min_sampled_images) return;
     const auto judged = static_cast<std::size_t>(std::min(rule.k, sample.k));

@@ -33,12 +33,12 @@ class Rejection {
 
   private:
     Measure measure_;
-    double strange_;      ///< the most that is accepted; a distance, see strangeness()
-    double divided_ = 0;  ///< the least share of the votes that is accepted
+    double strange_;      ///< maximum accepted strangeness(), a distance
+    double divided_ = 0;  ///< minimum accepted share of the votes
 };
 
-/// The mean distance (not squared) of the nearest neighbors, five at most, times 1 for a unanimous vote up to
-/// 1.3 for a hopelessly divided one.
+/// The mean distance (not squared) of the nearest neighbors, at most five, times 1 for a unanimous vote to
+/// 1.3 for an evenly divided one.
 double strangeness(std::span<const Neighbor> neighbors, const Vote& vote, const Measure& measure = {});
 
 }  // namespace knn

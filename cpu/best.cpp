@@ -14,7 +14,7 @@ constexpr std::uint32_t no_image = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
 
 /// Spare capacity: little keeps the limit tight, much makes pruning rare.
-std::size_t room_of(int k) {
+std::size_t capacity_of(int k) {
     return static_cast<std::size_t>(k + std::clamp(k, 16, 1024));
 }
 
@@ -22,26 +22,26 @@ std::size_t room_of(int k) {
 
 BestLists::BestLists(std::int64_t queries, int k)
     : k_(static_cast<std::size_t>(k)),
-      room_(room_of(k)),
-      keys_(static_cast<std::size_t>(queries) * room_),
+      capacity_(capacity_of(k)),
+      keys_(static_cast<std::size_t>(queries) * capacity_),
       limits_(static_cast<std::size_t>(queries)),
       counts_(static_cast<std::size_t>(queries)),
       excluded_(static_cast<std::size_t>(queries)) {}
 
 std::int64_t BestLists::bytes(std::int64_t queries, int k) {
     return queries *
-           static_cast<std::int64_t>(room_of(k) * sizeof(std::uint64_t) + 3 * sizeof(std::uint32_t));
+           static_cast<std::int64_t>(capacity_of(k) * sizeof(std::uint64_t) + 3 * sizeof(std::uint32_t));
 }
 
-void BestLists::clear(std::int64_t queries, std::int64_t room) {
-    std::fill_n(counts_.data(), room, 0U);
-    std::fill_n(excluded_.data(), room, no_image);
+void BestLists::clear(std::int64_t queries, std::int64_t n_lists) {
+    std::fill_n(counts_.data(), n_lists, 0U);
+    std::fill_n(excluded_.data(), n_lists, no_image);
     std::fill_n(limits_.data(), queries, no_limit);
-    std::fill_n(limits_.data() + queries, room - queries, 0U);
+    std::fill_n(limits_.data() + queries, n_lists - queries, 0U);
 }
 
 void BestLists::prune(std::size_t query) {
-    std::uint64_t* const keys = keys_.data() + query * room_;
+    std::uint64_t* const keys = keys_.data() + query * capacity_;
     if (counts_[query] <= k_) return;
     std::nth_element(keys, keys + (k_ - 1), keys + counts_[query]);
     counts_[query] = static_cast<std::uint32_t>(k_);
@@ -50,8 +50,8 @@ void BestLists::prune(std::size_t query) {
 
 void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t index) {
     if (distance >= limits_[query] || index == excluded_[query]) return;
-    keys_[query * room_ + counts_[query]] = neighbor_key({distance, index});
-    if (++counts_[query] == room_) prune(query);
+    keys_[query * capacity_ + counts_[query]] = neighbor_key({distance, index});
+    if (++counts_[query] == capacity_) prune(query);
 }
 
 void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train) {
@@ -74,7 +74,7 @@ void BestLists::take(std::int64_t query, std::span<const std::uint32_t> distance
 void BestLists::finish(std::int64_t query, std::span<Neighbor> best) {
     const auto q = static_cast<std::size_t>(query);
     prune(q);
-    std::uint64_t* const keys = keys_.data() + q * room_;
+    std::uint64_t* const keys = keys_.data() + q * capacity_;
     std::fill(keys + counts_[q], keys + k_, sentinel);
     std::sort(keys, keys + k_);
     std::transform(keys, keys + k_, best.begin(), neighbor_of_key);

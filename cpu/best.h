@@ -21,15 +21,15 @@ class BestLists {
 
     static std::int64_t bytes(std::int64_t queries, int k);
 
-    /// Empties the lists of the first `queries` of `room` queries; the others accept nothing.
-    void clear(std::int64_t queries, std::int64_t room);
+    /// Empties the lists of the first `queries` of `n_lists` queries; the others accept nothing.
+    void clear(std::int64_t queries, std::int64_t n_lists);
 
     /// This training image is none of the query's neighbors, until the next `clear`.
     void exclude(std::int64_t query, std::int64_t image) {
         excluded_[static_cast<std::size_t>(query)] = static_cast<std::uint32_t>(image);
     }
 
-    /// `room` limits for Pass::limits.
+    /// `n_lists` limits for Pass::limits.
     const std::uint32_t* limits() const { return limits_.data(); }
 
     /// Adds the hits in the panel that starts at image `first`; images from `n_train` on are padding.
@@ -45,8 +45,8 @@ class BestLists {
     void put(std::size_t query, std::uint32_t distance, std::uint32_t index);
     void prune(std::size_t query);
 
-    std::size_t k_, room_;
-    Aligned<std::uint64_t> keys_;    ///< queries × room
+    std::size_t k_, capacity_;
+    Aligned<std::uint64_t> keys_;    ///< queries × n_lists
     Aligned<std::uint32_t> limits_;  ///< queries, rounded up to strips
     Aligned<std::uint32_t> counts_;
     Aligned<std::uint32_t> excluded_;  ///< an index that no training image has where none is excluded

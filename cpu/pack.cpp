@@ -106,9 +106,9 @@ std::int64_t QueryBlock::bytes(const Kernel& kernel, std::int64_t dim, std::int6
 void QueryBlock::fill(Rows rows) {
     const std::int64_t group = group_bytes(kernel_), strip = groups_ * kernel_.queries * group;
     strips_ = round_up(rows.count, kernel_.queries) / kernel_.queries;
-    const std::int64_t room = strips_ * kernel_.queries;
+    const std::int64_t n_lists = strips_ * kernel_.queries;
     std::memset(pixels_.data() + (strips_ - 1) * strip, 0, static_cast<std::size_t>(strip));
-    std::fill_n(terms_.data(), room, 0U);
+    std::fill_n(terms_.data(), n_lists, 0U);
     for (std::int64_t q = 0; q < rows.count; ++q)
         terms_[static_cast<std::size_t>(q)] =
             fill_query(rows.row(q), q % kernel_.queries, pixels_.data() + q / kernel_.queries * strip);

@@ -53,7 +53,7 @@ class Panels {
 /// A block of queries in strips, owned and reused by one thread.
 class QueryBlock {
   public:
-    /// Room for `largest` queries; throws std::bad_alloc.
+    /// Allocates for `largest` queries; throws std::bad_alloc.
     QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t largest);
 
     static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest);

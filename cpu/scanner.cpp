@@ -14,29 +14,29 @@ double ms_between(Clock::time_point from, Clock::time_point to) {
 }
 
 /// For a block of queries: one sum, or at most one hit, for each pair with an image of the panel.
-std::size_t pairs_of(const Kernel& kernel, std::int64_t largest_block) {
-    return static_cast<std::size_t>(round_up(largest_block, kernel.queries) * kernel.images);
+std::size_t pairs_of(const Kernel& kernel, std::int64_t max_block) {
+    return static_cast<std::size_t>(round_up(max_block, kernel.queries) * kernel.images);
 }
-std::size_t hits_of(const Kernel& kernel, std::int64_t largest_block) {
-    return pairs_of(kernel, largest_block) / static_cast<std::size_t>(kernel.lanes);
+std::size_t hits_of(const Kernel& kernel, std::int64_t max_block) {
+    return pairs_of(kernel, max_block) / static_cast<std::size_t>(kernel.lanes);
 }
 
 }  // namespace
 
-PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring,
-                           Rows train, std::int64_t largest_block)
+PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring, Rows train,
+                           std::int64_t max_block)
     : kernel_(kernel),
       panels_(panels),
       n_train_(train.count),
-      scorer_(scoring.scorer(round_up(largest_block, kernel.queries))),
-      block_(kernel, train.dim, largest_block),
-      partial_(pairs_of(kernel, largest_block)),
-      hits_(hits_of(kernel, largest_block)) {}
+      scorer_(scoring.scorer(round_up(max_block, kernel.queries))),
+      block_(kernel, train.dim, max_block),
+      partial_(pairs_of(kernel, max_block)),
+      hits_(hits_of(kernel, max_block)) {}
 
-std::int64_t PanelScanner::bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest_block) {
-    return QueryBlock::bytes(kernel, dim, largest_block) +
-           static_cast<std::int64_t>(pairs_of(kernel, largest_block) * sizeof(std::uint32_t) +
-                                     hits_of(kernel, largest_block) * sizeof(Hit));
+std::int64_t PanelScanner::bytes(const Kernel& kernel, std::int64_t dim, std::int64_t max_block) {
+    return QueryBlock::bytes(kernel, dim, max_block) +
+           static_cast<std::int64_t>(pairs_of(kernel, max_block) * sizeof(std::uint32_t) +
+                                     hits_of(kernel, max_block) * sizeof(Hit));
 }
 
 void PanelScanner::begin(Rows queries, Tally& tally) {
@@ -61,8 +61,8 @@ void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     tally.bytes += static_cast<double>(panels_.panel_bytes());
 }
 
-RowScanner::RowScanner(const Scoring& scoring, Rows train, std::int64_t largest_block)
-    : train_(train), scorer_(scoring.scorer(largest_block)), distances_(unit_rows) {}
+RowScanner::RowScanner(const Scoring& scoring, Rows train, std::int64_t max_block)
+    : train_(train), scorer_(scoring.scorer(max_block)), distances_(unit_rows) {}
 
 void RowScanner::begin(Rows queries, Tally& tally) {
     queries_ = queries;

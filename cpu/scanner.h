@@ -18,16 +18,18 @@ struct Tally {
     std::int64_t tasks = 0;
 };
 
-/// Many queries: panels of packed images, by the kernel's matrix product. A unit is a panel.
+/// For many queries: panels of packed images, by the kernel's matrix product. A unit is a panel.
 class PanelScanner {
   public:
     PanelScanner(const Kernel& kernel, const Panels& panels, const Scoring& scoring, Rows train,
-                 std::int64_t largest_block);
-    static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t largest_block);
+                 std::int64_t max_block);
+    static std::int64_t bytes(const Kernel& kernel, std::int64_t dim, std::int64_t max_block);
 
     void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
-    std::int64_t room() const { return block_.strips() * kernel_.queries; }  ///< lists that `best` must have
+    std::int64_t n_lists() const {
+        return block_.strips() * kernel_.queries;
+    }  ///< lists that `best` must have
 
   private:
     const Kernel& kernel_;
@@ -39,17 +41,16 @@ class PanelScanner {
     Aligned<Hit> hits_;
 };
 
-/// Few queries: packing would cost more than it saves, rows are read where they are. A unit is `unit_rows`
-/// rows.
+/// For few queries, where packing does not pay: reads unpacked rows. A unit is `unit_rows` rows.
 class RowScanner {
   public:
     static constexpr std::int64_t unit_rows = 256;
 
-    RowScanner(const Scoring& scoring, Rows train, std::int64_t largest_block);
+    RowScanner(const Scoring& scoring, Rows train, std::int64_t max_block);
 
     void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
-    std::int64_t room() const { return queries_.count; }
+    std::int64_t n_lists() const { return queries_.count; }
 
   private:
     Rows train_, queries_;

@@ -27,8 +27,7 @@ std::unique_ptr<Scorer> Scoring::scorer(std::int64_t) const {
     return std::make_unique<Scorer>(kernel_, train_);
 }
 
-std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train,
-                                      bool panels) {
+std::unique_ptr<Scoring> make_scoring(const Measure& measure, const Kernel& kernel, Rows train, bool panels) {
     if (is_integral(measure.metric)) return std::make_unique<Scoring>(kernel, train);
     if (measure.metric == Metric::lp) return make_power_scoring(measure.p, kernel, train, panels);
     return make_product_scoring(measure.metric, kernel, train, panels);

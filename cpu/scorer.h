@@ -58,8 +58,8 @@ class Scoring {
     /// panels concurrently. Not needed for unpacked rows.
     virtual void fill(std::int64_t /*panel*/) {}
 
-    /// For blocks of at most `largest_block` queries; throws std::bad_alloc.
-    virtual std::unique_ptr<Scorer> scorer(std::int64_t largest_block) const;
+    /// For blocks of at most `max_block` queries; throws std::bad_alloc.
+    virtual std::unique_ptr<Scorer> scorer(std::int64_t max_block) const;
 
   protected:
     const Kernel& kernel_;

@@ -134,7 +134,7 @@ class PowerScoring : public Scoring {
             most = std::max(most, ink_of(train_.row(i), train_.dim));
     }
 
-    std::unique_ptr<Scorer> scorer(std::int64_t largest_block) const override;
+    std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
 
     const Powers& powers() const { return powers_; }
     /// n^(1 - 2/p), where n is the maximum number of pixels in which an image of the panel can differ from
@@ -153,11 +153,11 @@ class PowerScoring : public Scoring {
 
 class PowerScorer : public Scorer {
   public:
-    PowerScorer(const PowerScoring& shared, const Kernel& kernel, Rows train, std::int64_t largest_block)
+    PowerScorer(const PowerScoring& shared, const Kernel& kernel, Rows train, std::int64_t max_block)
         : Scorer(kernel, train),
           shared_(shared),
           unit_(kernel.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
-          limits_(static_cast<std::size_t>(round_up(largest_block, kernel.queries))),
+          limits_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
           aims_(limits_.size()) {}
 
     void begin(Rows queries) override {
@@ -203,7 +203,7 @@ class PowerScorer : public Scorer {
         std::int64_t ink = 0;
     };
 
-    /// The sum that a score stands for.
+    /// The sum of a score.
     static double sum_of(std::uint32_t score) {
         if (score >= first_no_number) return std::numeric_limits<double>::infinity();
         return std::bit_cast<float>(score);
@@ -225,8 +225,8 @@ class PowerScorer : public Scorer {
     std::vector<Aim> aims_;
 };
 
-std::unique_ptr<Scorer> PowerScoring::scorer(std::int64_t largest_block) const {
-    return std::make_unique<PowerScorer>(*this, kernel_, train_, largest_block);
+std::unique_ptr<Scorer> PowerScoring::scorer(std::int64_t max_block) const {
+    return std::make_unique<PowerScorer>(*this, kernel_, train_, max_block);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ class ProductScoring : public Scoring {
         }
     }
 
-    std::unique_ptr<Scorer> scorer(std::int64_t largest_block) const override;
+    std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
 
     const Correlation& correlation() const { return correlation_; }
     const PixelSums& sums(std::int64_t image) const { return sums_[static_cast<std::size_t>(image)]; }
@@ -72,11 +72,11 @@ class ProductScoring : public Scoring {
 
 class ProductScorer : public Scorer {
   public:
-    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t largest_block)
+    ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t max_block)
         : Scorer(kernel, train),
           shared_(shared),
           correlation_(shared.correlation()),
-          query_sums_(static_cast<std::size_t>(round_up(largest_block, kernel.queries))),
+          query_sums_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
           plain_(query_sums_.size()),
           norms_(query_sums_.size()),
           floors_(query_sums_.size()) {}
@@ -137,8 +137,8 @@ class ProductScorer : public Scorer {
     std::vector<PixelSums> row_sums_;
 };
 
-std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t largest_block) const {
-    return std::make_unique<ProductScorer>(*this, kernel_, train_, largest_block);
+std::unique_ptr<Scorer> ProductScoring::scorer(std::int64_t max_block) const {
+    return std::make_unique<ProductScorer>(*this, kernel_, train_, max_block);
 }
 
 }  // namespace

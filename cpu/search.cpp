@@ -36,9 +36,9 @@ double ms_since(Clock::time_point start) {
     return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-/// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each panel
-/// is used often before the next one is read.
-std::int64_t largest_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
+/// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each
+/// panel is used often before the next one is read.
+std::int64_t max_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
     constexpr std::int64_t most = 1024, least = 96;
     const std::int64_t wanted = std::clamp(kernel.block_bytes / dim, least, most);
     return round_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
@@ -112,7 +112,7 @@ Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, 
       timeline_(timeline),
       work_(queries.count, units_of(resident, queries.count), resident.plan.threads,
             packs() ? resident.kernel.queries : 1,
-            largest_block(resident.kernel, resident.train.dim, resident.plan.batch),
+            max_block(resident.kernel, resident.train.dim, resident.plan.batch),
             max_slices(queries.count, k)),
       team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
 
@@ -134,7 +134,7 @@ void Search::require_memory() const {
     throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
                     std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count) +
                     " others needs " + mib(needed) + "; expected at most " + mib(available) +
-                    ", which is what is free");
+                    ", the free memory");
 }
 
 template <class Scanner>
@@ -142,7 +142,7 @@ void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
     BestLists best(work_.largest(), k_);
     while (const auto task = work_.next()) {
         scanner.begin(queries_.slice(task->first_query, task->n_query), tally);
-        best.clear(task->n_query, scanner.room());
+        best.clear(task->n_query, scanner.n_lists());
         if (exclude_.any())
             for (std::int64_t q = 0; q < task->n_query; ++q)
                 best.exclude(q, exclude_.index_of(task->first_query + q));

@@ -29,7 +29,7 @@ MUTATIONS = [
     ("data/core/problem.cpp", problem, "problem.dim < 1", "problem.dim < 0"),
     ("data/core/problem.cpp", problem, "problem.dim > max_dim", "problem.dim >= max_dim"),
     ("data/core/problem.cpp", problem, "measure.p <= max_p", "measure.p < max_p"),
-    ("data/core/problem.cpp", problem, "problem.k > largest_k", "problem.k > max_k"),
+    ("data/core/problem.cpp", problem, "problem.k > k_limit", "problem.k > max_k"),
     ("data/core/metric.cpp", metric, "norm_a == 0 || norm_b == 0", "norm_a == 0"),
     ("data/core/metric.cpp", metric, "std::max(distance, 0.0)", "distance"),
     ("data/core/metric.cpp", metric, "/ 255.0L", "/ 256.0L"),

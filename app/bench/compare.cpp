@@ -103,7 +103,7 @@ void compare_on_gpu(BenchRun& run, const Workload& work, int k) {
     if (arrays->n_query() < work.query().count)
         run.leave_out(
             "queries " + std::to_string(arrays->n_query()) + " to " + std::to_string(work.query().count - 1),
-            "the matrix of all would not fit the device's memory");
+            "the whole matrix would not fit in device memory");
     compare_distances(run, work, *arrays, k);
     compare_selectors(run, work, *arrays, k);
 }
@@ -132,7 +132,7 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     section.note(kernels_note);
     section.note(search_operations_note);
     if (run.has_gpu() && run.bench().dim > 0)
-        section.note("random images lie in pageable memory: their upload is slower than a data set's.");
+        section.note("random images are in pageable memory: their upload is slower than a data set's.");
     section.finish();
 }
 

@@ -31,12 +31,12 @@ std::string metric_words(const Measure& measure) {
            (measure.metric == Metric::lp ? " with p = " + shortest(measure.p) : "");
 }
 
-BenchData bench_data(BenchRun& run, int largest_k) {
+BenchData bench_data(BenchRun& run, int k_limit) {
     const Options& options = run.options();
     const BenchOptions& bench = options.bench;
     BenchData data;
     if (bench.dim > 0) {
-        data.work = std::make_unique<Workload>(bench.n_train, bench.n_query, bench.dim, largest_k, 1);
+        data.work = std::make_unique<Workload>(bench.n_train, bench.n_query, bench.dim, k_limit, 1);
         data.text = "random bytes: ";
     } else {
         const DataLocation location = locate(options.data);
@@ -49,11 +49,11 @@ BenchData bench_data(BenchRun& run, int largest_k) {
         const std::int64_t n_query = limited("--n-query", bench.n_query, set.test.count);
         data.work = std::make_unique<Workload>(
             set.train.images().first(n_train), set.test.images().first(n_query),
-            set.train.labels.span().first(static_cast<std::size_t>(n_train)), largest_k);
+            set.train.labels.span().first(static_cast<std::size_t>(n_train)), k_limit);
         data.text = set.name + ": ";
     }
     data.work->measure = options.method.measure;
-    const Problem problem = data.work->problem(largest_k);
+    const Problem problem = data.work->problem(k_limit);
     if (const Refusal refusal = refuse_problem(problem)) throw UsageError(*refusal);
     data.text += sizes_text(problem);
     return data;

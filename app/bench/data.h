@@ -21,7 +21,7 @@ struct BenchData {
 };
 
 /// Throws DataError, UsageError (more images wanted than there are; k larger than their number).
-BenchData bench_data(BenchRun& run, int largest_k);
+BenchData bench_data(BenchRun& run, int k_limit);
 
 /// The metric in a title: ", metric cosine", ", metric lp with p = 3"; empty for l2.
 std::string metric_words(const Measure& measure);

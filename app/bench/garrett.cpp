@@ -34,7 +34,7 @@ constexpr std::array<Rung, 6> rungs = {{
     {"3.5 rolled -> fully unrolled", "ladder_unrolled", true, false},
 }};
 
-constexpr const char* ladder_note = "*: fewer test images were timed; the launches are alike, one an image.";
+constexpr const char* ladder_note = "*: fewer test images were timed; the launches are equal, one per image.";
 
 std::string time_cell(const Measurement& one, double value) {
     return one.good() ? short_number(value) : !one.wrong.empty() ? "WRONG" : "not run";
@@ -49,7 +49,7 @@ void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measuremen
                      "min to max", "distance / above", "paper"};
     Panel panel;
     panel.title = "the ladder: distance of one test image";
-    panel.x_label = "milliseconds a test image";
+    panel.x_label = "milliseconds per test image";
     panel.log_x = false;
     const Measurement* upload_above = nullptr;
     Measurement above;
@@ -81,7 +81,7 @@ void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measuremen
     }
     table.notes = {
         "before: pageable host memory, scalar loads, linear rows, the test image in global memory, a loop.",
-        "upload: all images as floats, in one copy. The paper states no step's own time, only the",
+        "upload: all images as floats, in one copy. The paper gives no times of single steps, only the",
         "execution time of the whole program before the first."};
     table.notes.insert(table.notes.end(), panel.notes.begin(), panel.notes.end());
     run.report().tables.push_back(std::move(table));
@@ -140,15 +140,17 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
                                                     : ""});
     }
     const Figure* time = find_figure(final_version, "whole", "execution time");
-    table.rows.push_back({"execution, s", time->text, "", "",
-                          whole.good() ? short_number((whole.open_ms + whole.ms_median()) / 1e3) : "not run",
-                          whole.good() ? short_number(time->value() * 1e3 / whole.ms_median()) + " x" : ""});
+    table.rows.push_back(
+        {"execution, s", time->text, "", "",
+         whole.good() ? short_number((whole.open_ms + whole.ms_median()) / 1e3) : "not run",
+         whole.good() ? short_number(time->value() * 1e3 / (whole.open_ms + whole.ms_median())) + " x" : ""});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
                           whole.good() ? std::to_string(count_correct(classic, data.dataset)) : "not run",
                           ""});
-    table.notes = {"execution: the paper's is its whole program, ours opening the training set and the search.",
-                   "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
-                       " right in " + stated(previous, "whole", "execution time") + " s."};
+    table.notes = {
+        "execution: the paper's is its whole program, ours opening the training set and the search.",
+        "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
+            " right in " + stated(previous, "whole", "execution time") + " s."};
     note_marks(table);  // launches are equal, one per test image
     run.report().tables.push_back(std::move(table));
 }

@@ -45,8 +45,7 @@ void run_graph(BenchRun& run) {
     run.expect(static_cast<std::int64_t>(names.size()));
     run.prepare(work, checked_points);
 
-    Section section(run, "whole searches, the points resident", "engine",
-                    {open_heading, kernels_heading});
+    Section section(run, "whole searches, the points resident", "engine", {open_heading, kernels_heading});
     for (const std::string& name : names) {
         if (!run.wants(name)) continue;
         const Measurement one = run.search(work, "graph", search_way(name), k, run.trial());

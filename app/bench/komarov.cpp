@@ -26,7 +26,7 @@ class Komarov {
 
     /// `rival`: the paper's comparison. `x`: the size that varies; one line per k.
     void figure(const std::string& number, const std::string& title, const std::string& rival,
-                const std::string& x, const std::vector<Point>& points, bool a_query = false) {
+                const std::string& x, const std::vector<Point>& points, bool per_query = false) {
         std::vector<std::string> ways;
         std::vector<std::string> names;
         for (const std::string& name : {std::string(ours_), rival})
@@ -39,7 +39,7 @@ class Komarov {
         for (const std::string& name : names)
             for (const int k : ks)
                 ways.push_back(way(name, k));
-        Diagram diagram("Fig. " + number + ": " + title, x, a_query ? "us a query" : "ms", ways);
+        Diagram diagram("Fig. " + number + ": " + title, x, per_query ? "us per query" : "ms", ways);
         std::unique_ptr<BenchArrays> arrays;
         Point made{0, 0, 0};
         for (const Point& point : points) {
@@ -53,7 +53,7 @@ class Komarov {
                 made = point;
             }
             for (const std::string& name : names)
-                measure(diagram, "komarov " + number, name, problem, arrays.get(), a_query);
+                measure(diagram, "komarov " + number, name, problem, arrays.get(), per_query);
             if (names.size() > 1)
                 diagram.ratio("speed-up, k = " + std::to_string(point.k), way(rival, point.k),
                               way(ours_, point.k));
@@ -71,13 +71,13 @@ class Komarov {
     static std::string way(const std::string& name, int k) { return name + ", k = " + std::to_string(k); }
 
     void measure(Diagram& diagram, const std::string& experiment, const std::string& name,
-                 const Problem& problem, BenchArrays* arrays, bool a_query) {
+                 const Problem& problem, BenchArrays* arrays, bool per_query) {
         const bool serial = name == "nth_element";
         if (!serial && arrays == nullptr) return;
         const Measurement one = serial
                                     ? run_.serial_random(problem, experiment, run_.trial(0.1))
                                     : run_.select_random(*arrays, problem, experiment, name, run_.trial(0.1));
-        diagram.value(way(name, problem.k), one, a_query ? one.us_per_query() : one.ms_median());
+        diagram.value(way(name, problem.k), one, per_query ? one.us_per_query() : one.ms_median());
     }
 
     static constexpr const char* ours_ = "multiselect";
@@ -135,7 +135,7 @@ void run_komarov(BenchRun& run) {
         run.leave_out("Figs. 4, 5, 6 and 8", "they compare selectors of a GPU");
     }
     run.leave_out("Fig. 7",
-                  "its rival finds the k-th value alone, one row at a time; no selector here does only that");
+                  "its comparison only finds the k-th value, one row at a time; no selector here does that");
     komarov.figure("9", "row length varied, 128 queries, against nth_element on one CPU thread",
                    "nth_element", "row length", points(serial, ks));
     komarov.note("The sizes of all figures are ours.");

@@ -198,8 +198,12 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
     const Engine& engine = *way.engine;
     const std::string on = !engine.on_gpu ? "cpu" : has_gpu() ? report_.gpu : "gpu";
     Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
-    Resolved resolved{&engine, {.engine = engine.name, .distance = way.distance, .select = way.select}, ""};
+    Resolved resolved;
+    resolved.engine = &engine;
+    resolved.plan.engine = engine.name;
     resolved.plan.device = engine.on_gpu ? gpu_ : cpu_device();
+    resolved.plan.distance = way.distance;
+    resolved.plan.select = way.select;
     resolved.plan.threads = options_.wish.threads;
     if (engine.on_gpu && !has_gpu())
         measured.left_out = "it runs on a GPU, and " + why_no_gpu_;

@@ -52,7 +52,7 @@ class Nolan {
             if (work == nullptr || !same_images(work->problem(1), sizes)) {
                 arrays.reset();
                 work =
-                    std::make_unique<Workload>(sizes.n_train, sizes.n_query, sizes.dim, largest_k(points), 5);
+                    std::make_unique<Workload>(sizes.n_train, sizes.n_query, sizes.dim, k_limit(points), 5);
                 run_.prepare(*work);
                 if (!selectors_.empty()) arrays = run_.arrays(*work);
                 if (arrays != nullptr)
@@ -72,7 +72,7 @@ class Nolan {
         return problem.n_train == sizes.n_train && problem.n_query == sizes.n_query &&
                problem.dim == sizes.dim;
     }
-    static int largest_k(const std::vector<std::pair<std::int64_t, Sizes>>& points) {
+    static int k_limit(const std::vector<std::pair<std::int64_t, Sizes>>& points) {
         int k = 1;
         for (const auto& [value, sizes] : points)
             k = std::max(k, sizes.k);

@@ -79,7 +79,7 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
     if (arithmetic.share == 0 && !arithmetic.limit.empty()) return arithmetic;
     const double copy = on_gpu ? limits.copy_gb_per_s : cpu_copy_gb_per_s;
     LimitShare memory = within(measured.gb_per_s(), copy, "memory", "faster than a copy");
-    if (on_gpu && measured.bytes < static_cast<double>(limits.cache_bytes)) memory = {0, "fits the cache"};
+    if (on_gpu && measured.bytes < static_cast<double>(limits.cache_bytes)) memory = {0, "fits in the cache"};
     return arithmetic.share > memory.share ? arithmetic : memory;
 }
 

@@ -32,7 +32,7 @@ Section::Section(BenchRun& run, std::string title, const std::string& first,
     table_.columns.insert(table_.columns.begin(), first);
     table_.columns.insert(table_.columns.end(), more.begin(), more.end());
     panel_.title = table_.title.substr(0, table_.title.find(" ("));
-    panel_.x_label = "microseconds a query, logarithmic; whiskers: fastest and slowest run";
+    panel_.x_label = "microseconds per query, logarithmic; whiskers: fastest and slowest run";
 }
 
 void Section::add(const Measurement& one, const std::vector<std::string>& more) {
@@ -50,7 +50,7 @@ void Section::finish() {
     if (table_.rows.empty()) return;
     if (partial_) {
         const std::string note =
-            "*: timed on fewer than all queries, for want of time (--seconds gives more) or memory.";
+            "*: timed on fewer than all queries, limited by time (--seconds gives more) or memory.";
         table_.notes.push_back(note);
         panel_.notes.push_back(note);
     }

@@ -10,7 +10,7 @@ namespace knn {
 
 /// Definition of GFLOP/s for a whole search.
 inline constexpr const char* search_operations_note =
-    "GFLOP/s: a product and a sum for each pair of images and pixel, whatever an engine does.";
+    "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every engine.";
 
 /// The time to open the training set, once for all searches.
 inline constexpr const char* open_heading = "open ms";

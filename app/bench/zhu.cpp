@@ -57,12 +57,12 @@ class Zhu {
         };
         table("Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
               "seed 004, Table 1", "sequential time", "parallel time");
-        table("Table 2: selection, one CPU thread -> a GPU thread a point, both by k minima", "k_pass, ms",
-              "seed 004, Table 2", "sequential time", "parallel time");
+        table("Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima",
+              "k_pass, ms", "seed 004, Table 2", "sequential time", "parallel time");
         table("Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms",
               "seed 004, Table 4", "original time", "optimised time");
-        table("Table 6, trick 2: a layer of blocks for each quarter of the matrix", "layers, ms",
-              "seed 004, Table 6", "original time", "optimised time");
+        table("Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
+              "original time", "optimised time");
         table("Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
               "original time", "optimised time");
         table("Tables 3 and 8: both passes, before and after the three tricks", "all tricks, ms",

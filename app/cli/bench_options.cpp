@@ -14,7 +14,7 @@ OptionGroup bench_group(Options& options) {
         bench.which = names[parse_name("--case", given, names)];
     };
     const std::string which_help =
-        "an experiment; those of papers show their figures beside ours: " + one_of(names);
+        "an experiment; those of papers show their figures next to ours: " + one_of(names);
     constexpr std::int64_t max_runs = 100'000;
     group.list.add_options()  //
         ("case", value("NAME", which), which_help.c_str())(
@@ -26,7 +26,7 @@ OptionGroup bench_group(Options& options) {
                   [&bench](const std::string& given) {
                       bench.seconds = parse_number("--seconds", given, 0.001, 86'400, "seconds");
                   }),
-            "about what the runs of one row may take (default 5): where it is too little, there are fewer "
+            "approximate time limit for the runs of one row (default 5): if it is too short, there are fewer "
             "runs, then fewer queries, and the table says how many")(
             "n-train", number("--n-train", bench.n_train, 1, unlimited), "training images: the first N")(
             "n-query", number("--n-query", bench.n_query, 1, unlimited), "test images: the first N")(
@@ -38,8 +38,8 @@ OptionGroup bench_output_group(Options& options) {
     OptionGroup group{"Output", {}};
     BenchOptions& bench = options.bench;
     group.list.add_options()  //
-        ("json", text("--json", "FILE", bench.json), "the report for machines; - is standard output")(
-            "csv", text("--csv", "FILE", bench.csv), "one line a measurement; - is standard output")(
+        ("json", text("--json", "FILE", bench.json), "machine-readable report; - is standard output")(
+            "csv", text("--csv", "FILE", bench.csv), "one line per measurement; - is standard output")(
             "plot", picture("--plot", bench.plot, {".png", ".svg"}), "a picture, PNG or SVG by its name")(
             "quiet,q", po::bool_switch(&options.output.quiet), "no bar")(
             "progress", choice("--progress", "WHEN", options.output.progress),

@@ -1,5 +1,5 @@
 #pragma once
-/// From the words of the command line to a command with its options.
+/// Parses the command line into a command with its options.
 
 #include <string>
 #include <vector>

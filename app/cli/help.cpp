@@ -52,7 +52,7 @@ std::string label(const po::option_description& option) {
 std::string program_help() {
     std::string text =
         "Usage: mnist-knn COMMAND [OPTION]...\n"
-        "Classifies handwritten digits by exact k-nearest-neighbors search on the GPU.\n\nCommands:\n";
+        "Classifies handwritten digits by exact k-nearest-neighbor search on the GPU.\n\nCommands:\n";
     for (const Command& command : commands())
         text += entry(command.name, command.summary, command_column);
     text += "\nOptions:\n";

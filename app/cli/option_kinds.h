@@ -1,6 +1,6 @@
 #pragma once
-/// Kinds of option, for the groups of options: what the value is, how it is checked and where it goes. Every
-/// `option` is the name as users type it; a bad value is a UsageError.
+/// Kinds of options: type, check and target of a value. `option` is the name as typed; bad values throw
+/// UsageError.
 
 #include <boost/program_options/value_semantic.hpp>
 #include <functional>

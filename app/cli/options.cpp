@@ -75,8 +75,9 @@ OptionGroup data_group(Options& options) {
     group.list.add_options()  //
         ("data", text("--data", "DIR", data.folder),
          "folder with the four IDX files, each plain or .gz; default: $MNIST_KNN_DATA, then data/mnist, then "
-         "the user's data folder; where none is found: built-in synthetic digits")                        //
-        ("train-images", text("--train-images", "FILE", data.train_images), "the four files one by one")  //
+         "the user's data folder; if none is found: built-in synthetic digits")  //
+        ("train-images", text("--train-images", "FILE", data.train_images),
+         "each of the four files by name")  //
         ("train-labels", text("--train-labels", "FILE", data.train_labels), "")(
             "test-images", text("--test-images", "FILE", data.test_images), "")(
             "test-labels", text("--test-labels", "FILE", data.test_labels), "");
@@ -105,14 +106,14 @@ OptionGroup search_group(Options& options) {
             "weights", choice("--weights", "NAME", options.method.vote.weights),
             "uniform (default), or distance: a vote counts 1/d^2")(
             "tie", choice("--tie", "NAME", options.method.vote.tie),
-            "equal votes go to the smallest label (default) or to the class of the nearest neighbor")(
+            "ties go to the smallest label (default) or to the class of the nearest neighbor")(
             "device", value("NAME", [&wish](const std::string& given) { wish.device = device_wish(given); }),
             "auto (default: a GPU if there is one, else the CPU), cpu, gpu or gpu:N")(
             "limit-train", number("--limit-train", options.first.train, 1, unlimited),
-            "the first N training images only")(
+            "only the first N training images")(
             "limit-test", number("--limit-test", options.first.test, 1, unlimited),
-            "the first N test images only")("batch", number("--batch", wish.batch, 1, unlimited),
-                                            "test images a batch (default: what fits the memory)")(
+            "only the first N test images")("batch", number("--batch", wish.batch, 1, unlimited),
+                                            "test images per batch (default: what fits in memory)")(
             "threads", number("--threads", wish.threads, 1, max_threads), "CPU threads (default: all)");
     return group;
 }
@@ -134,12 +135,12 @@ OptionGroup bench_search_group(Options& options) {
     take({""});  // -k
     Wish& wish = options.wish;
     group.list.add_options()  //
-        ("engine", engine_value(wish), "of the engines this one alone")(
+        ("engine", engine_value(wish), "only this engine")(
             "distance", strategy("--distance", wish.distance, nameable_distances),
-            "the distance kernel that selectors are measured behind (default: float4, or the first that "
-            "knows the metric)")(
+            "the distance kernel whose output selectors are measured on (default: float4, or the first "
+            "that supports the metric)")(
             "select", strategy("--select", wish.select, selectors),
-            "the selector that is measured behind distance kernels (default: bitonic_topk)");
+            "the selector that runs after each distance kernel (default: bitonic_topk)");
     take({"metric", "p", "device", "threads"});
     return group;
 }

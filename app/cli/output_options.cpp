@@ -14,8 +14,8 @@ OptionGroup classify_group(Options& options) {
             "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
             "a digit")("explain", picture("--explain", classify.explain, {".png"}),
                        "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
-            "json", text("--json", "FILE", output.json), "the answers for machines; - is standard output")(
-            "quiet,q", po::bool_switch(&output.quiet), "the digits alone, one line a picture")(
+            "json", text("--json", "FILE", output.json), "machine-readable answers; - is standard output")(
+            "quiet,q", po::bool_switch(&output.quiet), "only the digits, one line per picture")(
             "no-cache", po::bool_switch(&classify.no_cache),
             "neither reads nor writes the copy of the training set in the user's cache folder")(
             "color", choice("--color", "WHEN", output.color),
@@ -29,14 +29,14 @@ OptionGroup output_group(Options& options) {
     OptionGroup group{"Output", {}};
     OutputOptions& output = options.output;
     group.list.add_options()  //
-        ("json", text("--json", "FILE", output.json), "the report for machines; - is standard output")(
+        ("json", text("--json", "FILE", output.json), "machine-readable report; - is standard output")(
             "predictions", text("--predictions", "FILE", output.predictions),
             "CSV: index,label,predicted,confidence")("neighbors-csv",
                                                      text("--neighbors-csv", "FILE", output.neighbors_csv),
                                                      "CSV: query,rank,index,label,distance")(
             "report", folder("--report", output.report),
-            "all of it: report.json, predictions.csv, confusion.png, index.html")(
-            "quiet,q", po::bool_switch(&output.quiet), "the accuracy alone")(
+            "all of them: report.json, predictions.csv, confusion.png, index.html")(
+            "quiet,q", po::bool_switch(&output.quiet), "only the accuracy")(
             "color", choice("--color", "WHEN", output.color),
             "auto (default: on a terminal), always or never")(
             "progress", choice("--progress", "WHEN", output.progress),
@@ -47,7 +47,7 @@ OptionGroup output_group(Options& options) {
 OptionGroup info_group(Options& options) {
     OptionGroup group{"Output", {}};
     group.list.add_options()  //
-        ("json", text("--json", "FILE", options.info.json), "the same for machines; - is standard output")(
+        ("json", text("--json", "FILE", options.info.json), "the same as JSON; - is standard output")(
             "write-synthetic", folder("--write-synthetic", options.info.write_synthetic),
             "writes the built-in synthetic digits as IDX files and does nothing else");
     return group;
@@ -63,14 +63,14 @@ OptionGroup selection_group(Options& options) {
             "true", numbers("--true", "D", view.true_labels, max_label),
             "only digits whose true label is D; may be repeated")(
             "predicted", numbers("--predicted", "D", view.predicted_labels, max_label),
-            "only digits that were taken for D; may be repeated")(
+            "only digits predicted as D; may be repeated")(
             "index", numbers("--index", "N", view.indices, unlimited),
             "only test image N, right or wrong; may be repeated")(
-            "all", po::bool_switch(&view.all), "the correct ones too, not the misclassified alone")(
+            "all", po::bool_switch(&view.all), "includes the correct ones, not only the misclassified")(
             "order", choice("--order", "NAME", view.order),
-            "confidence (default: the most sure first), index or pair (of labels)")(
+            "confidence (default: highest first), index or pair (of labels)")(
             "limit", number("--limit", view.limit, 1, unlimited),
-            "the first N of them only (default: all; with --text 10)");
+            "only the first N of them (default: all; with --text 10)");
     return group;
 }
 
@@ -85,7 +85,7 @@ OptionGroup form_group(Options& options) {
             "one page for a browser, with the confusion matrix; - is standard output")(
             "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
             "quiet,q", po::bool_switch(&output.quiet),
-            "no summary, and no notes but of synthetic digits and a missing GPU")(
+            "no summary, and no notes except about synthetic digits and a missing GPU")(
             "color", choice("--color", "WHEN", output.color),
             "auto (default: on a terminal), always or never")(
             "progress", choice("--progress", "WHEN", output.progress),

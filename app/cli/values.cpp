@@ -5,8 +5,8 @@
 #include <charconv>
 #include <filesystem>
 
-#include "data/core/format.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace fs = std::filesystem;
 

@@ -22,7 +22,7 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
 double parse_number(std::string_view option, std::string_view text, double low, double high,
                     std::string_view unit = {});
 
-/// The position of `text` in `names`. Throws UsageError that lists them.
+/// The index of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 
 /// The name of a picture to be written, of a form that its ending tells: one of `endings`, such as ".png";

@@ -1,5 +1,5 @@
 #pragma once
-/// The one table of commands; the command line and the help read it.
+/// The table of commands, read by the command line and the help.
 
 #include <chrono>
 #include <span>

@@ -5,8 +5,8 @@
 #include "app/commands/inventory.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
-#include "data/core/format.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/set/idx.h"
 #include "data/synthetic/synthetic.h"
 

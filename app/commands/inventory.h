@@ -1,5 +1,5 @@
 #pragma once
-/// What `info` knows of this program, this machine and the data set that would be used.
+/// The data of `info`: the program, the machine and the data set that would be used.
 
 #include <cstdint>
 #include <optional>

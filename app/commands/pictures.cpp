@@ -65,7 +65,7 @@ void add_folder(const std::string& folder, std::vector<PictureSource>& sources) 
         sources.push_back({std::move(file), ""});
 }
 
-/// "FILE: what; expected ..." without the file, which stands beside it.
+/// "FILE: what; expected ..." without the file, which is stored separately.
 std::string without_name(const std::string& message, const std::string& file) {
     const std::string start = file + ": ";
     return message.starts_with(start) ? message.substr(start.size()) : message;
@@ -88,7 +88,7 @@ void extract(PictureAnswer& answer, const ExtractOptions& options, bool explaine
         reduce_step(step, options.pages);
 }
 
-/// Nothing that is wrong with one picture keeps the others from being answered.
+/// An error in one picture does not affect the others.
 void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained,
                     const Watch& watch) {
     try {
@@ -97,7 +97,7 @@ void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool e
     } catch (const Interrupted&) {
         throw;
     } catch (const std::bad_alloc&) {
-        answer.error = "not enough memory; expected a smaller picture";
+        answer.error = "out of memory; expected a smaller picture";
     } catch (const std::exception& error) {
         answer.error = without_name(error.what(), answer.file);
     }

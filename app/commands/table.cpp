@@ -14,7 +14,7 @@ constexpr Command table[] = {
          return {data_group(options), search_group(options), output_group(options)};
      },
      evaluate},
-    {"classify", "tells which digits are in pictures: files, folders, or - for standard input",
+    {"classify", "classifies digits in pictures: files, folders, or - for standard input",
      [](Options& options) -> std::vector<OptionGroup> {
          return {classify_group(options), classify_search_group(options), data_group(options)};
      },
@@ -24,7 +24,7 @@ constexpr Command table[] = {
              throw UsageError("no picture given; expected files, folders, or - for standard input");
          options.classify.images = std::move(operands);
      },
-     "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, told by its content; of a\n"
+     "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, recognized by content; of a\n"
      "folder, all such files directly in it. With --device auto up to 1000 digits are\n"
      "searched on the CPU, which has answered before a GPU has started.\n"
      "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n"},

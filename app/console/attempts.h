@@ -1,17 +1,17 @@
 #pragma once
-/// Several things that are all to be done, whatever becomes of one of them.
+/// Runs several actions and defers errors until all have run.
 
 #include <exception>
 #include <functional>
 
 namespace knn {
 
-/// Does one thing after the other; an error waits until all are done, a wish to stop does not.
+/// Runs one action after another. Errors are deferred, interruption is immediate.
 class Attempts {
   public:
     /// Throws Interrupted if the user asked to stop.
     void operator()(const std::function<void()>& work);
-    /// Throws the first error that there was.
+    /// Throws the first deferred error.
     void finish() const;
 
   private:

@@ -1,5 +1,5 @@
 #pragma once
-/// The files that a command will write: each is checked before the work begins.
+/// The files that a command will write, checked before the work begins.
 
 #include <filesystem>
 #include <span>
@@ -8,14 +8,14 @@
 
 namespace knn {
 
-/// Collects the places of all outputs of one command, then checks them against its inputs.
+/// Collects all outputs of a command, then checks them against its inputs.
 class Destinations {
   public:
-    /// A file, or "-"; empty: nothing. Throws UsageError where another output goes to the same place, however
-    /// the two are spelled.
+    /// A file, or "-"; empty: nothing. Throws UsageError if another output is the same file under any
+    /// spelling.
     void add(const std::string& option, const std::string& file);
 
-    /// A folder that will be made, and the files in it.
+    /// A folder to create, and the files in it.
     void add_folder(const std::string& option, const std::string& folder, std::span<const char* const> names);
 
     /// Throws DataError where an output is one of the files that are read, or cannot be written.

@@ -1,5 +1,5 @@
 #pragma once
-/// Ctrl-C and its relatives.
+/// SIGINT, SIGTERM and SIGHUP.
 
 #include <atomic>
 

@@ -124,8 +124,8 @@ void check_output_folder(const std::string& folder) {
     if (!fs::is_directory(existing, none))
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");
-    const long room = ::pathconf(existing.c_str(), _PC_NAME_MAX);
-    if (room > 0 && longest > static_cast<std::size_t>(room)) refuse(folder, ENAMETOOLONG);
+    const long available = ::pathconf(existing.c_str(), _PC_NAME_MAX);
+    if (available > 0 && longest > static_cast<std::size_t>(available)) refuse(folder, ENAMETOOLONG);
     check_writable(existing, folder);
 }
 

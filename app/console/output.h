@@ -1,5 +1,5 @@
 #pragma once
-/// Where results, notices and errors go.
+/// Output of results, notices and errors.
 
 #include <functional>
 #include <iosfwd>
@@ -18,8 +18,8 @@ void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 
 /// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
-/// Interrupted, and leaves no file, if the user asks to stop meanwhile. `before_in_place` runs after everything is
-/// written and before the file is renamed; if it throws, the file is not renamed.
+/// Interrupted, and leaves no file, if the user asks to stop meanwhile. `before_in_place` runs after
+/// everything is written and before the file is renamed; if it throws, the file is not renamed.
 void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
                   const std::function<void()>& before_in_place = {});
 
@@ -36,7 +36,7 @@ void write_outputs_together(std::span<const OutputFile> files);
 /// Whether `file` is "-", or one of the system's names for standard output.
 bool is_standard_output(const std::string& file);
 
-/// Find out before a long search what would fail after it. Throw DataError.
+/// Check before a long search that the outputs can be written. Throw DataError.
 void check_output_file(const std::string& file);
 void check_output_folder(const std::string& folder);
 

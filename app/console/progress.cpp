@@ -35,9 +35,10 @@ std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_
     if (part > 0) text += "  " + duration(elapsed_s * (1 - part) / part) + " left";
     // The last column stays free: some terminals wrap when it is written.
     const std::string head = what + "  ";
-    const int room = width - 1 - static_cast<int>(head.size() + 4 + std::max<std::size_t>(text.size(), 20));
-    if (room < shortest_bar) return text.substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
-    const auto length = static_cast<std::size_t>(std::min(room, longest_bar));
+    const int available =
+        width - 1 - static_cast<int>(head.size() + 4 + std::max<std::size_t>(text.size(), 20));
+    if (available < shortest_bar) return text.substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
+    const auto length = static_cast<std::size_t>(std::min(available, longest_bar));
     const auto filled = static_cast<std::size_t>(part * static_cast<double>(length));
     return head + '[' + std::string(filled, '#') + std::string(length - filled, '.') + "]  " + text;
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// The bar that shows how far a search is and how long it will still take.
+/// The progress bar of a search.
 
 #include <chrono>
 #include <cstdint>
@@ -15,10 +15,10 @@ std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_
 /// "3 s", "2 min 5 s", "1 h 10 min".
 std::string duration(double seconds);
 
-/// Draws on standard error, ten times a second at most; the end of its life clears the line.
+/// Draws on standard error, at most ten times per second; the destructor clears the line.
 class Progress {
   public:
-    /// `delay_ms`: what takes less is over before a bar would be read.
+    /// `delay_ms`: no bar for shorter work.
     explicit Progress(bool shown, int delay_ms = 0, std::string what = "searching")
         : what_(std::move(what)),
           shown_(shown),

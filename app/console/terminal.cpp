@@ -21,7 +21,8 @@ bool dumb_terminal() {
 void occupy_standard_descriptors() {
     for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(number, F_GETFD) != -1) continue;
-        // The lowest free number is the closed one. Wrong way round, so that using it stays an error.
+        // open() returns the lowest free descriptor, the closed one. The opposite mode keeps its use an
+        // error.
         const int mode = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;
         if (::open("/dev/null", mode) != number) std::abort();
     }

@@ -5,8 +5,8 @@
 
 namespace knn {
 
-/// Gives each of the three standard descriptors that is closed a place where nothing can be read or written,
-/// so that no file which is opened later takes its number and receives what was meant for it.
+/// Opens closed standard descriptors so that reading and writing them fails, and no file opened later gets
+/// their number and their output.
 void occupy_standard_descriptors();
 
 /// Whether to print in color: `wanted`, or by itself on a terminal that TERM

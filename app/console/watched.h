@@ -1,5 +1,5 @@
 #pragma once
-/// Work that shows how far it is and stops when the user wants.
+/// Work with a progress bar and interruption.
 
 #include "app/cli/options.h"
 #include "app/console/interrupt.h"
@@ -9,8 +9,8 @@
 
 namespace knn {
 
-/// Runs `work` with a watch that draws a bar on the terminal, once it takes long enough to be read, and that
-/// knows of Ctrl-C. `what`: "searching".
+/// Runs `work` with a watch that draws a bar on the terminal if it takes long enough, and handles Ctrl-C.
+/// `what`: "searching".
 template <class Work>
 auto watched(const OutputOptions& output, const char* what, const Work& work) {
     constexpr int delay_ms = 300;

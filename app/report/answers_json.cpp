@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 
+#include "app/report/answers.h"
 #include "app/report/distance.h"
 #include "app/report/json.h"
-#include "app/report/answers.h"
 
 namespace knn {
 

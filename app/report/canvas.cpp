@@ -123,9 +123,9 @@ std::string printable(const std::string& text) {
     return result;
 }
 
-std::string shortened(std::string words, double height, double room) {
-    if (Canvas::width_of(words, height) <= room) return words;
-    while (!words.empty() && Canvas::width_of(words + "...", height) > room)
+std::string shortened(std::string words, double height, double max_width) {
+    if (Canvas::width_of(words, height) <= max_width) return words;
+    while (!words.empty() && Canvas::width_of(words + "...", height) > max_width)
         words.pop_back();
     return words + "...";
 }

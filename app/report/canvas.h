@@ -57,7 +57,7 @@ class Canvas {
 /// Text for OpenCV's font: each unsupported character, of any number of bytes, becomes one question mark.
 std::string printable(const std::string& text);
 
-/// Cut off after the last letter that fits in `room` pixels, with three dots.
-std::string shortened(std::string words, double height, double room);
+/// Cut off after the last letter that fits in `max_width` pixels, with three dots.
+std::string shortened(std::string words, double height, double max_width);
 
 }  // namespace knn

@@ -28,12 +28,12 @@ double minkowski_number(double p, std::uint32_t score) {
     if (score == 0) return 0;
     const auto distance = [p](std::uint32_t of) { return distance_of({Metric::lp, p}, of); };
     const double exact = distance(score);
-    const double room = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
+    const double tolerance = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
     constexpr int max_digits = 12;  // adjacent sums differ by 2⁻²⁴, so their roots by at least 2⁻²⁴ / 15
     double rounded = exact;
     for (int digits = 6; digits <= max_digits; ++digits) {
         rounded = through_text(exact, std::chars_format::general, digits);
-        if (std::abs(rounded - exact) < room) break;
+        if (std::abs(rounded - exact) < tolerance) break;
     }
     return rounded;
 }

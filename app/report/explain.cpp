@@ -60,8 +60,8 @@ Picture picture_of(const std::uint8_t* pixels) {
 }
 
 /// Number of squares per row.
-int per_row(double side, double room) {
-    return std::max(1, int((room + gap) / (side + gap)));
+int per_row(double side, double max_width) {
+    return std::max(1, int((max_width + gap) / (side + gap)));
 }
 
 int count_rows(std::size_t count, int columns) {
@@ -71,12 +71,12 @@ int count_rows(std::size_t count, int columns) {
 /// The file and the answer, with `detail` in smaller letters on its own line.
 void draw_headline(Canvas& canvas, const std::string& words, const std::string& detail, bool answered) {
     canvas.box(0, 0, 4 * width, 1, frame);
-    const double room = width - 2 * margin;
+    const double max_width = width - 2 * margin;
     const Color& color = answered ? ink : bad;
-    canvas.text(shortened(printable(words), title, room), margin, margin + title, title, color, Side::left,
-                0.14);
-    canvas.text(shortened(printable(detail), heading, room), margin, margin + title + detail_pitch, heading,
-                color, Side::left);
+    canvas.text(shortened(printable(words), title, max_width), margin, margin + title, title, color,
+                Side::left, 0.14);
+    canvas.text(shortened(printable(detail), heading, max_width), margin, margin + title + detail_pitch,
+                heading, color, Side::left);
 }
 
 std::string headline(const PictureAnswer& picture, const Answer& answer) {

@@ -25,8 +25,8 @@ std::size_t at(std::int64_t index) {
 std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
     const std::int64_t tiles = 1 + std::min<std::int64_t>(evaluation.found.neighbors.k, max_neighbors);
     const std::int64_t each = tiles * std::max<std::int64_t>(1, evaluation.data->test.dim());
-    const std::int64_t room = std::clamp<std::int64_t>(max_pixels / each, 1, max_digits);
-    if (std::ssize(images) <= room) return images;
+    const std::int64_t capacity = std::clamp<std::int64_t>(max_pixels / each, 1, max_digits);
+    if (std::ssize(images) <= capacity) return images;
 
     const auto& votes = evaluation.found.votes;
     std::stable_sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) {
@@ -40,9 +40,9 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     }
     std::stable_sort(turns.begin(), turns.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < at(room); ++i)
+    for (std::size_t i = 0; i < at(capacity); ++i)
         images[i] = turns[i].second;
-    images.resize(at(room));
+    images.resize(at(capacity));
     return images;
 }
 

@@ -72,9 +72,9 @@ struct Layout {
 /// One line from the left margin; if too long, it is reduced in size first, then shortened.
 void draw_line(Canvas& canvas, const Layout& at, const std::string& words, double y, double height,
                const Color& color, double stroke) {
-    const double room = at.width - 2 * Layout::margin;
-    const double fitting = height * std::clamp(room / Canvas::width_of(words, height), 0.75, 1.0);
-    canvas.text(shortened(words, fitting, room), Layout::margin, y, fitting, color, Side::left, stroke);
+    const double max_width = at.width - 2 * Layout::margin;
+    const double fitting = height * std::clamp(max_width / Canvas::width_of(words, height), 0.75, 1.0);
+    canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left, stroke);
 }
 
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {

@@ -83,9 +83,9 @@ Scale scale_for(const std::vector<double>& values, bool logarithmic, double from
     std::vector<double> marks = axis_marks(low, high, logarithmic);
     if (!tight || low >= high) return {marks, marks.front(), marks.back(), logarithmic, from, to};
     constexpr double margin_share = 0.03;
-    const double room = logarithmic ? std::pow(high / low, margin_share) : margin_share * (high - low);
-    const double first = logarithmic ? low / room : low - room,
-                 last = logarithmic ? high * room : high + room;
+    const double spread = logarithmic ? std::pow(high / low, margin_share) : margin_share * (high - low);
+    const double first = logarithmic ? low / spread : low - spread,
+                 last = logarithmic ? high * spread : high + spread;
     std::erase_if(marks, [&](double mark) { return mark < first || mark > last; });
     return {marks, first, last, logarithmic, from, to};
 }

@@ -50,7 +50,7 @@ class Part {
         return parts;
     }
     std::string text() const {
-        if (!value_.is_string()) wrong("no text");
+        if (!value_.is_string()) wrong("not a string");
         return value_.get<std::string>();
     }
     bool yes() const {
@@ -58,11 +58,11 @@ class Part {
         return value_.get<bool>();
     }
     double number() const {
-        if (!value_.is_number()) wrong("no number");
+        if (!value_.is_number()) wrong("not a number");
         return value_.get<double>();
     }
     std::int64_t whole(std::int64_t low, std::int64_t high) const {
-        if (!value_.is_number_integer()) wrong("no whole number");
+        if (!value_.is_number_integer()) wrong("not an integer");
         if (value_.is_number_unsigned() && value_.get<std::uint64_t>() > std::uint64_t(no_limit))
             wrong("out of range");
         const auto number = value_.get<std::int64_t>();
@@ -168,7 +168,7 @@ void read_result(const Part& part, Evaluation& evaluation) {
     score.total = part.at("total").whole(0, no_limit);
     score.correct = part.at("correct").whole(0, score.total);
     if (sum != score.total || sum != evaluation.n_test || hits != score.correct)
-        confusion.wrong("at odds with the number of test images or of correct ones");
+        confusion.wrong("inconsistent with the number of test images or of correct ones");
 }
 
 std::vector<fs::path> read_files(const Part& part) {
@@ -231,7 +231,7 @@ SavedReport read_report(const std::string& file) {
     if (name == "-") name = "standard input";
     if (text.empty()) fail(name, "is empty");
     const json root = json::parse(text, nullptr, false);
-    if (root.is_discarded()) fail(name, "is no JSON, or is cut short");
+    if (root.is_discarded()) fail(name, "is not JSON, or is cut short");
     return read_all(name, root);
 }
 

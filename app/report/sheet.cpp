@@ -12,7 +12,7 @@ namespace knn {
 
 namespace {
 
-constexpr int columns = 14, rows = 12, fewest_columns = 8;  // the title needs some width
+constexpr int columns = 14, rows = 12, min_columns = 8;  // the title needs some width
 constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 
@@ -41,8 +41,8 @@ void draw_digit(Canvas& canvas, const Evaluation& evaluation, std::int64_t image
 
 void draw_head(Canvas& canvas, const Evaluation& evaluation, const Gallery& gallery, std::int64_t page,
                double width) {
-    const double room = width - 2 * margin;
-    canvas.text(shortened(printable(gallery.title), 20, room), margin, margin + 22, 20, ink, Side::left,
+    const double max_width = width - 2 * margin;
+    canvas.text(shortened(printable(gallery.title), 20, max_width), margin, margin + 22, 20, ink, Side::left,
                 0.15);
     const std::int64_t count = std::ssize(gallery.images), pages = sheet_pages(count);
     std::string words = with_commas(count) + ' ' + noun(count, "digit");
@@ -50,7 +50,7 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Gallery& gall
     words += ": true label, predicted label, index, confidence.  " + printable(evaluation.data->name) +
              ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
              percent(evaluation.score.accuracy);
-    canvas.text(shortened(words, 10, room), margin, margin + 46, 10, faint_ink, Side::left);
+    canvas.text(shortened(words, 10, max_width), margin, margin + 46, 10, faint_ink, Side::left);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ std::int64_t sheet_pages(std::int64_t digits) {
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const std::int64_t on_page = columns * rows, begin = page * on_page;
     const std::int64_t count = std::min(on_page, std::ssize(gallery.images) - begin);
-    const std::int64_t across = std::clamp<std::int64_t>(std::ssize(gallery.images), fewest_columns, columns);
+    const std::int64_t across = std::clamp<std::int64_t>(std::ssize(gallery.images), min_columns, columns);
     const std::int64_t down = std::max<std::int64_t>(1, (count + across - 1) / across);
     const double width = 2 * margin + double(across) * cell_width - (cell_width - tile);
     Canvas canvas(width, head + double(down) * cell_height + margin / 2, 3);

@@ -40,7 +40,7 @@ DataLocation location_of(const SavedReport& report) {
     const auto is_there = [&](const fs::path& file) { return fs::exists(file, none); };
     if (report.files.empty() || !std::all_of(report.files.begin(), report.files.end(), is_there))
         throw DataError(report.file + ": its data set, " + report.source +
-                        ", is not there; expected it there, or --data with the folder where it is now");
+                        ", was not found; expected it there, or --data with its new folder");
     location.train_images = report.files[0];
     location.train_labels = report.files[1];
     location.test_images = report.files[2];
@@ -72,7 +72,7 @@ void check_source(const Options& options) {
         if (options.given.contains(name)) {
             const std::string option = name[0] == '-' ? name : "--" + std::string(name);
             throw UsageError(option +
-                             ": given together with --from, whose report has it; expected one of them");
+                             ": conflicts with --from, whose report determines it; expected one of them");
         }
 }
 
@@ -159,7 +159,7 @@ bool Source::take_predictions(const SavedReport& report) {
     const std::vector<std::uint8_t>& labels = evaluation_.data->labels;
     for (const Vote& vote : read.votes)
         if (!std::binary_search(labels.begin(), labels.end(), vote.label))
-            return refuse(file.string() + ": has labels that are none of the classes");
+            return refuse(file.string() + ": has labels that are not classes of the data set");
     Score counted = score(read.votes, read.truth, labels);
     if (counted.confusion != report.evaluation.score.confusion)
         return refuse(file.string() + ": is not of this report");

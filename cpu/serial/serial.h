@@ -1,6 +1,6 @@
 #pragma once
-/// The search as the papers' serial baselines do it: one thread, one query after another, all distances of it
-/// and then a selection from them. Slow and simple; `bench` compares with it, and checks others by it.
+/// The papers' serial baseline: one thread, one query at a time, all its distances and then a selection. Slow
+/// and simple; `bench` compares with it and checks others against it.
 
 #include <cstdint>
 #include <functional>

@@ -65,16 +65,15 @@ inline double distance_of(const Measure& measure, std::uint32_t score) {
     return measure.metric == Metric::lp ? 255.0 * std::pow(value, 1.0 / measure.p) : value;
 }
 
-/// 1/d² of a nonzero score, the weight of a vote with Weights::distance. A score of l2 is already d²; others are
-/// squared first, with one rounding per operation in double precision.
+/// 1/d² of a nonzero score, the weight of a vote with Weights::distance. A score of l2 is already d²; others
+/// are squared first, with one rounding per operation in double precision.
 double inverse_square(const Measure& measure, std::uint32_t score);
 
 /// (v / 255)^p for v = 0..255, the nearest doubles: computed in extended precision if available, so
 /// that the libraries of two machines almost never differ.
 std::array<double, 256> power_table(double p);
 
-/// The score of `cosine` from exact integers. GPU kernels have the same with their own names of the
-/// operations.
+/// The score of `cosine` from exact integers. gpu/distance/cosine_score.cuh is the same with CUDA intrinsics.
 std::uint32_t cosine_score(std::int64_t dot, std::int64_t norm_a, std::int64_t norm_b);
 
 }  // namespace knn

@@ -17,10 +17,10 @@ Refusal refuse_problem(const Problem& problem) {
                std::to_string(max_dim) + " pixels keep squared distances within 32 bits";
     if (problem.measure.metric == Metric::lp && !(problem.measure.p >= min_p && problem.measure.p <= max_p))
         return "p = " + std::to_string(problem.measure.p) + " is out of range; expected 0.1 to 15";
-    const std::int64_t largest_k = std::min<std::int64_t>(max_k, problem.n_train);
-    if (problem.k < 1 || problem.k > largest_k)
+    const std::int64_t k_limit = std::min<std::int64_t>(max_k, problem.n_train);
+    if (problem.k < 1 || problem.k > k_limit)
         return "k = " + std::to_string(problem.k) + " is out of range; expected 1 to " +
-               std::to_string(largest_k) + " (at most 1024, and at most the number of training images)";
+               std::to_string(k_limit) + " (at most 1024, and at most the number of training images)";
     return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The size and the rules of one search; every engine, distance kernel and selector judges by it what it
-/// supports.
+/// Size and parameters of one search, by which engines, distance kernels and selectors decide what they
+/// support.
 
 #include <cstdint>
 #include <optional>

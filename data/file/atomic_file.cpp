@@ -76,7 +76,7 @@ const char* expectation(int error) {
         case EROFS:
             return "expected permission to write there";
         case EPIPE:
-            return "expected somebody to read the other end";
+            return "expected a reader at the other end";
         default:
             return "expected a place that can be written";
     }
@@ -128,14 +128,14 @@ fs::path in_true_folder(const fs::path& file) {
     return folder.empty() ? file : folder / file.filename();
 }
 
-/// Waits until the content is on the disk, so that it survives a power failure. False (with errno) if the disk
-/// failed; files that cannot be synchronized are left to the system.
+/// Waits until the content is on the disk, so that it survives a power failure. False (with errno) if the
+/// disk failed; files that cannot be synchronized are left to the system.
 bool synchronize(const FileDescriptor& file) {
     return ::fsync(file.number()) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
 }
 
-/// Copies owner, group and permissions of the replaced file, but not its setuid and setgid bits, which were not
-/// granted to the new content.
+/// Copies owner, group and permissions of the replaced file, but not its setuid and setgid bits, which were
+/// not granted to the new content.
 void keep_owner_and_mode(const fs::path& file, const FileDescriptor& to, const struct stat& old) {
     struct stat now = {};
     if (::fstat(to.number(), &now) != 0) fail(file, errno);

@@ -133,7 +133,7 @@ void ByteSource::inflate_some() {
     const bool file_ended = pending_.empty();
     stream_.next_in = const_cast<Bytef*>(pending_.data());  // zlib does not write to it
     stream_.avail_in = static_cast<uInt>(pending_.size());
-    const uInt room = stream_.avail_out;
+    const uInt available = stream_.avail_out;
     const int code = inflate(&stream_, Z_NO_FLUSH);
     pending_ = pending_.last(stream_.avail_in);
     if (code == Z_STREAM_END) return end_member();
@@ -143,7 +143,7 @@ void ByteSource::inflate_some() {
         if (reason == "incorrect data check") fail("is damaged: the gzip checksum does not match");
         fail("is damaged: bad gzip data (" + std::string(reason) + ")");
     }
-    if (file_ended && stream_.avail_out == room) fail("is cut short: the gzip data does not end");
+    if (file_ended && stream_.avail_out == available) fail("is cut short: the gzip data does not end");
 }
 
 /// A gzip file may have several members one after another; their contents are joined.

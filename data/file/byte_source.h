@@ -1,6 +1,5 @@
 #pragma once
-/// The content of a file, plain or gzip, told apart by content; uncompressed on the way into the reader's
-/// own memory.
+/// The content of a file, plain or gzip, recognized by content, decompressed into the reader's memory.
 
 #include <zlib.h>
 

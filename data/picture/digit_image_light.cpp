@@ -13,7 +13,7 @@ namespace {
 
 // A digit that covers 1 % of a picture is still 100 pixels high; a small one is enlarged to give strokes a
 // shape.
-constexpr double largest_side = 1000, smallest_side = 160;
+constexpr double max_side = 1000, min_side = 160;
 constexpr int coarse_side = 125;  // for illumination, which changes slowly
 
 cv::Mat resized(const cv::Mat& mat, double scale, int method) {
@@ -26,9 +26,7 @@ cv::Mat resized(const cv::Mat& mat, double scale, int method) {
 
 cv::Mat to_working_size(const cv::Mat& gray, double& scale) {
     const double side = std::max(gray.rows, gray.cols);
-    scale = side > largest_side    ? largest_side / side
-            : side < smallest_side ? std::ceil(smallest_side / side)
-                                   : 1;
+    scale = side > max_side ? max_side / side : side < min_side ? std::ceil(min_side / side) : 1;
     return scale == 1 ? gray.clone() : resized(gray, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
 }
 
@@ -44,9 +42,9 @@ cv::Mat cubed_difference(const cv::Mat& b, const cv::Mat& a) {
     return difference.mul(difference).mul(difference);
 }
 
-/// The part of `padded` that has `room` pixels around it.
-cv::Mat inner_part(const cv::Mat& padded, int room) {
-    return padded(cv::Rect(room, room, padded.cols - 2 * room, padded.rows - 2 * room));
+/// The part of `padded` that has `border` pixels around it.
+cv::Mat inner_part(const cv::Mat& padded, int border) {
+    return padded(cv::Rect(border, border, padded.cols - 2 * border, padded.rows - 2 * border));
 }
 
 /// Ink is a minority of pixels far from their surroundings, so the third moment of the difference to a wide
@@ -67,14 +65,14 @@ double vote_of_widths(const cv::Mat& small) {
     std::array<double, widths.size()> dark{}, light{};
     double most = 0, votes = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) {
-        const int room = widths[i] / 2 + 1;
+        const int border = widths[i] / 2 + 1;
         const cv::Mat shape = cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(widths[i], widths[i]));
         cv::Mat padded, filled, erased;
-        cv::copyMakeBorder(small, padded, room, room, room, room, cv::BORDER_REPLICATE);
+        cv::copyMakeBorder(small, padded, border, border, border, border, cv::BORDER_REPLICATE);
         cv::morphologyEx(padded, filled, cv::MORPH_CLOSE, shape);
         cv::morphologyEx(padded, erased, cv::MORPH_OPEN, shape);
-        dark[i] = cv::sum(cubed_difference(inner_part(filled, room), small))[0];
-        light[i] = cv::sum(cubed_difference(small, inner_part(erased, room)))[0];
+        dark[i] = cv::sum(cubed_difference(inner_part(filled, border), small))[0];
+        light[i] = cv::sum(cubed_difference(small, inner_part(erased, border)))[0];
         most = std::max(most, dark[i] + light[i]);
     }
     for (std::size_t i = 0; i < widths.size(); ++i)

@@ -26,8 +26,8 @@ cv::Rect box_of(const cv::Mat& levels) {
 cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group) {
     const cv::Mat& labels = parts.labels;
     const int reach = 2 + int(group.pen / 3);  // the soft edge of a blurred stroke
-    const int room = reach + 2 + int(0.15 * std::max(group.box.width, group.box.height));
-    const cv::Rect wide = group.box + cv::Size(2 * room, 2 * room) - cv::Point(room, room);
+    const int margin = reach + 2 + int(0.15 * std::max(group.box.width, group.box.height));
+    const cv::Rect wide = group.box + cv::Size(2 * margin, 2 * margin) - cv::Point(margin, margin);
     const cv::Rect seen = wide & cv::Rect({}, labels.size());
     cv::Mat levels = cv::Mat::zeros(wide.size(), CV_32F);
     for (const Part& part : group.parts) {
@@ -76,8 +76,8 @@ cv::Mat placed(const cv::Mat& levels, int longest) {
     small.convertTo(bytes, CV_8U, most > 0 ? 255 / most : 0);
 
     const cv::Moments moments = cv::moments(bytes);
-    const auto shift = [](double center, int room) {
-        return std::clamp(int(std::lround(side / 2 - center)), 0, room);
+    const auto shift = [](double center, int margin) {
+        return std::clamp(int(std::lround(side / 2 - center)), 0, margin);
     };
     const double mass = std::max(moments.m00, 1.0);
     const cv::Point corner(shift(moments.m10 / mass, side - size.width),

@@ -1,5 +1,5 @@
 #pragma once
-/// A decoded picture, whatever file it came from.
+/// A decoded picture.
 
 #include <cstdint>
 #include <string>

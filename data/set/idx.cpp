@@ -142,16 +142,16 @@ void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
         header.data_bytes > static_cast<std::uint64_t>(std::numeric_limits<std::ptrdiff_t>::max()))
         source.fail("declares " + describe(header, kind) + ", more than fits in 64-bit sizes");
     if (!source.max_bytes()) return;
-    const std::uint64_t room = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
+    const std::uint64_t available = *source.max_bytes() - std::min(*source.max_bytes(), header.bytes);
     const std::string declared =
         "declares " + describe(header, kind) + " = " + std::to_string(header.data_bytes) + " bytes, but ";
-    if (header.data_bytes > room)
+    if (header.data_bytes > available)
         source.fail("is cut short: it " + declared +
                     (source.is_gzip()
                          ? std::to_string(*source.file_bytes()) + " bytes of gzip cannot hold them"
-                         : "has " + std::to_string(room)));
-    if (!source.is_gzip() && header.data_bytes < room)
-        source.fail("has trailing bytes: it " + declared + "has " + std::to_string(room));
+                         : "has " + std::to_string(available)));
+    if (!source.is_gzip() && header.data_bytes < available)
+        source.fail("has trailing bytes: it " + declared + "has " + std::to_string(available));
 }
 
 /// Reads `size` bytes into memory from `memory`; fewer if the content ends early (`got`).

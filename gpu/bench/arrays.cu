@@ -223,8 +223,8 @@ class GpuBenchArrays : public BenchArrays {
     /// matrix.
     void make_matrix() {
         const std::int64_t row_bytes = round_up(4 * problem_.n_train, 512) + 8 * std::int64_t{max_k};
-        const auto room = static_cast<std::int64_t>(free_memory() / 2) / row_bytes;
-        matrix_ = PitchedBuffer<std::uint32_t>(std::clamp<std::int64_t>(room, 1, problem_.n_query),
+        const auto available = static_cast<std::int64_t>(free_memory() / 2) / row_bytes;
+        matrix_ = PitchedBuffer<std::uint32_t>(std::clamp<std::int64_t>(available, 1, problem_.n_query),
                                                problem_.n_train);
     }
 
@@ -240,8 +240,8 @@ class GpuBenchArrays : public BenchArrays {
 
     /// The most queries at once whose workspace fits; makes that workspace.
     std::int64_t fitting(std::int64_t n, std::size_t (*bytes_for)(const Problem&)) {
-        const std::size_t room = free_memory() / 10 * 9 + workspace_.size();
-        while (n > 1 && bytes_for(sized(n)) > room)
+        const std::size_t available = free_memory() / 10 * 9 + workspace_.size();
+        while (n > 1 && bytes_for(sized(n)) > available)
             n = (n + 1) / 2;
         const std::size_t bytes = bytes_for(sized(n));
         if (workspace_.size() < bytes) {

@@ -13,7 +13,7 @@ namespace knn::gpu {
 /// seed 003, §3, and the tiles of seed 004, §5.
 std::vector<std::string> rung_kernels();
 
-/// What this device reaches now. Throws DeviceError.
+/// Measured limits of this device. Throws DeviceError.
 Limits measure_limits(int device);
 
 /// Images on a device, and memory for a matrix of as many queries as fit; distances are by problem.measure.
@@ -27,9 +27,9 @@ std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, co
 std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& problem, std::uint64_t seed,
                                                  const Watch& watch);
 
-/// Times the kernels of a whole search by the engine `tensor` (l2), vote included, with training set and queries
-/// on the device: a CUDA graph, launched repeatedly. `found` (may be null) gets the neighbors, `undecided` (may
-/// be null) the number of queries that had to be compared with the whole training set.
+/// Times the kernels of a whole search by the engine `tensor` (l2), vote included, with training set and
+/// queries on the device: a CUDA graph, launched repeatedly. `found` (may be null) gets the neighbors,
+/// `undecided` (may be null) the number of queries that had to be compared with the whole training set.
 Trial time_kernels(int device, const Training& training, const Rows& query, int k,
                    const TrialOptions& options, const Watch& watch, Neighbors* found = nullptr,
                    std::int64_t* undecided = nullptr);

@@ -122,7 +122,7 @@ TILES(pair_tile4, 4, 1, "seed 004, §5.1: tiles of 4 x 4");
 TILES(pair_tile8, 8, 1, "seed 004, §5.1: tiles of 8 x 8");
 TILES(pair_tile16, 16, 1, "seed 004, §5.1: tiles of 16 x 16");
 TILES(pair_tile32, 32, 1, "seed 004, §5.1: tiles of 32 x 32");
-TILES(pair_tile16_z, 16, 4, "seed 004, §5.2: tiles of 16 x 16, a layer for each quarter of the matrix");
+TILES(pair_tile16_z, 16, 4, "seed 004, §5.2: tiles of 16 x 16, one grid layer per quarter of the matrix");
 
 #undef TILES
 

@@ -6,7 +6,7 @@
 
 namespace knn::gpu {
 
-/// The kernels that only `bench` runs (gpu/bench/bench.h). They are held to the same answers as the others.
+/// The kernels that only `bench` runs (gpu/bench/bench.h). They must give the same answers as the others.
 std::span<const DistanceKernel* const> rung_table();
 
 }  // namespace knn::gpu

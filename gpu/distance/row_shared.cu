@@ -93,7 +93,7 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 extern const DistanceKernel row_shared_distance{
     .name = "row_shared",
-    .summary = "one query in shared memory a block, the training set column by column",
+    .summary = "one query per block in shared memory, the training set transposed",
     .supports = supports,
     .prepared_bytes = columns_bytes,
     .prepare = prepare_columns,

@@ -34,8 +34,9 @@ std::span<const DistanceKernel* const> distance_table() {
 namespace {
 
 template <class T>
-bool fits(const PitchedRows<T>& rows, std::int64_t n, std::int64_t cols, std::int64_t room) {
-    return rows.n == n && rows.cols == cols && rows.pitch_bytes >= static_cast<std::size_t>(room) * sizeof(T);
+bool fits(const PitchedRows<T>& rows, std::int64_t n, std::int64_t cols, std::int64_t min_cols) {
+    return rows.n == n && rows.cols == cols &&
+           rows.pitch_bytes >= static_cast<std::size_t>(min_cols) * sizeof(T);
 }
 
 void check_images(const Images& images, std::int64_t n, std::int64_t dim, Pixels takes) {

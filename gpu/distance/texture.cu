@@ -112,7 +112,7 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 extern const DistanceKernel texture_distance{
     .name = "texture",
-    .summary = "training images through a texture, 8 queries a thread",
+    .summary = "training images through a texture, 8 queries per thread",
     .supports = supports,
     .prepared_bytes = columns_bytes,
     .prepare = prepare_columns,

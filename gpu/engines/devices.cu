@@ -1,4 +1,4 @@
-// What GPUs there are, and what they can do at most.
+// The GPUs of this machine and their peak rates.
 
 #include <fstream>
 #include <string>

@@ -42,24 +42,24 @@ struct Fold {
 
     /// The keys of a group's images, no_key for those below the threshold and for the query itself. number:
     /// index in the query's lists.
-    __device__ void keys_of(std::int64_t query, std::uint32_t number, std::uint32_t query_norm,
+    __device__ void keys_of(std::int64_t query, std::uint32_t index, std::uint32_t query_norm,
                             std::uint32_t itself, std::int32_t threshold, NeighborKey (&keys)[4]) const {
         const SurvivorLists& lists = pass.lists;
-        assert(number < static_cast<std::uint32_t>(pass.slots * quad * lists.capacity));
-        const std::int64_t at = query * pass.slots * quad * lists.capacity + number;
+        assert(index < static_cast<std::uint32_t>(pass.slots * quad * lists.capacity));
+        const std::int64_t at = query * pass.slots * quad * lists.capacity + index;
         const int4 loaded = lists.d_products[at];
-        const std::uint32_t place = lists.d_places[at];
+        const std::uint32_t position = lists.d_positions[at];
         const int products[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-        const auto* d_pairs = reinterpret_cast<const uint4*>(d_images + place);
+        const auto* d_pairs = reinterpret_cast<const uint4*>(d_images + position);
         const uint4 near = d_pairs[0], far = d_pairs[4];  // two images each
         const TrainImage images[4] = {{near.x, near.y}, {near.z, near.w}, {far.x, far.y}, {far.z, far.w}};
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             const std::uint32_t norm = images[i].norm;
             const bool reaches = products[i] - static_cast<std::int32_t>(norm / 2) >= threshold &&
-                                 images[i].number != no_image && images[i].number != itself;
+                                 images[i].index != no_image && images[i].index != itself;
             const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
-            keys[i] = reaches ? key_of(distance, images[i].number) : no_key;
+            keys[i] = reaches ? key_of(distance, images[i].index) : no_key;
         }
     }
     __device__ NeighborKey key_before(std::int64_t query, int i) const {
@@ -104,14 +104,14 @@ __device__ void team_sync() {
 }
 
 /// The groups of a query's lists, renumbered without gaps, so that the threads of a team get equal shares.
-/// `numbers` has `room` entries; both are in shared memory.
+/// `numbers` has `capacity` entries; both are in shared memory.
 template <int team>
 struct GroupNumbers {
     std::uint32_t* numbers;
     int* count;
-    int room;
+    int capacity;
 
-    /// By the whole team. Empties the lists; returns the number of groups, or more than `room` if a list
+    /// By the whole team. Empties the lists; returns the number of groups, or more than `capacity` if a list
     /// overflowed or there are more groups than entries.
     __device__ int collect(const TensorPass& pass, std::int64_t query, int member) const {
         if (member == 0) *count = 0;
@@ -123,8 +123,8 @@ struct GroupNumbers {
             assert(found >= 0);
             if (found == 0) continue;
             d_count = 0;
-            const int at = atomicAdd(count, found <= capacity ? found : room + 1);
-            for (int j = 0; j < found && at + j < room; ++j)
+            const int at = atomicAdd(count, found <= capacity ? found : capacity + 1);
+            for (int j = 0; j < found && at + j < capacity; ++j)
                 numbers[at + j] = static_cast<std::uint32_t>(i * capacity + j);
         }
         team_sync<team>();

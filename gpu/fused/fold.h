@@ -8,16 +8,16 @@
 
 namespace knn::gpu {
 
-/// What a fold does after one pass of the search. `out` carries the best from pass to pass.
+/// Parameters of the fold after one pass of the search. `out` keeps the best from pass to pass.
 struct FoldStep {
     bool is_first = true;  ///< `out` holds nothing yet
-    bool is_last = true;   ///< the answer; else each threshold is raised to the rank-th best so far
+    bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
     int rank = 0;          ///< 1 <= rank <= k
 };
 
 /// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,
-/// queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more than a
-/// team can sort, or fewer than k reach the last threshold.
+/// queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more than
+/// a team can sort, or fewer than k reach the last threshold.
 ///
 /// d_images: in tile order; d_thresholds: one per query.
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,

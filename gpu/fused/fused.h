@@ -1,5 +1,5 @@
 #pragma once
-/// Kernels that compute distances and select in one pass, and the search that is built on them.
+/// Kernels that compute distances and select in one pass.
 
 #include <cuda_runtime.h>
 

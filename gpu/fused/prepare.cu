@@ -28,7 +28,7 @@ constexpr int threads = 256, warps = threads / warp_size;
 unsigned blocks_for(std::int64_t rows) {
     return grid_size(divide_up(rows, warps));
 }
-__device__ std::int64_t warp_number() {
+__device__ std::int64_t warp_index() {
     return std::int64_t{blockIdx.x} * warps + threadIdx.x / warp_size;
 }
 
@@ -72,15 +72,15 @@ __device__ std::uint32_t load_row(const ByteRows& in, std::int64_t i, std::uint8
 }
 
 /// The used pixels of a row in shared memory, 4 bytes a lane at a time, zero beyond the last.
-__device__ void store_used(const std::uint8_t* shared_row, const std::int32_t* d_numbers, const ByteRows& out,
-                           std::int64_t place, int lane) {
-    auto* to = reinterpret_cast<std::uint32_t*>(out.row(place));
+__device__ void store_used(const std::uint8_t* shared_row, const std::int32_t* d_indices, const ByteRows& out,
+                           std::int64_t position, int lane) {
+    auto* to = reinterpret_cast<std::uint32_t*>(out.row(position));
     const auto cols = static_cast<int>(out.cols);
     for (int at = 4 * lane; at < static_cast<int>(out.pitch_bytes); at += 4 * warp_size) {
         int pixels[4] = {at, at + 1, at + 2, at + 3};
-        if (d_numbers != nullptr && at < cols) {
-            const int4 numbers = *reinterpret_cast<const int4*>(d_numbers + at);
-            pixels[0] = numbers.x, pixels[1] = numbers.y, pixels[2] = numbers.z, pixels[3] = numbers.w;
+        if (d_indices != nullptr && at < cols) {
+            const int4 indices = *reinterpret_cast<const int4*>(d_indices + at);
+            pixels[0] = indices.x, pixels[1] = indices.y, pixels[2] = indices.z, pixels[3] = indices.w;
         }
         std::uint32_t word = 0;
 #pragma unroll
@@ -100,43 +100,43 @@ std::size_t shared_rows_bytes(std::int64_t cols) {
 }
 
 __global__ void __launch_bounds__(threads)
-    prepare_training_kernel(ByteRows train, const std::int32_t* d_numbers, int n_tiles, std::int64_t stride,
+    prepare_training_kernel(ByteRows train, const std::int32_t* d_indices, int n_tiles, std::int64_t stride,
                             ByteRows arranged, TrainImage* d_images, std::int32_t* d_score_bias) {
     extern __shared__ uint4 shared[];
-    const std::int64_t i = warp_number(), place = place_of(i, n_tiles, stride);
+    const std::int64_t i = warp_index(), position = position_of(i, n_tiles, stride);
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (i >= std::int64_t{n_tiles} * tile_train) return;
     const bool there = i < train.n;
     std::uint32_t norm = 0;
     if (there) {
         norm = load_row(train, i, warp_row(shared, train.cols), lane);
-        store_used(warp_row(shared, train.cols), d_numbers, arranged, place, lane);
+        store_used(warp_row(shared, train.cols), d_indices, arranged, position, lane);
     } else {
         for (int at = lane; 16 * at < static_cast<int>(arranged.pitch_bytes); at += warp_size)
-            reinterpret_cast<uint4*>(arranged.row(place))[at] = make_uint4(0, 0, 0, 0);
+            reinterpret_cast<uint4*>(arranged.row(position))[at] = make_uint4(0, 0, 0, 0);
     }
     if (lane != 0) return;
-    d_images[place] = {norm, there ? static_cast<std::uint32_t>(i) : no_image};
-    d_score_bias[place] = there ? -static_cast<std::int32_t>(norm / 2) : padding_score;
+    d_images[position] = {norm, there ? static_cast<std::uint32_t>(i) : no_image};
+    d_score_bias[position] = there ? -static_cast<std::int32_t>(norm / 2) : padding_score;
 }
 
 __global__ void __launch_bounds__(threads)
-    prepare_queries_kernel(ByteRows query, const std::int32_t* d_numbers, Undecided undecided,
+    prepare_queries_kernel(ByteRows query, const std::int32_t* d_indices, Undecided undecided,
                            bool all_undecided, ByteRows arranged, std::uint32_t* d_norms) {
     extern __shared__ uint4 shared[];
-    const std::int64_t q = warp_number();
+    const std::int64_t q = warp_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= query.n) return;
     if (q == 0 && lane == 0) *undecided.d_count = all_undecided ? static_cast<std::int32_t>(query.n) : 0;
     if (all_undecided && lane == 0) undecided.d_queries[q] = static_cast<std::int32_t>(q);
     const std::uint32_t norm = load_row(query, q, warp_row(shared, query.cols), lane);
-    store_used(warp_row(shared, query.cols), d_numbers, arranged, q, lane);
+    store_used(warp_row(shared, query.cols), d_indices, arranged, q, lane);
     if (lane == 0) d_norms[q] = norm;
 }
 
 __global__ void __launch_bounds__(threads)
     thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds) {
-    const std::int64_t q = warp_number();
+    const std::int64_t q = warp_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
     if (q >= n_query || rank == 0) {
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(threads)
     for (int slot = 0; slot < slots; ++slot)
         for (int i = 0; i < 2; ++i)
             mine[i] = max(mine[i], d_maxima[slot * buckets + i * warp_size + lane]);
-    // Takes the largest away, rank − 1 times.
+    // Removes the largest, rank − 1 times.
     for (int taken = 1;; ++taken) {
         const std::int32_t largest = warp_max(max(mine[0], mine[1]));
         if (taken == rank) {
@@ -177,15 +177,15 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
           "downloading flags");
     check(cudaStreamSynchronize(stream), "finding the pixels in use");
 
-    std::vector<std::int32_t> numbers;
+    std::vector<std::int32_t> indices;
     for (std::size_t pixel = 0; pixel < dim; ++pixel)
-        if (used[pixel] != 0) numbers.push_back(static_cast<std::int32_t>(pixel));
-    if (numbers.empty()) numbers.push_back(0);
-    count_ = static_cast<std::int64_t>(numbers.size());
-    if (numbers.size() == dim) return;
-    numbers.resize((numbers.size() + 3) / 4 * 4);  // they are read four at a time
-    d_numbers_ = DeviceBuffer<std::int32_t>(numbers.size());
-    check(cudaMemcpy(d_numbers_.d_data(), numbers.data(), numbers.size() * sizeof(std::int32_t),
+        if (used[pixel] != 0) indices.push_back(static_cast<std::int32_t>(pixel));
+    if (indices.empty()) indices.push_back(0);
+    count_ = static_cast<std::int64_t>(indices.size());
+    if (indices.size() == dim) return;
+    indices.resize((indices.size() + 3) / 4 * 4);  // they are read four at a time
+    d_indices_ = DeviceBuffer<std::int32_t>(indices.size());
+    check(cudaMemcpy(d_indices_.d_data(), indices.data(), indices.size() * sizeof(std::int32_t),
                      cudaMemcpyHostToDevice),
           "uploading the pixels in use");
 }
@@ -199,7 +199,7 @@ void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int
                               cudaStream_t stream) {
     prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads,
                               shared_rows_bytes(train.cols), stream>>>(
-        train, used.d_numbers(), n_tiles, tile_stride(n_tiles), arranged, d_images, d_score_bias);
+        train, used.d_indices(), n_tiles, tile_stride(n_tiles), arranged, d_images, d_score_bias);
     check_launch("launching prepare_training");
 }
 
@@ -208,7 +208,7 @@ void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, cons
                              cudaStream_t stream) {
     require(query.n < std::int64_t{1} << 31, "fewer than 2,147,483,648 queries");
     prepare_queries_kernel<<<blocks_for(query.n), threads, shared_rows_bytes(query.cols), stream>>>(
-        query, used.d_numbers(), undecided, all_undecided, arranged, d_norms);
+        query, used.d_indices(), undecided, all_undecided, arranged, d_norms);
     check_launch("launching prepare_queries");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the fused search needs of images before its passes, and the thresholds between them.
+/// Preparation of images for the passes of the fused search, and the first thresholds.
 
 #include <cuda_runtime.h>
 
@@ -9,18 +9,18 @@
 
 namespace knn::gpu {
 
-/// The pixels that the search multiplies: those that are not zero in all training images. The others add
-/// nothing to any q·r, so leaving them out is exact; MNIST has 717 of 784 in use. Waits for the device.
+/// The pixels that the search multiplies: those that are not zero in all training images. The others
+/// contribute nothing to q·r, so skipping them is exact; MNIST uses 717 of 784. Waits for the device.
 class UsedPixels {
   public:
     explicit UsedPixels(const ByteRows& train, cudaStream_t stream);
     std::int64_t count() const { return count_; }  ///< at least 1
     /// Their indices, ascending; null if all are used.
-    const std::int32_t* d_numbers() const { return d_numbers_.d_data(); }
+    const std::int32_t* d_indices() const { return d_indices_.d_data(); }
 
   private:
     std::int64_t count_ = 0;
-    DeviceBuffer<std::int32_t> d_numbers_;
+    DeviceBuffer<std::int32_t> d_indices_;
 };
 
 /// load.h

@@ -23,14 +23,14 @@ constexpr int threads = 256, lanes_per_pair = 8, groups_per_block = threads / la
 constexpr int pairs_at_once = groups_per_block * pairs_per_group;
 constexpr int min_part = pairs_at_once;  // training images per block, at least
 
-/// The products q·r of a query and pairs_per_group images from `place` on, on each lane of a group.
-__device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t place, int lane,
+/// The products q·r of a query and pairs_per_group images from `position` on, on each lane of a group.
+__device__ void products_of(const ByteRows& train, const uint4* query_words, std::int64_t position, int lane,
                             std::uint32_t (&sums)[pairs_per_group]) {
     assert(train.aligned(sizeof(uint4)));
     for (std::int64_t at = lane; 16 * at < train.cols; at += lanes_per_pair) {
         const uint4 a = query_words[at];
         for (int i = 0; i < pairs_per_group; ++i) {
-            const uint4 b = reinterpret_cast<const uint4*>(train.row(min(place + i, train.n - 1)))[at];
+            const uint4 b = reinterpret_cast<const uint4*>(train.row(min(position + i, train.n - 1)))[at];
             sums[i] = __dp4a(a.x, b.x, sums[i]);
             sums[i] = __dp4a(a.y, b.y, sums[i]);
             sums[i] = __dp4a(a.z, b.z, sums[i]);
@@ -50,15 +50,15 @@ __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, con
     const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
-        const std::int64_t place = first + threadIdx.x / lanes_per_pair * pairs_per_group;
+        const std::int64_t position = first + threadIdx.x / lanes_per_pair * pairs_per_group;
         std::uint32_t sums[pairs_per_group] = {};
-        products_of(train, query_words, place, lane, sums);
+        products_of(train, query_words, position, lane, sums);
 #pragma unroll
         for (int i = 0; i < pairs_per_group; ++i) {
-            if (lane != i || place + i >= end) continue;
-            const TrainImage image = d_images[place + i];
-            if (image.number != no_image && image.number != excluded)
-                top.gather(key_of(query_norm + image.norm - 2 * sums[i], image.number));
+            if (lane != i || position + i >= end) continue;
+            const TrainImage image = d_images[position + i];
+            if (image.index != no_image && image.index != excluded)
+                top.gather(key_of(query_norm + image.norm - 2 * sums[i], image.index));
         }
         top.merge_when_full();
     }

@@ -24,7 +24,7 @@ inline constexpr int tile_queries = 128, tile_train = 256;
 
 /// Position of training image i in tile order: in row i / n_tiles of a tile; consecutive images are in
 /// distant tiles. stride: tile_stride(n_tiles).
-KNN_HOST_DEVICE inline std::int64_t place_of(std::int64_t i, std::int64_t n_tiles, std::int64_t stride) {
+KNN_HOST_DEVICE inline std::int64_t position_of(std::int64_t i, std::int64_t n_tiles, std::int64_t stride) {
     return i * stride % n_tiles * tile_train + i / n_tiles;
 }
 /// Coprime to n_tiles and near its golden section, so that any run of consecutive images is spread evenly
@@ -67,7 +67,7 @@ struct Schedule {
         const std::int64_t tiles = window_tiles(0), first = query_tile * tiles;
         return static_cast<int>((first + tiles - 1) / chunk(0) - first / chunk(0)) + 1;
     }
-    KNN_HOST_DEVICE int longest_piece() const {
+    KNN_HOST_DEVICE int max_piece() const {
         int longest = 0;
         for (int w = 0; w < windows; ++w) {
             const int tiles = window_tiles(w), each = chunk(w);
@@ -97,8 +97,8 @@ class Pieces {
         const std::int64_t left = end_ - at_;
         piece.first_tile = schedule_.window_begin(window_) + offset;
         piece.n_tiles = left < tiles - offset ? static_cast<int>(left) : tiles - offset;
-        const std::int64_t first_number = std::int64_t{piece.query_tile} * tiles;
-        piece.slot = slots_before_ + block_ - static_cast<int>(first_number / schedule_.chunk(window_));
+        const std::int64_t first_index = std::int64_t{piece.query_tile} * tiles;
+        piece.slot = slots_before_ + block_ - static_cast<int>(first_index / schedule_.chunk(window_));
         at_ += piece.n_tiles;
         return true;
     }

@@ -24,7 +24,7 @@ int tiles_of(std::int64_t n_train) {
 /// Entries per list of a pass: the expected number plus three standard deviations and the spread within a list.
 int capacity_for(double survivors, double spread, const Schedule& schedule) {
     if (schedule.train_tiles == 0) return 0;
-    const double share = static_cast<double>(schedule.longest_piece()) / schedule.train_tiles / quad;
+    const double share = static_cast<double>(schedule.max_piece()) / schedule.train_tiles / quad;
     const double mean = survivors * share;
     return static_cast<int>(mean * (1 + 3 * spread) + 5.5 * std::sqrt(mean) + 8);
 }
@@ -146,7 +146,7 @@ void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     thresholds_.reserve(static_cast<std::size_t>(rows));
     maxima_.reserve(static_cast<std::size_t>(layout.maxima()));
     products_.reserve(static_cast<std::size_t>(layout.entries()));
-    places_.reserve(static_cast<std::size_t>(layout.entries()));
+    positions_.reserve(static_cast<std::size_t>(layout.entries()));
     if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) clear(counts_);
 }
 
@@ -172,7 +172,7 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     pass.d_maxima = maxima_.d_data();
     pass.sample_slots = layout.sample.slots();
     pass.lists.d_products = products_.d_data();
-    pass.lists.d_places = places_.d_data();
+    pass.lists.d_positions = positions_.d_data();
     pass.lists.d_counts = counts_.d_data();
     pass.lists.capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
     pass.slots = layout.slots;

@@ -118,7 +118,7 @@ class FusedSearch {
     DeviceBuffer<std::uint32_t> query_norms_;
     DeviceBuffer<std::int32_t> thresholds_, maxima_, counts_, undecided_count_, undecided_;
     DeviceBuffer<int4> products_;
-    DeviceBuffer<std::uint32_t> places_;
+    DeviceBuffer<std::uint32_t> positions_;
     DeviceBuffer<NeighborKey> scan_keys_;
     DeviceBuffer<std::int32_t> scan_finished_;
 };

@@ -23,18 +23,18 @@ inline constexpr std::int32_t closed_threshold = 0x7fffffff;
 
 /// A training image in tile order.
 struct alignas(8) TrainImage {
-    std::uint32_t norm;    ///< ‖r‖²
-    std::uint32_t number;  ///< in the training set, or no_image
+    std::uint32_t norm;   ///< ‖r‖²
+    std::uint32_t index;  ///< in the training set, or no_image
 };
 inline constexpr std::uint32_t no_image = 0xffffffff;
 
 /// Survivors: n × slots × quad lists, each of `capacity` groups of four training images of which at least one
-/// reached its query's threshold. Their positions in tile order are place + {0, 1, 8, 9}, the columns that
+/// reached its query's threshold. Their positions in tile order are position + {0, 1, 8, 9}, the columns that
 /// one thread holds.
 struct SurvivorLists {
-    int4* d_products = nullptr;         ///< q·r of the four
-    std::uint32_t* d_places = nullptr;  ///< of the first
-    std::int32_t* d_counts = nullptr;   ///< per list; above capacity: overflow. 0 between searches
+    int4* d_products = nullptr;            ///< q·r of the four
+    std::uint32_t* d_positions = nullptr;  ///< of the first
+    std::int32_t* d_counts = nullptr;      ///< per list; above capacity: overflow. 0 between searches
     int capacity = 0;
 
     static constexpr std::size_t bytes_per_group = sizeof(int4) + sizeof(std::uint32_t);
@@ -65,12 +65,12 @@ class SurvivorList {
     __device__ SurvivorList(const TensorPass& pass, std::int64_t query, int slot, int lane)
         : list_((query * pass.slots + slot) * quad + lane % quad),
           d_products_(pass.lists.d_products + list_ * pass.lists.capacity),
-          d_places_(pass.lists.d_places + list_ * pass.lists.capacity) {}
+          d_positions_(pass.lists.d_positions + list_ * pass.lists.capacity) {}
 
     /// Adds a group if `best`, the highest of its scores, reaches the limit. Inline PTX, because the compiler
     /// would add branches and reload the pointers.
     __device__ void add_if_reaches(std::int32_t limit, std::int32_t best, const int4& products,
-                                   std::uint32_t place, int capacity) {
+                                   std::uint32_t position, int capacity) {
         assert(count_ >= 0 && capacity >= 1);
         asm volatile(
             "{\n"
@@ -85,8 +85,8 @@ class SurvivorList {
             "@reaches add.s32 %0, %0, 1;\n"
             "}\n"
             : "+r"(count_)
-            : "r"(best), "r"(limit), "r"(capacity), "l"(d_products_), "l"(d_places_), "r"(products.x),
-              "r"(products.y), "r"(products.z), "r"(products.w), "r"(place)
+            : "r"(best), "r"(limit), "r"(capacity), "l"(d_products_), "l"(d_positions_), "r"(products.x),
+              "r"(products.y), "r"(products.z), "r"(products.w), "r"(position)
             : "memory");
     }
     __device__ void close(const TensorPass& pass) const {
@@ -97,7 +97,7 @@ class SurvivorList {
   private:
     std::int64_t list_;
     int4* d_products_;
-    std::uint32_t* d_places_;
+    std::uint32_t* d_positions_;
     int count_ = 0;
 };
 

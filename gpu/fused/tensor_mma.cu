@@ -82,11 +82,12 @@ class Feeder {
                 const std::int64_t column = std::int64_t{stage_} * stage_dim + piece * 16;
                 const bool is_query = row < tile_queries;
                 const ByteRows& rows = is_query ? query_ : train_;
-                const std::int64_t number =
+                const std::int64_t row_index =
                     is_query ? std::int64_t{piece_.query_tile} * tile_queries + row
                              : std::int64_t{piece_.first_tile + tile_} * tile_train + row - tile_queries;
-                const bool inside = number < rows.n && column < static_cast<std::int64_t>(rows.pitch_bytes);
-                copy_16(stage + position(row, piece), inside ? rows.row(number) + column : rows.d_data,
+                const bool inside =
+                    row_index < rows.n && column < static_cast<std::int64_t>(rows.pitch_bytes);
+                copy_16(stage + position(row, piece), inside ? rows.row(row_index) + column : rows.d_data,
                         inside);
             }
             slot_ = slot_ + 1 == ring ? 0 : slot_ + 1;

@@ -147,7 +147,7 @@ __device__ void produce_queries(const CUtensorMap& query_map, const TensorPass& 
 
 /// A stage in use: its index in the rows, and its slot in the ring.
 struct Stage {
-    int number, slot;
+    int index, slot;
 };
 
 /// Multiplies a warp group's 64 queries with the ring's stages. tail: steps in the last stage, known at
@@ -168,24 +168,24 @@ class Multiplier {
         is_first_ = is_first;
         is_last_ = is_last;
     }
-    /// Waits for the next stage of the ring, which is stage `number` of the rows.
-    __device__ Stage next(int number) {
-        assert(number >= 0 && number < shape_.stages);
-        if (is_first_) wait(&shared_.queries_full[number], query_parity_);
+    /// Waits for the next stage of the ring, which is stage `index` of the rows.
+    __device__ Stage next(int index) {
+        assert(index >= 0 && index < shape_.stages);
+        if (is_first_) wait(&shared_.queries_full[index], query_parity_);
         wait(&shared_.full[at_.slot], at_.parity);
-        const Stage stage{number, at_.slot};
+        const Stage stage{index, at_.slot};
         at_.advance(shape_.ring);
         return stage;
     }
     __device__ void release(const Stage& stage) const {
         if (threadIdx.x % 32 != 0) return;
         arrive(&shared_.empty[stage.slot]);
-        if (is_last_) arrive(&shared_.queries_empty[stage.number]);
+        if (is_last_) arrive(&shared_.queries_empty[stage.index]);
     }
     /// One half of the columns; add: 0 for the first stage of a tile.
     template <int half, int n_steps = steps>
     __device__ void multiply(int (&sums)[128], const Stage& stage, int add) const {
-        const std::uint64_t a = a_ + stage.number * (query_stage_bytes >> 4);
+        const std::uint64_t a = a_ + stage.index * (query_stage_bytes >> 4);
         const std::uint64_t b = b_ + stage.slot * (train_stage_bytes >> 4) + half * half_b;
 #pragma unroll
         for (int k = 0; k < n_steps; ++k)
@@ -193,7 +193,7 @@ class Multiplier {
     }
     /// Both halves of a later stage, in two wgmma groups.
     __device__ void multiply_whole(int (&sums)[128], const Stage& stage) const {
-        if (stage.number < shape_.stages - 1)
+        if (stage.index < shape_.stages - 1)
             multiply_halves<steps>(sums, stage);
         else
             multiply_halves<tail>(sums, stage);

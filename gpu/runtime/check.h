@@ -25,10 +25,10 @@ inline void check_launch(const char* kernel) {
     check(cudaGetLastError(), kernel);
 }
 
-/// A launcher's check of what its kernel relies on, and asserts in a debug build. `what` completes "GPU: this
-/// launch would go wrong; expected <what>".
+/// Host check of an assumption that the kernel asserts in a debug build. `what` completes "GPU: invalid
+/// launch; expected <what>".
 inline void require(bool holds, const char* what) {
-    if (!holds) throw DeviceError(std::string("GPU: this launch would go wrong; expected ") + what);
+    if (!holds) throw DeviceError(std::string("GPU: invalid launch; expected ") + what);
 }
 
 /// The same for what `supports` answers.

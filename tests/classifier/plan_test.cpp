@@ -93,9 +93,11 @@ TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was as
     CHECK(cpu.plan.engine == "cpu");
     CHECK(cpu.plan.select.empty());
     CHECK(cpu.plan.batch == 12);
-    CHECK(cpu.notice == "no GPU (no driver): searching on the CPU, which has no use for --distance and --select");
+    CHECK(cpu.notice ==
+          "no GPU (no driver): searching on the CPU, which has no use for --distance and --select");
     CHECK_THROWS_AS(resolved(device(DeviceKind::gpu), Metric::l2, without_gpu), DeviceError);
-    CHECK_THROWS_WITH_AS(resolved(device(DeviceKind::gpu, 3)), doctest::Contains("gpu:7 to gpu:8"), DeviceError);
+    CHECK_THROWS_WITH_AS(resolved(device(DeviceKind::gpu, 3)), doctest::Contains("gpu:7 to gpu:8"),
+                         DeviceError);
 }
 
 TEST_CASE("plan: the CPU runs where it is asked for, and nothing that needs a GPU with it") {
@@ -114,9 +116,10 @@ TEST_CASE("plan: the CPU runs where it is asked for, and nothing that needs a GP
 }
 
 TEST_CASE("plan: a problem that no engine answers is refused before any is asked") {
-    CHECK_THROWS_WITH_AS(resolve({}, {10, 5, 4, 11}, with_gpus, table), doctest::Contains("k = 11"), UsageError);
-    CHECK_THROWS_WITH_AS(resolve({}, {10, 0, 4, 1}, with_gpus, table), doctest::Contains("no images to classify"),
+    CHECK_THROWS_WITH_AS(resolve({}, {10, 5, 4, 11}, with_gpus, table), doctest::Contains("k = 11"),
                          UsageError);
+    CHECK_THROWS_WITH_AS(resolve({}, {10, 0, 4, 1}, with_gpus, table),
+                         doctest::Contains("no images to classify"), UsageError);
 }
 
 TEST_CASE("plan: names of devices") {

@@ -236,7 +236,7 @@ TEST_CASE("metrics and exponents that do not go together are usage errors") {
               .err.find("--p: given more than once") != std::string::npos);
 }
 
-TEST_CASE("a user who names only the metric gets the answer, on any machine") {
+TEST_CASE("naming only the metric works on any machine") {
     const Folder folder;
     SmallSet().write(folder.path);
     for (const Choice& choice : choices()) {

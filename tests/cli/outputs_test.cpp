@@ -122,7 +122,7 @@ TEST_CASE("classify replaces neither its pictures nor its data set") {
     CHECK(is_usage_error(program({"classify", "a.pgm", "--json", "/dev/stdout", "--explain", "-"}).err));
 }
 
-TEST_CASE("two outputs on one place are noticed however they are spelled") {
+TEST_CASE("two outputs to one file are detected under any spelling") {
     const Work work;
     fs::create_directory(work.folder / "io");
     fs::create_symlink("io", work.folder / "io2");
@@ -176,7 +176,7 @@ TEST_CASE("PNG is written under no other ending, and no folder is named -") {
     CHECK(work.folder.names() == std::vector<std::string>{"in"});
 }
 
-TEST_CASE("a name of the system for standard output has it for itself, as - has") {
+TEST_CASE("/dev/stdout has standard output for itself, like -") {
     const Work work;
     for (const std::string name : {"/dev/stdout", "/dev/fd/1"}) {
         const RunResult result = work.run("evaluate", {"--json", name});
@@ -205,7 +205,7 @@ TEST_CASE("what could not be written is found before the search") {
     CHECK(work.folder.names() == std::vector<std::string>{"in", "report"});
 }
 
-TEST_CASE("Ctrl-C while the files are written ends the run and leaves no half of one") {
+TEST_CASE("Ctrl-C while files are written ends the run and leaves no partial file") {
     const Work work;
     // A pipe that nobody reads holds the run within the report, behind the search.
     fs::create_directory(work.folder / "r");

@@ -9,7 +9,7 @@
 using namespace knn::test;
 using nlohmann::json;
 
-TEST_CASE("view --text draws in what the terminal can show") {
+TEST_CASE("view --text adapts to the terminal") {
     const Evaluated evaluated;
     const auto text = [&](const std::string& locale, const std::vector<std::string>& extra, bool terminal) {
         RunOptions options;
@@ -112,7 +112,7 @@ TEST_CASE("view writes several forms at once") {
     CHECK(quiet.err.empty());
 }
 
-TEST_CASE("view without a display says how to see the digits all the same") {
+TEST_CASE("view without a display suggests other forms") {
     if (!has_opencv) return skip(no_opencv);
     const Evaluated evaluated;
     for (const auto& [x11, wayland] :
@@ -128,7 +128,7 @@ TEST_CASE("view without a display says how to see the digits all the same") {
     }
 }
 
-TEST_CASE("view tells that nothing can be written, and leaves nothing half") {
+TEST_CASE("view reports write errors and leaves no partial file") {
     const Evaluated evaluated(600);
     RunOptions full;
     full.stdout_file = "/dev/full";

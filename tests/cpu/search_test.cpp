@@ -58,7 +58,7 @@ struct Owned {
 
 /// Searches for at least 17 queries: those of the request, again and again. A few queries alone are compared
 /// with rows as they are, and would leave the packed panels untested on most of the battery.
-Classified search_in_a_crowd(test::Request request) {
+Classified search_with_many_queries(test::Request request) {
     const std::int64_t n_query = request.query.count, dim = request.query.dim;
     std::vector<std::uint8_t> crowd;
     std::int64_t count = 0;
@@ -96,7 +96,8 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
                     "cpu, " + name + (crowd ? ", panels" : "") + ", threads " + std::to_string(threads),
                     [&](test::Request request) {
                         request.threads = threads;
-                        Classified result = crowd ? search_in_a_crowd(request) : test::search_on_cpu(request);
+                        Classified result =
+                            crowd ? search_with_many_queries(request) : test::search_on_cpu(request);
                         // AMX multiplies alone: the other metrics pass on to the next set.
                         if (request.measure.metric == Metric::l2 || name != "amx")
                             CHECK(result.plan.distance == name);

@@ -35,7 +35,7 @@ struct Arrays {
     NeighborRows out{somewhere<Neighbor>(), small.n_query, small.k};
 };
 
-const char* const wrong = "this launch would go wrong; expected ";
+const char* const wrong = "invalid launch; expected ";
 
 }  // namespace
 

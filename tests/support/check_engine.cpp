@@ -46,8 +46,8 @@ std::int64_t wrong_queries(const Neighbors& found, const Answers& expected) {
 std::int64_t wrong_votes(const Classified& result, const Answers& neighbors, const Request& request) {
     std::int64_t wrong = 0;
     for (std::size_t q = 0; q < neighbors.size(); ++q) {
-        const auto& [label, confidence] = vote(neighbors[q], request.train_labels, request.weights,
-                                               request.tie, request.measure);
+        const auto& [label, confidence] =
+            vote(neighbors[q], request.train_labels, request.weights, request.tie, request.measure);
         wrong += result.votes[q].label != label || result.votes[q].confidence != confidence;
     }
     return wrong;

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace knn {
 
-TEST_CASE("every figure of a paper says where it stands, and is a number") {
+TEST_CASE("every figure of a paper has a source and is a number") {
     std::set<std::string> places;
     for (const Figure& one : paper_figures()) {
         const std::string source = one.source;
@@ -75,7 +75,7 @@ TEST_CASE("each speed-up of seed 002 is its CPU time over its GPU time") {
         }
 }
 
-TEST_CASE("a figure of a paper stands in the table and nowhere else in the program") {
+TEST_CASE("figures of papers occur only in the table") {
     std::vector<std::string> telling;  // too long to turn up by chance
     for (const Figure& one : paper_figures())
         if (std::string_view(one.text).size() >= 6) telling.emplace_back(one.text);

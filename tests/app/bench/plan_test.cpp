@@ -39,7 +39,7 @@ TEST_CASE("bench knows every name of the tables, each once") {
     CHECK(std::count(names.begin(), names.end(), "nth_element") == 1);
 }
 
-TEST_CASE("engines stand beside what they are compared with") {
+TEST_CASE("engines are listed with their baselines") {
     const SearchWay own = search_way("classic"), unfused = search_way("classic+gemm+replace_max");
     CHECK(own.engine == find_engine("classic"));
     CHECK(own.distance.empty());
@@ -50,7 +50,7 @@ TEST_CASE("engines stand beside what they are compared with") {
     CHECK(parse_only("classic+gemm+replace_max") == std::vector<std::string>{unfused.name});
 }
 
-TEST_CASE("--only takes names and says what was probably meant") {
+TEST_CASE("--only takes names and suggests corrections") {
     CHECK(parse_only("cpu,nth_element") == std::vector<std::string>{"cpu", "nth_element"});
     CHECK_THROWS_WITH_AS(parse_only("cpu,nth_elemnt"), doctest::Contains("did you mean nth_element?"),
                          UsageError);
@@ -85,7 +85,7 @@ TEST_CASE("a case has its own sizes; garrett's are the data set's") {
     CHECK(!message_of(options).empty());
 }
 
-TEST_CASE("a case measures those of the names that can do without its others") {
+TEST_CASE("a case measures only names that do not depend on others") {
     Options options;
     options.bench.only = {"cpu", "nth_element"};
     options.bench.which = "nolan";
@@ -98,7 +98,7 @@ TEST_CASE("a case measures those of the names that can do without its others") {
     CHECK(message_of(options) == "--only cpu: the case zhu has its own rows; expected one of the two");
 }
 
-TEST_CASE("a strategy that no row would be measured with is refused") {
+TEST_CASE("a strategy without any row is refused") {
     Options options;
     options.wish.select = "nth_element";
     CHECK(message_of(options).find("runs on the CPU") != std::string::npos);

@@ -45,7 +45,7 @@ TEST_CASE("a diagram becomes a table and lines") {
     CHECK(panel.lines[1].points.size() == 1);
 }
 
-TEST_CASE("a time of some queries only says so; it is drawn and compared where queries are alike") {
+TEST_CASE("times of some queries are marked, and drawn and compared if queries take equal time") {
     Diagram diagram("title", "k", "ms", {"whole", "part", "serial"});
     diagram.row(1, "one");
     diagram.value("whole", measured("gpu:0", 100, 1), 1);

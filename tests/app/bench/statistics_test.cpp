@@ -43,7 +43,7 @@ TEST_CASE("rates come from the median") {
     CHECK(one.gflop_per_s() == doctest::Approx(1500));
 }
 
-TEST_CASE("what kernels took of a search stands beside the whole of it") {
+TEST_CASE("the kernel time of a search is shown with the total") {
     BenchReport report;
     report.measurements = {measured("search", "gpu:0"), measured("search", "cpu")};
     report.measurements[0].kernels_ms = {0.5, 0.75, 0.25};
@@ -54,7 +54,7 @@ TEST_CASE("what kernels took of a search stands beside the whole of it") {
     CHECK(json.find("kernels_ms", json.find(field) + field.size()) == std::string::npos);
 }
 
-TEST_CASE("the limit is the one that a measurement comes nearest to") {
+TEST_CASE("the limit is the closest one") {
     BenchReport report;
     report.gpu = "gpu:0";
     report.limits.copy_gb_per_s = 4000;
@@ -76,7 +76,7 @@ TEST_CASE("the limit is the one that a measurement comes nearest to") {
     SUBCASE("none where the data fits the cache or is read faster than a copy") {
         report.limits.cache_bytes = 2'000'000'001;
         CHECK(report.share_of(selection).share == 0);
-        CHECK(report.share_of(selection).limit == "fits the cache");
+        CHECK(report.share_of(selection).limit == "fits in the cache");
         CHECK(report.share_of(measured("distance", "gpu:0")).limit == "arithmetic");
         report.limits.cache_bytes = 1'000'000;
         CHECK(report.share_of(selection).limit == "memory");
@@ -109,7 +109,7 @@ TEST_CASE("the limit is the one that a measurement comes nearest to") {
     }
 }
 
-TEST_CASE("what was timed on fewer queries is marked where it stands") {
+TEST_CASE("times of fewer queries are marked") {
     Measurement one = measured("distance", "gpu:0");
     one.problem.n_query = 100;
     CHECK(!one.partial());

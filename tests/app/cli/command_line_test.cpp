@@ -18,7 +18,7 @@ std::string mistake(std::vector<std::string> words) {
 }
 }  // namespace
 
-TEST_CASE("options stand before and after the command") {
+TEST_CASE("options before and after the command") {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"evaluate", "-k", "3", "-q", "--json", "-"},
           {"-k", "3", "evaluate", "--json=-", "--quiet"},
@@ -36,7 +36,7 @@ TEST_CASE("options stand before and after the command") {
     }
 }
 
-TEST_CASE("every option arrives where it belongs") {
+TEST_CASE("every option sets its value") {
     CommandLine line;
     line.parse({"evaluate", "--data",        "d",       "--train-images", "a",     "--train-labels",
                 "b",        "--test-images", "c",       "--test-labels",  "e",     "-k",
@@ -69,7 +69,7 @@ TEST_CASE("every option arrives where it belongs") {
     CHECK(got.output.progress == When::always);
 }
 
-TEST_CASE("help and version are answers, whatever else stands there") {
+TEST_CASE("--help and --version take precedence") {
     for (const std::vector<std::string>& words : {std::vector<std::string>{"evaluate", "--help"},
                                                   {"--help", "evaluate"},
                                                   {"help", "evaluate"},
@@ -87,7 +87,7 @@ TEST_CASE("help and version are answers, whatever else stands there") {
     CHECK(file.options.output.json == "--help");
 }
 
-TEST_CASE("mistakes are named") {
+TEST_CASE("errors name the mistake") {
     CHECK(mistake({}) == "no command given; expected evaluate, classify, view, bench or info");
     CHECK(mistake({"evalute"}) == "evalute: unknown command; did you mean 'evaluate'?");
     CHECK(mistake({"dance"}) == "dance: unknown command; expected evaluate, classify, view, bench or info");

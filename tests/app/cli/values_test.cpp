@@ -41,7 +41,7 @@ TEST_CASE("numbers with a unit name it") {
                       "--seconds '': not a number; expected a number from 0.001 to 86400 seconds");
 }
 
-TEST_CASE("a picture's name ends in what is written") {
+TEST_CASE("a picture's extension selects the form") {
     const std::array<std::string, 1> png = {".png"};
     const std::array<std::string, 2> both = {".png", ".svg"};
     for (const char* name : {"x.png", "x.PNG", "a/b.Png", "x.jpg.png"})
@@ -60,7 +60,7 @@ TEST_CASE("a picture's name ends in what is written") {
     }
 }
 
-TEST_CASE("names are listed and the near one is named") {
+TEST_CASE("names are listed, with a suggestion") {
     const std::array<std::string, 3> names = {"classic", "cpu", "auto"};
     CHECK(parse_name("--engine", "cpu", names) == 1);
     CHECK_THROWS_WITH(parse_name("--engine", "clasic", names),
@@ -92,7 +92,7 @@ TEST_CASE("the nearest name") {
     CHECK(nearest_name("", names).empty());
 }
 
-TEST_CASE("lists as people write them") {
+TEST_CASE("lists in English") {
     const std::array<std::string, 3> names = {"a", "b", "c"};
     CHECK(one_of(std::span(names).first(1)) == "a");
     CHECK(one_of(std::span(names).first(2)) == "a or b");

@@ -43,7 +43,7 @@ PictureAnswers sample() {
 
 }  // namespace
 
-TEST_CASE("answers for machines") {
+TEST_CASE("answers as JSON") {
     const auto json = nlohmann::json::parse(answers_json(sample()));
     REQUIRE(json.size() == 3);
     CHECK(json[0] == nlohmann::json::parse(R"({"file": "a.png", "digit": 4, "confidence": 0.6666666666666666,
@@ -69,7 +69,7 @@ TEST_CASE("answers for machines") {
     CHECK(many[2]["digits"] == nlohmann::json::array());
 }
 
-TEST_CASE("answers for people") {
+TEST_CASE("answers as text") {
     const std::string text = answers_text(sample(), false, false);
     CHECK(text ==
           "a.png: 4  (confidence 67 %)\n"

@@ -18,14 +18,14 @@ TEST_CASE("distances of integers are integers in files") {
         }
 }
 
-TEST_CASE("distances of cosine and pearson are the floats that they are") {
+TEST_CASE("distances of cosine and pearson are their floats") {
     for (const float value : {0.0f, 0.1f, 1.0f, 1.9999999f, 3e-9f})
         CHECK(static_cast<float>(distance_number({Metric::cosine, 2}, std::bit_cast<std::uint32_t>(value))) ==
               value);
     CHECK(shortest(distance_number({Metric::pearson, 2}, std::bit_cast<std::uint32_t>(0.1f))) == "0.1");
 }
 
-TEST_CASE("Minkowski distances have the digits that tell a score from the others, and no more") {
+TEST_CASE("Minkowski distances have the fewest digits that identify the score") {
     std::mt19937 random(7);
     for (const double p : {0.1, 0.5, 2.0, 3.0, 15.0}) {
         const Measure measure{Metric::lp, p};

@@ -94,7 +94,7 @@ TEST_CASE("a long title makes the picture wider, and is not cut") {
           draw_panels("title", {}, {lines_panel()}).width);
 }
 
-TEST_CASE("a hollow point and the note that says what it is") {
+TEST_CASE("a hollow point and its note") {
     Panel panel = lines_panel();
     const std::string full = svg_of(draw_panels("title", {}, {panel}));
     panel.lines[0].points[1].hollow = true;
@@ -111,7 +111,7 @@ TEST_CASE("a hollow point and the note that says what it is") {
     CHECK(svg.find(">hollow: of fewer queries</text>") != std::string::npos);
 }
 
-TEST_CASE("PNG where the build can draw") {
+TEST_CASE("PNG if the build can draw") {
     const Drawing drawing = draw_panels("title", {"data"}, {lines_panel()});
     if (!png_available()) {
         CHECK_THROWS(png_of(drawing));

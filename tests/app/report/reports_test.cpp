@@ -115,7 +115,7 @@ TEST_CASE("the JSON report has the fields of its schema, and the optional ones o
     CHECK(text.find("\n      [0,1,0],\n") != std::string::npos);  // a row of the matrix is a line
 }
 
-TEST_CASE("JSON text for people") {
+TEST_CASE("JSON text is readable") {
     using Json = nlohmann::ordered_json;
     CHECK(json_text(Json::object()) == "{}\n");
     CHECK(json_text({{"a", 1}, {"b", {{"c", Json::array()}, {"d", {1, 2}}}}}) ==
@@ -164,7 +164,7 @@ TEST_CASE("with many classes the most frequent confusions replace the matrix") {
           std::string::npos);  // not on the page, which omits so large a matrix
 }
 
-TEST_CASE("stages come with rates and the share of the limit that they are nearest to") {
+TEST_CASE("stages show rates and the share of their closest limit") {
     const Sample sample;
     const std::string text = timing_text(sample.evaluation);
     CHECK(text.find("50 % of link\n") != std::string::npos);        // 2 of 4 GB/s

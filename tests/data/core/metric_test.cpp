@@ -90,7 +90,7 @@ TEST_CASE("cosine: within 2^-24 of the value, and in its order") {
         if (seen[i].first - seen[i - 1].first > 1e-15L) REQUIRE(seen[i - 1].second <= seen[i].second);
 }
 
-TEST_CASE("scores stand for distances") {
+TEST_CASE("scores convert to distances") {
     CHECK(distance_of({Metric::l2, 2}, 4'294'966'275U) == 4'294'966'275.0);
     CHECK(distance_of({Metric::l1, 2}, 199'920) == 199'920);
     CHECK(distance_of({Metric::cosine, 2}, std::bit_cast<std::uint32_t>(0.25f)) == 0.25);

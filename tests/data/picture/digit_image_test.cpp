@@ -24,7 +24,7 @@ knn::Dataset mnist() {
 
 }  // namespace
 
-TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it") {
+TEST_CASE("digit image: MNIST-like pixels are kept, negatives inverted") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const knn::Dataset data = mnist();
     int same = 0, negative = 0;

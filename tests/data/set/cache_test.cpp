@@ -72,7 +72,7 @@ TEST_CASE("what is kept comes back for the same name and key alone") {
     CHECK(cache_bytes() > (3u << 20));
 }
 
-TEST_CASE("a damaged or shortened cache file is nothing") {
+TEST_CASE("a damaged or truncated cache file is ignored") {
     const OwnCache cache;
     const std::string text = pattern(3000);
     keep("a", "some key", text);

@@ -105,7 +105,7 @@ test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
 
 }  // namespace
 
-TEST_CASE("gpu: fused search on random sizes and on data made to defeat its thresholds") {
+TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresholds") {
     if (!test::have_tensor_cores()) return;
     struct Data {
         const char* name;

@@ -19,7 +19,7 @@ void check_schedule(const Schedule& schedule) {
         Pieces pieces(schedule, block);
         for (Piece piece; pieces.next(piece);) {
             CHECK(piece.n_tiles >= 1);
-            CHECK(piece.n_tiles <= schedule.longest_piece());
+            CHECK(piece.n_tiles <= schedule.max_piece());
             CHECK(piece.slot >= 0);
             CHECK(piece.slot < schedule.slots());
             CHECK(slots.insert({piece.query_tile, piece.slot}).second);
@@ -51,16 +51,16 @@ TEST_CASE("the blocks of a fused search share out all tiles, none twice") {
     }
 }
 
-TEST_CASE("every place in the order of the tiles has one image") {
+TEST_CASE("every position in tile order has one image") {
     for (const std::int64_t n_tiles : {1, 2, 3, 7, 12, 235, 4000}) {
         CAPTURE(n_tiles);
         const std::int64_t stride = tile_stride(n_tiles), n = n_tiles * tile_train;
-        std::set<std::int64_t> places;
+        std::set<std::int64_t> positions;
         for (std::int64_t i = 0; i < n; ++i)
-            places.insert(place_of(i, n_tiles, stride));
-        CHECK(static_cast<std::int64_t>(places.size()) == n);
-        CHECK(*places.begin() == 0);
-        CHECK(*places.rbegin() == n - 1);
+            positions.insert(position_of(i, n_tiles, stride));
+        CHECK(static_cast<std::int64_t>(positions.size()) == n);
+        CHECK(*positions.begin() == 0);
+        CHECK(*positions.rbegin() == n - 1);
     }
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("a run of images is spread over the tiles, and over any run of tiles")
         std::set<std::int64_t> tiles;
         int within_run = 0;  // of tiles
         for (std::int64_t i = begin; i < begin + run; ++i) {
-            const std::int64_t tile = place_of(i, n_tiles, stride) / tile_train;
+            const std::int64_t tile = position_of(i, n_tiles, stride) / tile_train;
             tiles.insert(tile);
             within_run += tile < n_tiles / 5;
         }
