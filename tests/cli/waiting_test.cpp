@@ -67,7 +67,7 @@ TEST_CASE("a signal ends the wait for a FIFO whose other end does nothing") {
     const int other_end = ::open(waiting.fifo.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(other_end >= 0);
     waiting.check_stops(waiting.evaluate({"--neighbors-csv", waiting.fifo}));
-    std::string read(1 << 20, ' ');  // larger than what the pipe still holds
+    std::string read(1 << 20, ' ');  // drains the pipe, so that nothing is left for the reads below
     ::fcntl(other_end, F_SETFL, O_NONBLOCK);
     while (::read(other_end, read.data(), read.size()) > 0) {
     }
