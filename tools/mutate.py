@@ -91,8 +91,8 @@ class Tree:
 
     def test(self, tests, *extra):
         name, cases = ("cli_tests", tests[4:]) if tests.startswith("cli:") else ("unit_tests", tests)
-        command = [str(self.build_folder / "tests" / name), "--abort-after=1", *extra]
-        return self.run(command + ([] if self.options.all else ["-tc=" + cases]), self.options.limit)
+        command = [str(self.build_folder / "tests" / name), "--abort-after=1", "-tc=" + cases, *extra]
+        return self.run(command, self.options.limit)
 
 
 def targets_of(mutations):
@@ -135,12 +135,15 @@ def main():
     parser.add_argument("--list", action="store_true", help="show the mutations")
     parser.add_argument("--only", metavar="REGEX", help="those whose line in the list matches")
     parser.add_argument("--all", action="store_true", help="run all unit tests, not those named for the mutation")
-    parser.add_argument("--limit", type=float, default=300, metavar="SECONDS",
-                        help="time for the tests of one mutation (%(default)s)")
+    parser.add_argument("--limit", type=float, metavar="SECONDS",
+                        help="time for the tests of one mutation (300, with --all 3600)")
     parser.add_argument("--preset", default="cpu", help="how to build (%(default)s)")
     parser.add_argument("--folder", type=Path, help="for the copy, which stays there; a temporary folder without it")
     options = parser.parse_args()
     mutations = [m for m in MUTATIONS if re.search(options.only or "", title(m))]
+    if options.all:
+        mutations = [(file, "*", old, new) for file, _, old, new in mutations]
+    options.limit = options.limit or (3600 if options.all else 300)
     if not mutations:
         fail("no mutation matches " + options.only)
     if options.list:

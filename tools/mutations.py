@@ -12,7 +12,7 @@ cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a trai
          "plain files*")
 synthetic = "synthetic:*,skeletons:*,pen:*"
 picture = "picture header:*,picture file:*,picture formats:*"
-digit = "digit image: what is*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
+digit = "digit image: how far*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
 atomic = "atomic file:*,names of descriptors*"
 lists = "cpu::BestLists:*,cpu::search: every*"
 work = "cpu::Work:*,cpu::search: many threads*"
@@ -87,12 +87,13 @@ MUTATIONS = [
     ("data/picture/picture_header.cpp", picture, "(samples + 7) / 8", "samples / 8"),
     ("data/picture/picture_header.cpp", picture, "at = data + length + length % 2", "at = data + length"),
     ("data/picture/digit_image.cpp", digit, "- 13.75) <= 1;", "- 13.75) <= 2;"),
+    ("data/picture/digit_image.cpp", digit, "long_side > 20", "long_side >= 20"),
     ("data/picture/digit_image.cpp", digit, "std::min(most, int(std::ceil(value / scale)))",
      "std::min(most, int(std::floor(value / scale)))"),
     ("data/picture/digit_image_place.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
     ("data/picture/digit_image_group.cpp", digit, "return a.box.x < b.box.x", "return a.box.x > b.box.x"),
     ("data/picture/digit_image_group.cpp", digit, "over > 0.4 * std::min(first.height",
-     "over > 1.1 * std::min(first.height"),
+     "over > 0.9 * std::min(first.height"),
     ("data/file/unfinished_file.cpp", atomic, "std::rename(path_.c_str(), place_.c_str()) == 0",
      "std::rename(path_.c_str(), place_.c_str()) <= 0"),
     # The search on the CPU.

@@ -119,7 +119,7 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
-    Section section(run, "engines, queries in host memory to votes, k = " + std::to_string(k), "engine",
+    Section section(run, "engines, the training set resident, k = " + std::to_string(k), "engine",
                     {open_heading, kernels_heading});
     const auto& asked_engine = run.options().wish.engine;
     for (const SearchWay& way : search_ways()) {

@@ -141,12 +141,12 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
     }
     const Figure* time = find_figure(final_version, "whole", "execution time");
     table.rows.push_back({"execution, s", time->text, "", "",
-                          whole.good() ? short_number(whole.ms_median() / 1e3) : "not run",
+                          whole.good() ? short_number((whole.open_ms + whole.ms_median()) / 1e3) : "not run",
                           whole.good() ? short_number(time->value() * 1e3 / whole.ms_median()) + " x" : ""});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
                           whole.good() ? std::to_string(count_correct(classic, data.dataset)) : "not run",
                           ""});
-    table.notes = {"execution: the paper's is its whole program, ours the search from upload to votes.",
+    table.notes = {"execution: the paper's is its whole program, ours opening the training set and the search.",
                    "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
                        " right in " + stated(previous, "whole", "execution time") + " s."};
     note_marks(table);  // launches are equal, one per test image
@@ -184,7 +184,7 @@ void run_garrett(BenchRun& run) {
                        cell(stage_ms(found, "distance"))},
                       {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
                       {"execution, s", stated(final_version, "whole", "execution time"),
-                       short_number(whole.ms_median() / 1e3)}};
+                       short_number((whole.open_ms + whole.ms_median()) / 1e3)}};
         report.tables.push_back(std::move(table));
         return;
     }

@@ -45,7 +45,7 @@ void run_graph(BenchRun& run) {
     run.expect(static_cast<std::int64_t>(names.size()));
     run.prepare(work, checked_points);
 
-    Section section(run, "whole searches, points in host memory to neighbors and votes", "engine",
+    Section section(run, "whole searches, the points resident", "engine",
                     {open_heading, kernels_heading});
     for (const std::string& name : names) {
         if (!run.wants(name)) continue;

@@ -15,6 +15,7 @@
 // limits  dim <= 66,051 (the distance fits 32 bits); with shared memory dim <= 12,288 (48 KiB)
 // work    n_query · n_train · dim subtractions and multiply-adds; every launch reads the training set once
 
+#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/runtime/check.h"
 
@@ -109,7 +110,7 @@ Refusal supports(const Problem& problem) {
 template <auto kernel, bool shared>
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
-    const auto blocks = static_cast<unsigned>((problem.n_train + threads - 1) / threads);
+    const auto blocks = static_cast<unsigned>(divide_up(problem.n_train, threads));
     const std::size_t shared_bytes =
         shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
     for (std::int64_t q = 0; q < problem.n_query; ++q)

@@ -13,6 +13,7 @@
 // work    n_query · n_train · dim subtractions and multiply-adds. The seed, whose queries are its training
 //         points, computes only one of each symmetric pair; here all are computed, as for any queries.
 
+#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/runtime/check.h"
 
@@ -86,7 +87,7 @@ Refusal supports(const Problem& problem) {
 }
 
 unsigned blocks(std::int64_t n, int of) {
-    return static_cast<unsigned>((n + of - 1) / of);
+    return static_cast<unsigned>(divide_up(n, of));
 }
 
 void enqueue_plain(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,

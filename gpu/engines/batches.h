@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "data/core/searcher.h"
@@ -34,6 +35,9 @@ struct Batch {
 struct Step {
     Stage stage;
     std::function<void(cudaStream_t)> enqueue;
+
+    Step(Stage what, std::function<void(cudaStream_t)> launches)
+        : stage(std::move(what)), enqueue(std::move(launches)) {}
 };
 
 /// A training set on the device, and the stages of a search in it.

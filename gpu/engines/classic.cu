@@ -97,21 +97,20 @@ class Classic final : public BatchEngine {
         char* d_workspace = workspace_.d_data();
         std::vector<Step> steps;
         if (distance_.takes == Pixels::floats)
-            steps.push_back({{.name = "expand", .bytes = 5 * n * dim},
-                             [bytes = batch.query, floats = in.query.floats](cudaStream_t stream) {
-                                 enqueue_expand(bytes, floats, stream);
-                             }});
-        steps.push_back({{.name = "distance",
-                          .bytes = pixel * (n_train * dim + n * dim) + 4 * pairs,
-                          .operations = distance_.operations * pairs * dim},
-                         [=, this](cudaStream_t stream) {
-                             distance_.enqueue(problem, in, matrix, d_workspace, stream);
-                             if (excluded.any()) enqueue_exclude(matrix, excluded, stream);
-                         }});
-        steps.push_back(
-            {{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k}, [=, this](cudaStream_t stream) {
-                 selector_.enqueue(problem, matrix, out, d_workspace, stream);
-             }});
+            steps.emplace_back(Stage{.name = "expand", .bytes = 5 * n * dim},
+                               [bytes = batch.query, floats = in.query.floats](cudaStream_t stream) {
+                                   enqueue_expand(bytes, floats, stream);
+                               });
+        steps.emplace_back(Stage{.name = "distance",
+                                 .bytes = pixel * (n_train * dim + n * dim) + 4 * pairs,
+                                 .operations = distance_.operations * pairs * dim},
+                           [=, this](cudaStream_t stream) {
+                               distance_.enqueue(problem, in, matrix, d_workspace, stream);
+                               if (excluded.any()) enqueue_exclude(matrix, excluded, stream);
+                           });
+        steps.emplace_back(
+            Stage{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
+            [=, this](cudaStream_t stream) { selector_.enqueue(problem, matrix, out, d_workspace, stream); });
         return steps;
     }
 

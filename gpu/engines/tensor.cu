@@ -55,7 +55,7 @@ class Tensor final : public BatchEngine {
             if (stage.name == "search")
                 stage.operations = 2.0 * static_cast<double>(batch.query.n) * static_cast<double>(n_train_) *
                                    static_cast<double>(dim_);
-            steps.push_back({std::move(stage), std::move(step.enqueue)});
+            steps.emplace_back(std::move(stage), std::move(step.enqueue));
         }
         return steps;
     }

@@ -168,7 +168,7 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
     const auto dim = static_cast<std::size_t>(train.cols);
     DeviceBuffer<std::uint8_t> d_used(dim);
     check(cudaMemsetAsync(d_used.d_data(), 0, dim, stream), "clearing flags");
-    const dim3 grid(static_cast<unsigned>((train.cols + threads - 1) / threads),
+    const dim3 grid(static_cast<unsigned>(divide_up(train.cols, threads)),
                     static_cast<unsigned>(std::min<std::int64_t>(train.n, 1024)));
     used_pixels_kernel<<<grid, threads, 0, stream>>>(train, d_used.d_data());
     check_launch("launching used_pixels");

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
@@ -119,7 +120,7 @@ struct Plan {
     std::size_t array_bytes;
 
     explicit Plan(const Problem& problem)
-        : sections((problem.n_train + section - 1) / section), run(std::min(problem.k, section)) {
+        : sections(divide_up(problem.n_train, section)), run(std::min(problem.k, section)) {
         // An unpaired run is copied to a slot for two; runs have at most k keys, so that adds at most k.
         const std::size_t row_bytes =
             static_cast<std::size_t>(sections * run + problem.k) * sizeof(NeighborKey);
@@ -136,7 +137,7 @@ void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, Ne
     do {
         const bool last = runs <= 2;
         const int merged = last ? k : std::min(k, 2 * run);
-        const dim3 grid(grid_size((runs * run + threads - 1) / threads), static_cast<unsigned>(rows));
+        const dim3 grid(grid_size(divide_up(runs * run, threads)), static_cast<unsigned>(rows));
         merge_kernel<<<grid, threads, 0, stream>>>(d_from, static_cast<unsigned>(runs),
                                                    static_cast<unsigned>(run), d_to,
                                                    static_cast<unsigned>(merged), last ? d_out : nullptr);
@@ -165,7 +166,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        const std::int64_t blocks = (rows * plan.sections + sections_per_block - 1) / sections_per_block;
+        const std::int64_t blocks = divide_up(rows * plan.sections, sections_per_block);
         rank_section_kernel<<<grid_size(blocks), section * sections_per_block, 0, stream>>>(
             in, row, static_cast<unsigned>(rows), static_cast<unsigned>(plan.sections), plan.run, d_keys);
         check_launch("launching the ranks of block_rank_merge");

@@ -10,6 +10,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -48,7 +49,7 @@ Refusal supports(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    insertion_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
+    insertion_kernel<<<grid_size(divide_up(out.n_query, threads)), threads, 0, stream>>>(in, out);
     check_launch("launching insertion");
 }
 

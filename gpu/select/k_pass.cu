@@ -10,6 +10,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
@@ -47,7 +48,7 @@ Refusal supports(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    const unsigned blocks = grid_size((out.n_query + warps - 1) / warps);
+    const unsigned blocks = grid_size(divide_up(out.n_query, warps));
     k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
     check_launch("launching k_pass");
 }

@@ -19,6 +19,7 @@
 // limits     n_train <= 2³⁰
 // work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
+#include "data/core/round_up.h"
 #include "gpu/select/multiselect.cuh"
 
 #include "gpu/runtime/check.h"
@@ -67,7 +68,7 @@ void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t 
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
           "reserving shared memory for multiselect");
-    kernel<<<grid_size((n_rows + rows - 1) / rows), Group<warps>::threads * rows,
+    kernel<<<grid_size(divide_up(n_rows, rows)), Group<warps>::threads * rows,
              static_cast<std::size_t>(shared_bytes), stream>>>(in, out, first_row, n_rows, capacity,
                                                                d_arrays);
     check_launch("launching multiselect");

@@ -10,6 +10,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -46,7 +47,7 @@ Refusal supports(const Problem& problem) {
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     check_arrays(supports(problem), problem, in, out);
-    const std::int64_t blocks_per_row = (problem.n_train + threads - 1) / threads;
+    const std::int64_t blocks_per_row = divide_up(problem.n_train, threads);
     rank_kernel<<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
     check_launch("launching rank");
 }

@@ -12,6 +12,7 @@
 
 #include <cassert>
 
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
@@ -91,7 +92,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
              cudaStream_t stream) {
     check_arrays(refuse_problem(problem), problem, in, out);
     static_assert(warps * sizeof(NeighborKey) * max_k <= 48 << 10, "more must be asked for");
-    const unsigned blocks = grid_size((out.n_query + warps - 1) / warps);
+    const unsigned blocks = grid_size(divide_up(out.n_query, warps));
     const std::size_t shared_bytes = warps * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
     // For large k most of the time is spent replacing, and more registers only reduce occupancy.
     const auto kernel = problem.k <= 64 ? replace_max_kernel<8> : replace_max_kernel<4>;

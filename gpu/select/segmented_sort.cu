@@ -21,6 +21,7 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_segmented_radix_sort.cuh>
 
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -85,7 +86,7 @@ struct Plan {
     std::size_t array_bytes, cub_bytes = 0;
 
     explicit Plan(const Problem& problem) {
-        const std::int64_t stride = (problem.n_train + usual_pitch - 1) / usual_pitch * usual_pitch;
+        const std::int64_t stride = round_up(problem.n_train, usual_pitch);
         elements = std::clamp(workspace_goal / bytes_per_pair, problem.n_train,
                               std::max(problem.n_train, std::min(problem.n_query * stride, max_elements)));
         array_bytes = static_cast<std::size_t>((4 * elements + 255) / 256 * 256);
@@ -141,7 +142,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     const std::int64_t group = std::min(plan.rows(problem, stride), out.n_query);
     require((group - 1) * stride + problem.n_train <= plan.elements && plan.elements <= max_elements,
             "rows whose pairs are counted in 31 bits");
-    const dim3 counts(grid_size((problem.n_train + threads - 1) / threads),
+    const dim3 counts(grid_size(divide_up(problem.n_train, threads)),
                       static_cast<unsigned>(std::min(group, max_grid_y)));
     count_kernel<<<counts, threads, 0, stream>>>(arrays.d_indices_in, problem.n_train, group, stride);
     check_launch("launching the indices of segmented_sort");
@@ -149,7 +150,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
         const std::int64_t rows = std::min(group, out.n_query - row);
         check(sort_rows(problem, plan.elements, rows, stride, in.row(row), arrays, plan.cub_bytes, stream),
               "launching CUB's sort");
-        take_first_kernel<<<grid_size((rows * out.k + threads - 1) / threads), threads, 0, stream>>>(
+        take_first_kernel<<<grid_size(divide_up(rows * out.k, threads)), threads, 0, stream>>>(
             arrays, stride, rows, out.k, out.d_data + row * out.k);
         check_launch("launching segmented_sort");
     }

@@ -63,6 +63,11 @@ TEST_CASE("the Wilson interval") {
     const Score none = score_of_counts(0, 1);
     CHECK(none.accuracy_low == 0);
     CHECK(none.accuracy_high == doctest::Approx(0.793451).epsilon(1e-5));
+    for (std::int64_t total = 1; total < 100;
+         ++total) {  // the ends are reached exactly, whatever the rounding
+        CHECK(score_of_counts(0, total).accuracy_low == 0);
+        CHECK(score_of_counts(total, total).accuracy_high == 1);
+    }
 }
 
 TEST_CASE("labels that are no class and missing votes are refused") {

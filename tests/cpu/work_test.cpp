@@ -57,6 +57,18 @@ TEST_CASE("cpu::Work: the last blocks are small") {
     CHECK(last <= 64);
 }
 
+TEST_CASE("cpu::Work: a block is at most half of what is left for a thread") {
+    constexpr std::int64_t strip = 8, few = 64;
+    cpu::Work work(10'000, 100, 4, strip, 100'000, 1'000);
+    REQUIRE(work.slices() == 1);
+    std::int64_t left = 10'000;
+    while (const auto task = work.next()) {
+        CHECK(task->n_query <= std::max(few, round_up(left / (2 * 4), strip)));
+        left -= task->n_query;
+    }
+    CHECK(left == 0);
+}
+
 /// Work of the busiest thread / mean work, if every thread takes the next task as soon as it finishes one. A
 /// strip costs the same for any number of queries in it.
 double imbalance(std::int64_t n_query, int threads, std::int64_t strip, std::int64_t max_slices) {

@@ -182,6 +182,17 @@ TEST_CASE("atomic file: an exception in the middle leaves the old file and nothi
     CHECK(files_in(folder.path()) == 1);
 }
 
+TEST_CASE("atomic file: a place that is taken in the middle is an error, and nothing is left") {
+    const TempFolder folder;
+    const fs::path file = folder / "x";
+    const std::string error = error_of(file, [&](std::ostream& out) {
+        out << "new";
+        fs::create_directory(file);
+    });
+    CHECK(error.find("x: cannot be written: Is a directory; expected a file") != std::string::npos);
+    CHECK(files_in(folder.path()) == 1);
+}
+
 TEST_CASE("atomic file: a symbolic link is followed, also where it leads to nothing yet") {
     const TempFolder folder;
     fs::create_directory(folder / "far");

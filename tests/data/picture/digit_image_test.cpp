@@ -41,6 +41,24 @@ TEST_CASE("digit image: what is as MNIST's stays so, and its negative becomes it
     CHECK(negative == data.test.count);
 }
 
+TEST_CASE("digit image: how far from MNIST's size, middle and ink a picture is taken as it is") {
+    // A bar on 28x28 pixels; what is taken as it is has the whole picture as its box.
+    const auto is_taken = [](int x, int y, int height, int value) {
+        cv::Mat picture(28, 28, CV_8U, cv::Scalar(0));
+        picture(cv::Rect(x, y, 4, height)).setTo(value);
+        return knn::extract_digit(picture_of(picture)).box.w == 28;
+    };
+    CHECK(is_taken(12, 5, 18, 255));
+    CHECK(is_taken(13, 5, 18, 200));  // its middle is 0.75 pixels from MNIST's
+    CHECK(!is_taken(14, 5, 18, 255));
+    CHECK(!is_taken(12, 7, 18, 255));
+    CHECK(is_taken(12, 4, 20, 255));
+    CHECK(!is_taken(12, 3, 21, 255));
+    CHECK(is_taken(12, 6, 16, 255));
+    CHECK(!is_taken(12, 6, 15, 255));
+    CHECK(!is_taken(12, 5, 18, 199));
+}
+
 TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
     for (const bool light : {false, true}) {
         cv::Mat page(600, 800, CV_8U, cv::Scalar(light ? 40 : 220));
@@ -57,6 +75,18 @@ TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
         REQUIRE(image.smaller.has_value());
         const cv::Mat smaller(28, 28, CV_8U, const_cast<std::uint8_t*>(image.smaller->data()));
         CHECK(cv::boundingRect(smaller).height == 19);
+    }
+}
+
+TEST_CASE("digit image: the box of a page that was made smaller holds the ink") {
+    for (int shift = 0; shift < 6; ++shift) {
+        cv::Mat page(1500, 1500, CV_8U, cv::Scalar(230));
+        const cv::Rect ink(600 + shift, 500 + shift, 60, 400);
+        page(ink).setTo(30);
+        const knn::Box box = knn::extract_digit(picture_of(page)).box;
+        CAPTURE(shift);
+        CHECK((cv::Rect(box.x, box.y, box.w, box.h) & ink) == ink);
+        CHECK(near(box, ink.x, ink.y, ink.width, ink.height, 2));
     }
 }
 
