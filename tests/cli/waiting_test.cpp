@@ -1,4 +1,4 @@
-/// What the program waits for outside itself, and how a signal ends the wait.
+/// Waiting for pipes and readers, and signals that end the wait.
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ struct Waiting {
         return words;
     }
 
-    /// Each signal ends it within a second, and only the FIFO is left.
+    /// Each signal ends the run within a second, and only the FIFO remains.
     void check_stops(const std::vector<std::string>& words, RunOptions options = {}) const {
         for (const int signal : {SIGINT, SIGTERM}) {
             options.signal = signal;
@@ -67,7 +67,7 @@ TEST_CASE("a signal ends the wait for a FIFO whose other end does nothing") {
     const int other_end = ::open(waiting.fifo.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(other_end >= 0);
     waiting.check_stops(waiting.evaluate({"--neighbors-csv", waiting.fifo}));
-    std::string read(1 << 20, ' ');  // else the data below would be what is left in it
+    std::string read(1 << 20, ' ');  // drains the pipe, so that nothing is left for the reads below
     ::fcntl(other_end, F_SETFL, O_NONBLOCK);
     while (::read(other_end, read.data(), read.size()) > 0) {
     }

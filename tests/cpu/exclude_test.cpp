@@ -9,7 +9,7 @@ namespace knn {
 
 namespace {
 
-/// The k nearest of each query among all points but the one that `exclude` says, by the oracle.
+/// The k nearest of each query among all points except the excluded one, by the oracle.
 Neighbors right(const test::Rows& points, const test::Rows& queries, int k, Exclude exclude,
                 const Measure& measure = {}) {
     const auto all = test::nearest(points, queries, static_cast<int>(points.n), measure);
@@ -42,7 +42,7 @@ test::Rows slice(const test::Rows& points, std::int64_t first, std::int64_t n) {
 TEST_CASE("exclude: points with many duplicates, every k, few and many queries") {
     constexpr std::int64_t n = 60;
     const std::vector<std::uint8_t> labels(n);
-    for (const int levels : {1, 2, 3, 256})  // of 1 all points are equal
+    for (const int levels : {1, 2, 3, 256})  // with 1, all points are equal
         for (const int k : {1, 4, 20, 59})
             for (const char* select : {"", "nth_element"})
                 for (const auto& [first, count] : {std::pair{0, 60}, {0, 5}, {41, 19}, {59, 1}}) {

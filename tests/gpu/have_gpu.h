@@ -24,13 +24,13 @@ inline int capability() {
     return 10 * std::stoi(text.substr(0, dot)) + std::stoi(text.substr(dot + 1));
 }
 
-/// How many tensor kernels a card must have for images of `dim` pixels: the one
-/// for Hopper up to 1,024 pixels, the one for Ampere and later up to 4,096.
+/// Number of tensor kernels that a card must support for images of `dim` pixels: the one for Hopper up to 1,024
+/// pixels, the one for Ampere and later up to 4,096.
 inline int tensor_kernels_of(int card, std::int64_t dim) {
     return (card / 10 == 9 && dim <= 1024) + (card >= 80 && dim <= 4096);
 }
 
-/// Whether this machine has a card for the engine `tensor`; says [skipped] and why where there is none.
+/// Whether this machine has a card for the engine `tensor`; if not, prints [skipped] and why.
 inline bool have_tensor_cores() {
     if (!have_gpu()) return false;
     if (capability() >= 80) return true;
@@ -38,7 +38,7 @@ inline bool have_tensor_cores() {
     return false;
 }
 
-/// Whether the library of the kernel `gemm` is on this machine, found without the program's own loader.
+/// Whether this machine has the library of the kernel `gemm`, found without the program's loader.
 inline bool have_cublas() {
     for (const char* name :
          {"libcublasLt.so.13", "libcublasLt.so.12", "/usr/local/cuda/lib64/libcublasLt.so.13",

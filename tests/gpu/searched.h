@@ -1,5 +1,5 @@
 #pragma once
-/// Whole searches by an engine of the GPU, for tests: settled, opened, searched.
+/// Whole searches with a GPU engine, for tests: settle, open, search.
 
 #include <memory>
 #include <utility>
@@ -18,7 +18,7 @@ struct GpuEngine {
 inline constexpr GpuEngine classic{gpu::settle_classic, gpu::open_classic};
 inline constexpr GpuEngine tensor{gpu::settle_tensor, gpu::open_tensor};
 
-/// Those that the first GPU has.
+/// Those that the first GPU supports.
 inline std::vector<GpuEngine> engines_here() {
     return capability() >= 80 ? std::vector{classic, tensor} : std::vector{classic};
 }
@@ -27,7 +27,7 @@ inline std::vector<GpuEngine> engines_here() {
 struct GpuProblem {
     const Rows& train;
     const Rows& query;
-    std::vector<std::uint8_t> labels = {};  ///< empty: nobody votes
+    std::vector<std::uint8_t> labels = {};  ///< empty: no vote
     VotingRule rule = {};
     Measure measure = {};
     Exclude exclude = {};
@@ -57,7 +57,7 @@ inline Refusal refuse(const GpuEngine& engine, const GpuProblem& problem) {
     return engine.settle(problem.problem(), plan);
 }
 
-/// What the engine does not refuse.
+/// The problems that the engine supports.
 inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProblem& problem,
                                         Timeline& timeline) {
     Plan plan = problem.plan();
@@ -78,7 +78,7 @@ inline Searched searched(const GpuEngine& engine, const GpuProblem& problem, con
     return result;
 }
 
-/// What the oracle says of a query's neighbors.
+/// A query's neighbors according to the oracle.
 inline Vote vote_of(std::span<const Neighbor> row, const std::vector<std::uint8_t>& labels,
                     const VotingRule& rule, const Measure& measure) {
     std::vector<std::pair<std::int64_t, std::int64_t>> neighbors;
@@ -88,8 +88,8 @@ inline Vote vote_of(std::span<const Neighbor> row, const std::vector<std::uint8_
     return {static_cast<std::uint8_t>(label), share};
 }
 
-/// Every `step`-th query's k nearest, without the image that `exclude` says, against the oracle. The number of
-/// queries that are wrong.
+/// Compares every `step`-th query's k nearest, without the image that `exclude` excludes, with the oracle. Returns
+/// the number of wrong queries.
 inline std::int64_t wrong_queries(const Neighbors& found, const GpuProblem& problem, std::int64_t step = 1) {
     std::int64_t wrong = found.n_query == problem.query.n && found.k == problem.rule.k ? 0 : 1;
     for (std::int64_t q = 0; q < found.n_query && wrong == 0; q += step) {

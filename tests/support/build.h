@@ -1,5 +1,5 @@
 #pragma once
-/// What this build has, as CMake knows it: a test never asks the program that it judges.
+/// What this build has, according to CMake: tests do not ask the program that they test.
 
 namespace knn::test {
 

@@ -9,7 +9,7 @@ constexpr int skipped_exit = 77;  // SKIP_RETURN_CODE in tests/CMakeLists.txt
 
 std::size_t cases_run = 0;
 
-/// Learns how many test cases ran, which Context::run does not return.
+/// Counts the test cases that ran, which Context::run does not return.
 struct Count : doctest::IReporter {
     explicit Count(const doctest::ContextOptions&) {}
     void test_run_end(const doctest::TestRunStats& stats) override {
@@ -31,8 +31,8 @@ REGISTER_LISTENER("count", 1, Count);
 
 }  // namespace
 
-/// Like doctest's own, and the exit code says where nothing but skipped cases ran; CTest runs them one by
-/// one.
+/// Like doctest's own main, with an exit code of its own if all cases that ran were skipped; CTest runs them one
+/// by one.
 int main(int argc, char** argv) {
     const int failed = doctest::Context(argc, argv).run();
     const std::size_t skipped = knn::test::skipped_cases();

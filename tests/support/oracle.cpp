@@ -89,7 +89,7 @@ std::int64_t score(const Rows& a, std::int64_t at, const Rows& b, std::int64_t b
     return -1;
 }
 
-/// The weight of one neighbor by its distance, which is not 0.
+/// The weight of one neighbor at a nonzero distance.
 double by_distance(std::int64_t score, const Measure& measure) {
     const float value = std::bit_cast<float>(static_cast<std::uint32_t>(score));
     if (measure.metric == Metric::l2) return 1 / static_cast<double>(score);
@@ -134,7 +134,7 @@ std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64
         total += one;
         most = std::max(most, one);
     }
-    std::vector<int> tied;  // in the order in which the rule prefers them
+    std::vector<int> tied;  // in the order of preference
     if (tie == Tie::smallest)
         for (int label = 0; label < 256; ++label)
             tied.push_back(label);

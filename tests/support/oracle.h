@@ -22,8 +22,8 @@ struct Rows {
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
                                                                         int k, const Measure& measure = {});
 
-/// The label that these neighbors (score, index) vote for and its share of the votes, as classifier/vote.h
-/// defines both, bit for bit.
+/// The label with the most votes of these neighbors (score, index), and its share, bit for bit as defined in
+/// classifier/vote.h.
 std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
                             std::span<const std::uint8_t> labels, Weights weights, Tie tie,
                             const Measure& measure);

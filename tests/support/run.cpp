@@ -80,7 +80,7 @@ Child start_on_pipes(const std::vector<std::string>& words, const RunOptions& op
     return child;
 }
 
-/// Both signals before the child runs again.
+/// Sends both signals before the child runs again.
 void send_signals(pid_t child, const RunOptions& options) {
     if (options.second_signal != 0) ::kill(child, SIGSTOP);
     ::kill(child, options.signal);

@@ -16,7 +16,7 @@ struct RunOptions {
     bool broken_stdout = false;                      ///< standard output is a pipe that nobody reads
     bool terminal = false;                           ///< all three are one terminal; its text is in `out`
     bool nonblocking_stdout = false;                 ///< the pipe's end is O_NONBLOCK
-    std::chrono::milliseconds stdout_pause{0};       ///< so long nobody reads what it writes
+    std::chrono::milliseconds stdout_pause{0};       ///< its output is not read for this long
     int signal = 0;                                  ///< sent after `signal_after`
     int second_signal = 0;                           ///< arrives together with `signal`
     std::chrono::milliseconds signal_after{0};

@@ -1,5 +1,5 @@
 #pragma once
-/// A whole search in one call, as tests want it: settle, open, search, vote.
+/// A whole search in one call, for tests: settle, open, search, vote.
 
 #include "classifier/classifier.h"
 #include "data/core/searcher.h"
@@ -22,10 +22,10 @@ struct Request {
     VotingRule rule() const { return {k, weights, tie}; }
 };
 
-/// What it found; `timeline` begins with the stages of opening. Throws UsageError where the engine refuses.
+/// The result; `timeline` begins with the stages of opening. Throws UsageError if the engine refuses.
 Classified search(const Engine& engine, const Request& request, const Watch& watch = {}, int device = 0);
 
-/// By the engine `cpu`.
+/// With the engine `cpu`.
 Classified search_on_cpu(const Request& request, const Watch& watch = {});
 
 /// Why the engine refuses.

@@ -1,6 +1,6 @@
 #pragma once
-/// How a test says that it cannot run here: tools/test.sh lists the reasons. CTest goes by the exit code
-/// alone (tests/support/main.cpp), so a test that says it and fails has failed.
+/// For tests that cannot run on this machine: tools/test.sh lists the reasons. CTest checks only the exit code
+/// (tests/support/main.cpp), so a test that skips and fails has failed.
 ///
 ///     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
 
@@ -11,7 +11,7 @@ namespace knn::test {
 /// Prints the reason and notes that the running test case was skipped.
 void skip(const std::string& why);
 
-/// The test cases that said so.
+/// The skipped test cases.
 std::size_t skipped_cases();
 
 inline constexpr const char* no_opencv = "this build has no OpenCV";

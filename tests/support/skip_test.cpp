@@ -8,7 +8,7 @@
 
 using namespace knn::test;
 
-// Run by the case below alone: doctest leaves out what is decorated so.
+// Run only by the case below: doctest skips cases with this decorator.
 TEST_CASE("sample: skips" * doctest::skip()) {
     skip("a sample");
 }

@@ -8,7 +8,7 @@ namespace knn::test {
 /// Acts as an ordinary user during its lifetime, if the process may.
 class Unprivileged {
   public:
-    static constexpr uid_t user = 65534;  ///< that root becomes
+    static constexpr uid_t user = 65534;  ///< the user that root switches to
 
     Unprivileged() : was_root_(::geteuid() == 0), is_ordinary_(!was_root_ || ::seteuid(user) == 0) {}
     Unprivileged(const Unprivileged&) = delete;

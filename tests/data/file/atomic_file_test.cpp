@@ -28,12 +28,12 @@ using knn::test::TempFolder;
 
 namespace {
 
-/// The modes of what this thread synchronized, in order.
+/// The modes of the files that this thread synchronized, in order.
 thread_local std::vector<mode_t> synchronized;
 
 }  // namespace
 
-/// Stands in front of the C library's.
+/// Replaces the C library's function.
 extern "C" int fsync(int descriptor) {
     struct stat status = {};
     if (::fstat(descriptor, &status) == 0) synchronized.push_back(status.st_mode);

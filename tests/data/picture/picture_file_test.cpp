@@ -183,7 +183,7 @@ std::vector<Bytes> good_and_damaged() {
     return files;
 }
 
-/// 'g' for each file that is read, 'd' for each that is refused, by several threads at once.
+/// 'g' for each file that is read, 'd' for each that is refused, with several threads at once.
 std::string verdicts(const std::vector<Bytes>& files, int threads) {
     std::string result(files.size(), '?');
     std::atomic<std::size_t> next = 0;
@@ -204,7 +204,7 @@ TEST_CASE("picture file: several threads find the damage that one finds, and sta
     std::string expected;
     for (std::size_t i = 0; i < files.size() / 2; ++i)
         expected += "gd";
-    // Standard error is a file while pictures are read; all that this thread writes must be in it, alone.
+    // Standard error is a file while pictures are read; it must contain exactly what this thread writes.
     const TempFolder folder;
     const auto log = folder.write("log", "");
     const knn::FileDescriptor before(::dup(STDERR_FILENO)), file(::open(log.c_str(), O_WRONLY | O_APPEND));

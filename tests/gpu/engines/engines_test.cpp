@@ -20,7 +20,7 @@ std::vector<std::uint8_t> labels_for(std::int64_t n, int classes = 10) {
     return labels;
 }
 
-/// The battery by these strategies, with l2 and these other measures.
+/// The battery with these strategies, l2 and these other measures.
 void check_battery(const char* engine, const std::string& distance, const std::string& select,
                    const std::vector<Measure>& measures) {
     const auto named = [&](test::Request request) {
@@ -35,7 +35,7 @@ void check_battery(const char* engine, const std::string& distance, const std::s
         measures);
 }
 
-/// The battery's other measures that have one of these metrics.
+/// The battery's other measures with one of these metrics.
 std::vector<Measure> measures_of(std::initializer_list<Metric> metrics) {
     std::vector<Measure> some;
     for (const Measure& measure : test::other_measures())
@@ -204,7 +204,7 @@ TEST_CASE("gpu: small problems on every path") {
 
 namespace {
 
-/// One small problem by these strategies; where they refuse it, a message says why. Returns whether it ran.
+/// One small problem with these strategies; if they refuse it, prints why. Returns whether it ran.
 bool check_small_problem(const std::string& distance, const std::string& select) {
     static const test::Rows train = test::random_rows(700, 70, 1, 3), query = test::random_rows(3, 70, 2, 3);
     test::GpuProblem problem{train, query};

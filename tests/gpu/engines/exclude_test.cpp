@@ -9,7 +9,7 @@ namespace knn {
 
 namespace {
 
-/// Queries that are training images first, first + n / m, ...
+/// Queries: training images first, first + n / m, ...
 test::Rows taken(const test::Rows& train, const Exclude& exclude, std::int64_t count) {
     test::Rows rows{{}, count, train.dim};
     for (std::int64_t q = 0; q < count; ++q) {
@@ -44,7 +44,7 @@ std::vector<Strategies> all_strategies() {
     return all;
 }
 
-/// Returns by how many strategies it was answered.
+/// Returns the number of strategies that supported it.
 int check_all(const test::Rows& train, const Exclude& exclude, std::int64_t count, int k,
               const Measure& measure = {}, std::int64_t step = 1, std::int64_t batch = 0) {
     const test::Rows query = taken(train, exclude, count);
