@@ -78,7 +78,7 @@ TEST_CASE("vote: random votes are the oracle's") {
         const Measure measure = std::vector<Measure>{
             {Metric::l2, 2}, {Metric::l1, 2}, {Metric::lp, 3}, {Metric::cosine, 2}}[random() % 4];
         const std::size_t k = 1 + random() % 12;
-        const unsigned classes = round % 50 == 0 ? 256 : 1 + random() % 5, distances = 1 + random() % 6;
+        const std::uint64_t classes = round % 50 == 0 ? 256 : 1 + random() % 5, distances = 1 + random() % 6;
         std::vector<std::uint8_t> labels(20);
         for (std::uint8_t& label : labels)
             label = static_cast<std::uint8_t>(255 - random() % classes);
