@@ -186,7 +186,7 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 }  // namespace
 
 std::string neighbors_heading(std::size_t neighbors, Metric metric) {
-    const std::string what = std::string("nearest training images: label, index, ") + distance_name(metric);
+    const std::string what = std::string("nearest training images: label, number, ") + distance_name(metric);
     if (neighbors <= max_neighbors_drawn) return what;
     const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
     return what + "; and " + with_commas(more) + " more";

@@ -5,7 +5,7 @@
 using namespace knn;
 
 TEST_CASE("the explanation says how many neighbors it does not show") {
-    const std::string all = "nearest training images: label, index, squared distance";
+    const std::string all = "nearest training images: label, number, squared distance";
     CHECK(neighbors_heading(1, Metric::l2) == all);
     CHECK(neighbors_heading(20, Metric::l2) == all);
     CHECK(neighbors_heading(21, Metric::l2) == all + "; and 1 more");
