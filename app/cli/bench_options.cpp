@@ -41,9 +41,8 @@ OptionGroup bench_output_group(Options& options) {
         ("json", text("--json", "FILE", bench.json), "machine-readable report; - is standard output")(
             "csv", text("--csv", "FILE", bench.csv), "one line per measurement; - is standard output")(
             "plot", picture("--plot", bench.plot, {".png", ".svg"}), "a picture, PNG or SVG by its name")(
-            "quiet,q", po::bool_switch(&options.output.quiet), "no bar")(
-            "progress", choice("--progress", "WHEN", options.output.progress),
-            "auto (default: on a terminal), always or never");
+            "quiet,q", po::bool_switch(&options.output.quiet), "no bar");
+    add_terminal_options(group, options.output, false);
     return group;
 }
 

@@ -113,6 +113,9 @@ OptionGroup bench_group(Options& options);
 OptionGroup bench_search_group(Options& options);
 OptionGroup bench_output_group(Options& options);
 
+/// --color, unless the command has none, and --progress: the last options of a group.
+void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color = true);
+
 /// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
 void check_options(const Options& options);
 

@@ -3,6 +3,12 @@
 
 namespace knn {
 
+void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color) {
+    constexpr const char* help = "auto (default: on a terminal), always or never";
+    if (color) group.list.add_options()("color", choice("--color", "WHEN", output.color), help);
+    group.list.add_options()("progress", choice("--progress", "WHEN", output.progress), help);
+}
+
 OptionGroup classify_group(Options& options) {
     OptionGroup group{"Pictures and output", {}};
     OutputOptions& output = options.output;
@@ -17,11 +23,8 @@ OptionGroup classify_group(Options& options) {
             "json", text("--json", "FILE", output.json), "machine-readable answers; - is standard output")(
             "quiet,q", po::bool_switch(&output.quiet), "only the digits, one line per picture")(
             "no-cache", po::bool_switch(&classify.no_cache),
-            "neither reads nor writes the copy of the training set in the user's cache folder")(
-            "color", choice("--color", "WHEN", output.color),
-            "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress),
-            "auto (default: on a terminal), always or never");
+            "neither reads nor writes the copy of the training set in the user's cache folder");
+    add_terminal_options(group, output);
     return group;
 }
 
@@ -36,11 +39,8 @@ OptionGroup output_group(Options& options) {
                                                      "CSV: query,rank,index,label,distance")(
             "report", folder("--report", output.report),
             "all of them: report.json, predictions.csv, confusion.png, index.html")(
-            "quiet,q", po::bool_switch(&output.quiet), "only the accuracy")(
-            "color", choice("--color", "WHEN", output.color),
-            "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress),
-            "auto (default: on a terminal), always or never");
+            "quiet,q", po::bool_switch(&output.quiet), "only the accuracy");
+    add_terminal_options(group, output);
     return group;
 }
 
@@ -85,11 +85,8 @@ OptionGroup form_group(Options& options) {
             "one page for a browser, with the confusion matrix; - is standard output")(
             "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
             "quiet,q", po::bool_switch(&output.quiet),
-            "no summary, and no notes except about synthetic digits and a missing GPU")(
-            "color", choice("--color", "WHEN", output.color),
-            "auto (default: on a terminal), always or never")(
-            "progress", choice("--progress", "WHEN", output.progress),
-            "auto (default: on a terminal), always or never");
+            "no summary, and no notes except about synthetic digits and a missing GPU");
+    add_terminal_options(group, output);
     return group;
 }
 
