@@ -16,7 +16,7 @@ inline constexpr const char* search_operations_note =
 inline constexpr const char* open_heading = "open ms";
 std::string open_cell(const Measurement& one);
 inline constexpr const char* open_note =
-    "open: the training set moved to the device and arranged there, once for all searches.";
+    "open: uploading and arranging the training set, once for all searches.";
 
 /// Kernel time of a whole search: the heading of that column, its cell, and its definition.
 inline constexpr const char* kernels_heading = "kernels ms";

@@ -104,14 +104,14 @@ __device__ void team_sync() {
 }
 
 /// The groups of a query's lists, renumbered without gaps, so that the threads of a team get equal shares.
-/// `numbers` has `capacity` entries; both are in shared memory.
+/// `numbers` has `max_groups` entries; both are in shared memory.
 template <int team>
 struct GroupNumbers {
     std::uint32_t* numbers;
     int* count;
-    int capacity;
+    int max_groups;
 
-    /// By the whole team. Empties the lists; returns the number of groups, or more than `capacity` if a list
+    /// By the whole team. Empties the lists; returns the number of groups, or more than `max_groups` if a list
     /// overflowed or there are more groups than entries.
     __device__ int collect(const TensorPass& pass, std::int64_t query, int member) const {
         if (member == 0) *count = 0;
@@ -123,8 +123,8 @@ struct GroupNumbers {
             assert(found >= 0);
             if (found == 0) continue;
             d_count = 0;
-            const int at = atomicAdd(count, found <= capacity ? found : capacity + 1);
-            for (int j = 0; j < found && at + j < capacity; ++j)
+            const int at = atomicAdd(count, found <= capacity ? found : max_groups + 1);
+            for (int j = 0; j < found && at + j < max_groups; ++j)
                 numbers[at + j] = static_cast<std::uint32_t>(i * capacity + j);
         }
         team_sync<team>();

@@ -136,7 +136,7 @@ TEST_CASE("bench draws: SVG in every build, PNG where it can") {
     const std::string text = read_file(folder / "b.svg");
     CHECK(text.starts_with("<svg "));
     CHECK(contains(text, ">nth_element</text>"));
-    CHECK(contains(text, "microseconds a query"));
+    CHECK(contains(text, "microseconds per query"));
     CHECK(program(small_bench({"--plot", folder / "B.SVG"})).exit_code == 0);
     CHECK(read_file(folder / "B.SVG").starts_with("<svg "));
     const RunResult png = program(small_bench({"--plot", folder / "b.PNG"}));
