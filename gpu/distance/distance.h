@@ -66,10 +66,10 @@ struct DistanceKernel {
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
 
-/// Every `enqueue` calls this first. Throws DeviceError if `refusal` is not empty, or if an array does not have
-/// the problem's shape or the row alignment of views.h. What is prepared replaces the training set.
-void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceInput& in,
-                  const DistanceRows& out, Pixels takes = Pixels::floats);
+/// Every `enqueue` asserts that `supports` accepts the problem, and calls this. Throws DeviceError if an array
+/// does not have the problem's shape or the row alignment of views.h. What is prepared replaces the training set.
+void check_arrays(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
+                  Pixels takes = Pixels::floats);
 
 /// Every `supports` calls this first: the limits of all engines, and that kernel `name` computes only
 /// `metrics`; `names` lists these in the message.

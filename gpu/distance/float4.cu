@@ -226,7 +226,8 @@ void load(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
-    check_arrays(supports(problem), problem, in, out);
+    assert(!supports(problem));
+    check_arrays(problem, in, out);
     // For any pitch; `supports` assumes that of cudaMallocPitch.
     for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,

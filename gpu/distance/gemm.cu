@@ -201,7 +201,8 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
              cudaStream_t stream) {
-    check_arrays(supports(problem), problem, in, out, Pixels::bytes);
+    assert(!supports(problem));
+    check_arrays(problem, in, out, Pixels::bytes);
     require(in.d_prepared != nullptr, "the training set as signed bytes");
     require(out.aligned(sizeof(uint4)) &&
                 out.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(round_up(out.cols, 4)),

@@ -76,7 +76,8 @@ Refusal supports(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
-    check_arrays(supports(problem), problem, in, out);
+    assert(!supports(problem));
+    check_arrays(problem, in, out);
     require(in.d_prepared != nullptr, "the training set transposed");
     // Enough blocks to fill a large card even with one query.
     const auto slices = static_cast<unsigned>(std::clamp<std::int64_t>(

@@ -50,9 +50,7 @@ void check_images(const Images& images, std::int64_t n, std::int64_t dim, Pixels
 
 }  // namespace
 
-void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceInput& in,
-                  const DistanceRows& out, Pixels takes) {
-    require_supported(refusal);
+void check_arrays(const Problem& problem, const DistanceInput& in, const DistanceRows& out, Pixels takes) {
     require(
         fits(out, problem.n_query, problem.n_train, problem.n_train) && out.aligned(sizeof(std::uint32_t)),
         "arrays of the problem's shape");

@@ -91,7 +91,8 @@ Refusal supports(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
-    check_arrays(refuse_all_but_direct("texture", problem), problem, in, out);
+    assert(!refuse_all_but_direct("texture", problem));
+    check_arrays(problem, in, out);
     require(in.d_prepared != nullptr, "the training set column by column");
     // Textures are read alone; that the type of their memory is not const is CUDA's.
     const FloatRows columns{static_cast<float*>(const_cast<void*>(in.d_prepared)), problem.dim,

@@ -66,6 +66,7 @@ class Classic final : public BatchEngine {
     }
 
     std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
+        require_supported(selector_.supports(problem_of(n_query, k)));  // may differ from the k of the plan
         const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
         std::int64_t batch = most;
         if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {

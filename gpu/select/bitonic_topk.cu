@@ -12,6 +12,8 @@
 // work    4 · n_train bytes and n_train comparisons per query; a sort of 2 · K keys for about every 2 · K
 //         gathered keys
 
+#include <cassert>
+
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 #include "gpu/select/topk.cuh"
@@ -50,7 +52,8 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
-    check_arrays(refuse_problem(problem), problem, in, out);
+    assert(!refuse_problem(problem));
+    check_arrays(problem, in, out);
     const int K = TopK<threads>::size_for(problem.k);
     bitonic_topk_kernel<<<grid_size(out.n_query), threads, TopK<threads>::bytes(K), stream>>>(in, out, K);
     check_launch("launching bitonic_topk");

@@ -160,7 +160,8 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
-    check_arrays(supports(problem), problem, in, out);
+    assert(!supports(problem));
+    check_arrays(problem, in, out);
     const Plan plan(problem);
     auto* d_keys = static_cast<NeighborKey*>(d_workspace);
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);

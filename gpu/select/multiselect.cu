@@ -19,6 +19,8 @@
 // limits     n_train <= 2³⁰
 // work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
+#include <cassert>
+
 #include "data/core/round_up.h"
 #include "gpu/select/multiselect.cuh"
 
@@ -86,7 +88,8 @@ std::size_t workspace_bytes(const Problem& problem) {
 
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
-    check_arrays(supports(problem), problem, in, out);
+    assert(!supports(problem));
+    check_arrays(problem, in, out);
     auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
     const std::int64_t group = rows_at_once(problem);
     const bool warp_per_row = problem.n_train <= max_warp_row &&

@@ -29,10 +29,9 @@ struct Selector {
         load_nothing;  ///< load.h; for selectors that `classic` uses by default
 };
 
-/// Every `enqueue` calls this first. Throws DeviceError if `supports` refuses the problem or an array does
-/// not have the problem's shape.
-void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceRows& in,
-                  const NeighborRows& out);
+/// Every `enqueue` asserts that `supports` accepts the problem, and calls this. Throws DeviceError if an array
+/// does not have the problem's shape.
+void check_arrays(const Problem& problem, const DistanceRows& in, const NeighborRows& out);
 
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const Selector* const> selector_table();

@@ -25,9 +25,7 @@ const Selector* const table[] = {SELECTORS(ROW)};
 #undef ROW
 }  // namespace
 
-void check_arrays(const Refusal& refusal, const Problem& problem, const DistanceRows& in,
-                  const NeighborRows& out) {
-    require_supported(refusal);
+void check_arrays(const Problem& problem, const DistanceRows& in, const NeighborRows& out) {
     require(in.n == problem.n_query && in.cols == problem.n_train && out.n_query == problem.n_query &&
                 out.k == problem.k,
             "arrays of the problem's shape");

@@ -122,14 +122,14 @@ TEST_CASE("picture file: cut short at every hundredth of its length") {
 }
 
 TEST_CASE("picture file: what has no end and is no picture is refused by its beginning") {
-    CHECK_THROWS_WITH_AS(knn::read_picture("/dev/zero"), doctest::Contains("is no picture that"), DataError);
+    CHECK_THROWS_WITH_AS(knn::read_picture("/dev/zero"), doctest::Contains("is not a picture in"), DataError);
     // A file of 1 GB takes no memory, on the disk nor here.
     const TempFolder folder;
     const auto file = folder.write("long.png", "text");
     std::filesystem::resize_file(file, 1'000'000'000);
     rusage before = {}, after = {};
     ::getrusage(RUSAGE_SELF, &before);
-    CHECK_THROWS_WITH_AS(knn::read_picture(file), doctest::Contains("is no picture that"), DataError);
+    CHECK_THROWS_WITH_AS(knn::read_picture(file), doctest::Contains("is not a picture in"), DataError);
     ::getrusage(RUSAGE_SELF, &after);
     CHECK(after.ru_maxrss - before.ru_maxrss < 100'000);  // KB
 }
@@ -152,7 +152,7 @@ TEST_CASE("picture file: a pipe that gives a few bytes at a time") {
 
 TEST_CASE("picture file: what is no picture, or too large, or lies") {
     CHECK(error_of({}).find("is empty") != std::string::npos);
-    CHECK(error_of({'h', 'e', 'l', 'l', 'o'}).find("is no picture") != std::string::npos);
+    CHECK(error_of({'h', 'e', 'l', 'l', 'o'}).find("is not a picture") != std::string::npos);
     Bytes png = encoded(".png", marked());
     png[16] = 0, png[17] = 1;  // 65,584 pixels wide
     png[20] = 0, png[21] = 1;
