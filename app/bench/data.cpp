@@ -1,7 +1,7 @@
 #include "app/bench/data.h"
+#include "app/console/notes.h"
 
 #include "app/bench/run.h"
-#include "app/commands/loaded_set.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/words.h"

@@ -9,6 +9,7 @@
 #include "app/commands/pictures.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
+#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/console/watched.h"

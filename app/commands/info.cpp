@@ -2,9 +2,9 @@
 #include <ostream>
 
 #include "app/commands/command.h"
-#include "app/commands/inventory.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
+#include "app/report/inventory.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/set/idx.h"

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "app/console/interrupt.h"
-#include "app/console/output.h"
+#include "app/console/notes.h"
 
 namespace knn {
 
@@ -26,24 +26,6 @@ LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Optio
 Training first_images(const Rows& images, std::span<const std::uint8_t> labels, std::int64_t n) {
     const Rows rows = images.first(n > 0 ? n : images.count);
     return {rows, labels.first(static_cast<std::size_t>(rows.count))};
-}
-
-std::string data_notice(const DataLocation& location) {
-    std::string incomplete;
-    for (const std::string& place : location.incomplete)
-        incomplete += (incomplete.empty() ? "" : "; ") + place;
-    if (!location.synthetic) return incomplete.empty() ? "" : incomplete + ": using " + location.source;
-    if (location.looked_in.empty()) return "";  // the user asked for them
-    return (incomplete.empty() ? "no data set found" : "no complete data set found (" + incomplete + ")") +
-           ": using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
-}
-
-void note(const std::string& text) {
-    if (!text.empty()) print_line_to_stderr("note: " + text);
-}
-
-void note(const std::string& text, const OutputOptions& output) {
-    if (!output.quiet) note(text);
 }
 
 }  // namespace knn

@@ -36,13 +36,4 @@ class LoadedSet {
 /// The first `n` training images and their labels; 0: all.
 Training first_images(const Rows& images, std::span<const std::uint8_t> labels, std::int64_t n);
 
-/// A note for the user if the data is synthetic, or if incomplete data sets were skipped; else empty.
-std::string data_notice(const DataLocation& location);
-
-/// Prints "note: TEXT" on standard error, unless the text is empty; also with --quiet, for notes that change the
-/// meaning of the results.
-void note(const std::string& text);
-/// The same, except with --quiet.
-void note(const std::string& text, const OutputOptions& output);
-
 }  // namespace knn

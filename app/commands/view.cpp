@@ -7,6 +7,7 @@
 #include "app/console/attempts.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
+#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/block_text.h"

@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "app/commands/inventory.h"
+#include "app/report/inventory.h"
 #include "app/report/json.h"
 #include "version.h"
 

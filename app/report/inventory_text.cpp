@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/commands/inventory.h"
+#include "app/report/inventory.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 #include "version.h"

@@ -1,4 +1,5 @@
 #include "app/view/source.h"
+#include "app/console/notes.h"
 
 #include <algorithm>
 #include <array>

@@ -27,9 +27,4 @@ struct Inventory {
 /// Looks for GPUs; meanwhile hashes the data set's files and loads them, which finds what is wrong with them.
 Inventory take_inventory(const DataOptions& options);
 
-std::string inventory_text(const Inventory& inventory);
-
-/// Schema mnist-knn/info/1.
-std::string inventory_json(const Inventory& inventory);
-
 }  // namespace knn

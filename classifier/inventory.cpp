@@ -1,4 +1,4 @@
-#include "app/commands/inventory.h"
+#include "classifier/inventory.h"
 
 #include <algorithm>
 #include <filesystem>
