@@ -33,8 +33,6 @@ class Classifier {
     const Timeline& opening() const { return opening_; }
     double open_ms() const { return open_ms_; }
 
-    Searcher& searcher() { return *searcher_; }
-
   private:
     Training training_;
     Method method_;
