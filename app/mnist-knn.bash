@@ -2,7 +2,7 @@
 
 # The names that an option takes, from the error message for the value "?".
 _mnist_knn_names() {  # PROGRAM COMMAND OPTION
-    "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:+_-]+((, | or )[a-zA-Z0-9:+_-]+)*)$/\1/p' |
+    "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:+_-]+((, | or )[a-zA-Z0-9:+_-]+)*)(, or a build with CUDA)?$/\1/p' |
         sed -E 's/, | or /\n/g' | grep -v N  # gpu:N is a placeholder
 }
 

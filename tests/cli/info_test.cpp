@@ -97,6 +97,6 @@ TEST_CASE("info of an installed program names the script that is installed besid
           std::string::npos);
     std::ofstream(folder / "share/mnist-knn/fetch_mnist.sh") << "#!/bin/sh\n";
     const std::string script = fs::canonical(folder / "share/mnist-knn/fetch_mnist.sh").string();
-    CHECK(run({folder / "bin/mnist-knn", "info"}, nothing_found).out.find("MNIST: " + script + " downloads it") !=
-          std::string::npos);
+    CHECK(run({folder / "bin/mnist-knn", "info"}, nothing_found)
+              .out.find("MNIST: " + script + " downloads it") != std::string::npos);
 }
