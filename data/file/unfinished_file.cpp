@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace knn {
@@ -18,13 +19,23 @@ namespace fs = std::filesystem;
 
 constexpr const char *prefix = ".mnist-knn-", *suffix = ".tmp";
 
+/// Whether it is .mnist-knn-NUMBER-NUMBER.tmp, as the constructor names files.
+bool is_unfinished(const std::string& name) {
+    constexpr std::string_view digits = "0123456789", begin = prefix, end = suffix;
+    if (!name.starts_with(begin) || !name.ends_with(end) || name.size() < begin.size() + end.size())
+        return false;
+    const std::string numbers = name.substr(begin.size(), name.size() - begin.size() - end.size());
+    const std::size_t dash = numbers.find_first_not_of(digits);
+    return dash != std::string::npos && dash > 0 && dash + 1 < numbers.size() && numbers[dash] == '-' &&
+           numbers.find_first_not_of(digits, dash + 1) == std::string::npos;
+}
+
 /// A lock, not the process number, tells who lives: machines and containers that share the folder may use the
 /// same numbers.
 void remove_abandoned(const fs::path& folder) {
     std::error_code none;
     for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
-        const std::string name = entry->path().filename().string();
-        if (!name.starts_with(prefix) || !name.ends_with(suffix)) continue;
+        if (!is_unfinished(entry->path().filename().string())) continue;
         const char* path = entry->path().c_str();
         const FileDescriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
         struct stat status = {};

@@ -142,7 +142,10 @@ TEST_CASE("atomic file: what a killed run left is removed, what another run writ
     const TempFolder folder;
     const fs::path left = folder.write(".mnist-knn-1-0.tmp", "of a run that was killed");
     const fs::path written = folder.write(".mnist-knn-2-0.tmp", "of a run that goes on");
-    folder.write(".mnist-knn-notes", "of the user");
+    for (const char* name :
+         {".mnist-knn-notes", ".mnist-knn-notes.tmp", ".mnist-knn-12a-0.tmp", ".mnist-knn-12.tmp",
+          ".mnist-knn-12-.tmp", ".mnist-knn--1.tmp", ".mnist-knn-.tmp"})
+        folder.write(name, "of the user");
     REQUIRE(::mkfifo((folder / ".mnist-knn-3-0.tmp").c_str(), 0600) == 0);
     const knn::FileDescriptor other(::open(written.c_str(), O_WRONLY));
     REQUIRE(::flock(other.number(), LOCK_EX) == 0);
@@ -153,7 +156,7 @@ TEST_CASE("atomic file: what a killed run left is removed, what another run writ
     CHECK(!fs::exists(left));
     CHECK(read_file(written) == "of a run that goes on");
     CHECK(read_file(folder / "outer") == "outer");
-    CHECK(files_in(folder.path()) == 5);
+    CHECK(files_in(folder.path()) == 11);
 }
 
 TEST_CASE("replaced file: neither a link nor a pipe is written through") {
