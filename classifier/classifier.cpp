@@ -47,4 +47,14 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
     return result;
 }
 
+Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
+                        Exclude exclude, const Watch& watch, int threads) {
+    const Engine& engine = *find_engine("cpu");
+    Plan plan{.engine = engine.name, .device = cpu_device(), .threads = threads};
+    if (const Refusal why = engine.settle({train.count, queries.count, train.dim, k, measure}, plan))
+        throw UsageError(*why);
+    Timeline timeline;
+    return engine.open({train, {}}, measure, plan, timeline)->search(queries, k, exclude, timeline, watch);
+}
+
 }  // namespace knn

@@ -41,4 +41,8 @@ class Classifier {
     std::unique_ptr<Searcher> searcher_;
 };
 
+/// One search by the engine `cpu`, without votes. Throws UsageError (refused), DataError, Interrupted.
+Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
+                        Exclude exclude = {}, const Watch& watch = {}, int threads = 0);
+
 }  // namespace knn

@@ -75,7 +75,7 @@ std::vector<Strategy> as_strategies(const std::vector<gpu::StrategyInfo>& infos)
 
 class PinnedMemory : public HostMemory {
   public:
-    explicit PinnedMemory(int device) : memory_(gpu::host_memory(device)) {}
+    PinnedMemory(int device, bool for_tensor) : memory_(gpu::host_memory(device, for_tensor)) {}
     std::pmr::memory_resource* resource() override { return memory_.get(); }
     void pin() override { memory_->pin(); }
 
@@ -105,7 +105,7 @@ std::vector<Device> gpus(std::string* why_none) {
     return gpu::devices(why_none);
 }
 std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
-    if (engine.on_gpu) return std::make_unique<PinnedMemory>(device);
+    if (engine.on_gpu) return std::make_unique<PinnedMemory>(device, engine.open == gpu::open_tensor);
     return std::make_unique<PlainMemory>();
 }
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "classifier/engines.h"
+#include "classifier/classifier.h"
 #include "data/set/cache.h"
 
 namespace knn {
@@ -31,14 +31,9 @@ void search(LeaveOneOut& sample, const Rows& train, const Measure& measure, int 
         const std::uint8_t* image = train.row(itself.index_of(i));
         queries.insert(queries.end(), image, image + train.dim);
     }
-    const Engine& engine = *find_engine("cpu");
-    Plan plan{.engine = engine.name, .device = cpu_device(), .threads = threads};
-    if (const Refusal why = engine.settle({train.count, sample.count, train.dim, sample.k, measure}, plan))
-        throw UsageError(*why);
-    Timeline timeline;
-    const auto searcher = engine.open({train, {}}, measure, plan, timeline);
-    sample.nearest =
-        searcher->search({queries.data(), sample.count, train.dim}, sample.k, itself, timeline, watch).rows;
+    sample.nearest = search_on_cpu(train, {queries.data(), sample.count, train.dim}, sample.k, measure,
+                                   itself, watch, threads)
+                         .rows;
 }
 
 std::span<const std::uint8_t> bytes_of(const std::vector<Neighbor>& neighbors) {

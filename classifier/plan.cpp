@@ -103,7 +103,8 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
         candidates.insert(&engine == named ? candidates.begin() : candidates.end(), &engine);
     Refusal first;  // of the engine that would have run
     for (const Engine* engine : candidates) {
-        if (!engine->on_gpu && wish.device.kind != DeviceKind::automatic) continue;
+        const bool named_kernels = !wish.distance.empty() || !wish.select.empty();  // which are the GPU's
+        if (!engine->on_gpu && (wish.device.kind != DeviceKind::automatic || named_kernels)) continue;
         Resolved resolved{engine, plan_for(wish, *engine, engine->on_gpu ? gpu : cpu), ""};
         const Refusal why = engine->settle(problem, resolved.plan);
         if (!why && !engine->on_gpu && first)

@@ -44,13 +44,6 @@ ClassScore class_score(const Score& score, std::size_t c) {
 
 }  // namespace
 
-std::size_t Score::class_of(std::uint8_t label) const {
-    const auto found = std::lower_bound(labels.begin(), labels.end(), label);
-    if (found == labels.end() || *found != label)
-        throw std::out_of_range("label " + std::to_string(label) + " is none of the classes");
-    return static_cast<std::size_t>(found - labels.begin());
-}
-
 Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
             std::span<const std::uint8_t> labels) {
     if (votes.size() != truth.size())

@@ -23,8 +23,6 @@ struct Score {
     double accuracy_low = 0, accuracy_high = 0;        ///< 95 % Wilson score interval
     std::vector<std::vector<std::int64_t>> confusion;  ///< [true][predicted]
     std::vector<ClassScore> per_class;
-
-    std::size_t class_of(std::uint8_t label) const;  ///< position in `labels`; throws std::out_of_range
 };
 Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
             std::span<const std::uint8_t> labels);

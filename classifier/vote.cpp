@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <numeric>
-#include <thread>
 
-#include "data/core/round_up.h"
+#include "cpu/threads.h"
 
 namespace knn {
 
 namespace {
 
-constexpr std::int64_t min_queries = 4096;  // per thread: starting one takes as long as some thousand votes
+constexpr std::int64_t queries_per_piece = 128;
 
 double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
@@ -47,15 +46,12 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads) {
     std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
-    const auto vote_some = [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t q = begin; q < end; ++q)
+    const Watch nobody;
+    cpu::Team team(std::max(threads, 1), nobody, neighbors.n_query, 1);
+    team.run_pieces(neighbors.n_query, queries_per_piece, [&](int, std::int64_t first, std::int64_t last) {
+        for (std::int64_t q = first; q < last; ++q)
             all[static_cast<std::size_t>(q)] = vote(neighbors.row(q), labels, rule, measure);
-    };
-    const std::int64_t piece = std::max(divide_up(neighbors.n_query, std::max(threads, 1)), min_queries);
-    std::vector<std::jthread> helpers;
-    for (std::int64_t begin = piece; begin < neighbors.n_query; begin += piece)
-        helpers.emplace_back(vote_some, begin, std::min(begin + piece, neighbors.n_query));
-    vote_some(0, std::min(piece, neighbors.n_query));
+    });
     return all;
 }
 

@@ -46,8 +46,8 @@ class BestLists {
     void prune(std::size_t query);
 
     std::size_t k_, capacity_;
-    Aligned<std::uint64_t> keys_;    ///< queries × n_lists
-    Aligned<std::uint32_t> limits_;  ///< queries, rounded up to strips
+    Aligned<std::uint64_t> keys_;    ///< queries × capacity
+    Aligned<std::uint32_t> limits_;  ///< one per list
     Aligned<std::uint32_t> counts_;
     Aligned<std::uint32_t> excluded_;  ///< an index that no training image has where none is excluded
 };

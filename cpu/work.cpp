@@ -12,9 +12,6 @@ namespace {
 constexpr std::int64_t few_strips = 8, few_queries = 64;
 constexpr std::int64_t tasks_per_thread = 4;  ///< at least, for load balancing
 
-constexpr std::int64_t quotient_up(std::int64_t n, std::int64_t by) {
-    return (n + by - 1) / by;
-}
 }  // namespace
 
 Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t strip, std::int64_t largest,
@@ -26,12 +23,12 @@ Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t s
       last_(round_up(few_queries, strip)),
       largest_(std::min(largest, round_up(std::max<std::int64_t>(n_query, 1), strip))) {
     if (threads == 1 || n_query == 0) return;
-    const std::int64_t good = std::max(last_, few_strips * strip), blocks = quotient_up(n_query, good);
+    const std::int64_t good = std::max(last_, few_strips * strip), blocks = divide_up(n_query, good);
     if (blocks < threads * tasks_per_thread) {
-        slices_ = std::min({units, max_slices, quotient_up(threads * tasks_per_thread, blocks)});
+        slices_ = std::min({units, max_slices, divide_up(threads * tasks_per_thread, blocks)});
         // The same number of tasks for each thread.
-        const std::int64_t rounds = std::max(quotient_up(blocks * slices_, threads), tasks_per_thread);
-        const std::int64_t even = round_up(quotient_up(n_query * slices_, rounds * threads), strip);
+        const std::int64_t rounds = std::max(divide_up(blocks * slices_, threads), tasks_per_thread);
+        const std::int64_t even = round_up(divide_up(n_query * slices_, rounds * threads), strip);
         largest_ = std::min({good, even, largest_});
     } else {
         largest_ = std::min(share(), largest_);

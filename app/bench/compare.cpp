@@ -138,7 +138,8 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
 
 /// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
-    if (!run.has_gpu() || !run.wants("tensor")) return;
+    const auto& asked_engine = run.options().wish.engine;
+    if (!run.has_gpu() || !run.wants("tensor") || (asked_engine && *asked_engine != "tensor")) return;
     Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
     section.add(run.kernels(work, experiment, k, run.trial()));
     section.note(

@@ -38,15 +38,6 @@ Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim,
     labels_ = own_labels_;
 }
 
-Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
-                        Exclude exclude, const Watch& watch) {
-    Plan plan{.engine = "cpu", .device = cpu::device()};
-    if (const Refusal why = cpu::settle({train.count, queries.count, train.dim, k, measure}, plan))
-        throw UsageError(*why);
-    Timeline timeline;
-    return cpu::open({train, {}}, measure, plan, timeline)->search(queries, k, exclude, timeline, watch);
-}
-
 std::string Workload::mismatch(const Neighbors& found) const {
     for (std::int64_t row = 0; row < expected.n_query && query_of(row) < found.n_query; ++row) {
         const std::int64_t q = query_of(row);

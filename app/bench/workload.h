@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "classifier/classifier.h"
 #include "data/core/metric.h"
-#include "data/core/searcher.h"
 
 namespace knn {
 
@@ -59,10 +59,6 @@ class Workload {
     std::span<const std::uint8_t> labels_;
     int max_k_;
 };
-
-/// Searches with the CPU engine and a plan of its own. Throws UsageError (refused), Interrupted.
-Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,
-                        Exclude exclude = {}, const Watch& watch = {});
 
 /// A pseudorandom number that depends only on seed and `place` (splitmix64).
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t place);

@@ -126,8 +126,7 @@ Json distance_json(const Measure& measure, std::uint32_t score) {
 }
 
 Json json_device(const Device& device) {
-    const bool gpu = device.kind == Device::Kind::gpu;
-    Json json = {{"name", device.name}, {"kind", gpu ? "gpu" : "cpu"}};
+    Json json = {{"name", device.name}, {"kind", name(device.kind)}};
     if (!device.compute_capability.empty()) json["compute_capability"] = device.compute_capability;
     if (device.memory_bytes > 0) json["memory_bytes"] = device.memory_bytes;
     if (!device.driver.empty()) json["driver"] = device.driver;

@@ -101,7 +101,7 @@ Device read_device(const Part& part) {
     const auto text = [&](const char* key) { return part.has(key) ? part.at(key).text() : ""; };
     Device device;
     device.name = part.at("name").text();
-    device.kind = part.at("kind").text() == "gpu" ? Device::Kind::gpu : Device::Kind::cpu;
+    device.kind = read_name<Device::Kind>(part.at("kind"));
     device.compute_capability = text("compute_capability");
     device.memory_bytes = part.has("memory_bytes") ? part.at("memory_bytes").whole(0, no_limit) : 0;
     device.driver = text("driver");

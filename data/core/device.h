@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "data/core/names.h"
+
 namespace knn {
 
 struct Device {
@@ -11,13 +13,18 @@ struct Device {
 
     std::string name = {};
     Kind kind = Kind::cpu;
-    int number = 0;                  ///< of a GPU, as CUDA counts them
-    std::string compute_capability = {};  ///< "9.0"; empty on a CPU
-    std::int64_t memory_bytes = 0;   ///< 0: not known
-    std::string driver = {}, runtime = {};     ///< CUDA versions such as "13.0"; empty on a CPU
-    double peak_gb_per_s = 0;        ///< memory bandwidth from clock and bus width; 0: not known
-    double peak_gflop_per_s = 0;     ///< float32 multiply-adds counted as two, at the top clock; 0: not known
-    double peak_link_gb_per_s = 0;   ///< between host and device, one way; 0: not known
+    int number = 0;                         ///< of a GPU, as CUDA counts them
+    std::string compute_capability = {};    ///< "9.0"; empty on a CPU
+    std::int64_t memory_bytes = 0;          ///< 0: not known
+    std::string driver = {}, runtime = {};  ///< CUDA versions such as "13.0"; empty on a CPU
+    double peak_gb_per_s = 0;               ///< memory bandwidth from clock and bus width; 0: not known
+    double peak_gflop_per_s = 0;    ///< float32 multiply-adds counted as two, at the top clock; 0: not known
+    double peak_link_gb_per_s = 0;  ///< between host and device, one way; 0: not known
+};
+
+template <>
+struct Names<Device::Kind> {
+    static constexpr std::array list{"cpu", "gpu"};
 };
 
 /// As users write it: "cpu", "gpu:0".

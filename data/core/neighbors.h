@@ -10,7 +10,7 @@
 namespace knn {
 
 /// One neighbor: its distance as a 32-bit score (data/core/metric.h; for l2 the squared distance itself) and
-/// its position in the training set. Neighbors are ordered by (distance, index), both ascending, on every
+/// its index in the training set. Neighbors are ordered by (distance, index), both ascending, on every
 /// engine.
 struct Neighbor {
     std::uint32_t distance = 0;

@@ -38,9 +38,10 @@ void remove_abandoned(const fs::path& folder) {
         if (!is_unfinished(entry->path().filename().string())) continue;
         const char* path = entry->path().c_str();
         const FileDescriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-        struct stat status = {};
+        struct stat status = {}, named = {};
         if (file.is_open() && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) &&
-            status.st_uid == ::geteuid() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0)
+            status.st_uid == ::geteuid() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0 &&
+            ::lstat(path, &named) == 0 && named.st_dev == status.st_dev && named.st_ino == status.st_ino)
             ::unlink(path);
     }
 }

@@ -133,7 +133,7 @@ struct PearsonSide {
 };
 
 /// Converts products to scores in place, 4 training images and 8 queries per thread. Grid: training images /
-/// 1,024, queries / 8.
+/// 1,024, queries / 8 but at most 65,535.
 template <class Side>
 __global__ void __launch_bounds__(threads)
     score_kernel(DistanceRows out, const Sums* d_train, const Sums* d_query, std::int64_t dim) {
@@ -142,18 +142,20 @@ __global__ void __launch_bounds__(threads)
     assert(out.aligned(sizeof(uint4)) && (t + 4) * sizeof(std::uint32_t) <= out.pitch_bytes);
     const Side train[4] = {
         {d_train[t], dim}, {d_train[t + 1], dim}, {d_train[t + 2], dim}, {d_train[t + 3], dim}};
-    const std::int64_t begin = std::int64_t{blockIdx.y} * rows_per_block;
-    const std::int64_t end = min(begin + rows_per_block, out.n);
+    for (std::int64_t begin = std::int64_t{blockIdx.y} * rows_per_block; begin < out.n;
+         begin += std::int64_t{gridDim.y} * rows_per_block) {
+        const std::int64_t end = min(begin + rows_per_block, out.n);
 #pragma unroll 4
-    for (std::int64_t q = begin; q < end; ++q) {
-        const Side query(d_query[q], dim);
-        auto* place = reinterpret_cast<uint4*>(out.row(q) + t);
-        uint4 value = *place;
-        value.x = Side::score(query, train[0], static_cast<int>(value.x), dim);
-        value.y = Side::score(query, train[1], static_cast<int>(value.y), dim);
-        value.z = Side::score(query, train[2], static_cast<int>(value.z), dim);
-        value.w = Side::score(query, train[3], static_cast<int>(value.w), dim);
-        *place = value;
+        for (std::int64_t q = begin; q < end; ++q) {
+            const Side query(d_query[q], dim);
+            auto* scores = reinterpret_cast<uint4*>(out.row(q) + t);
+            uint4 value = *scores;
+            value.x = Side::score(query, train[0], static_cast<int>(value.x), dim);
+            value.y = Side::score(query, train[1], static_cast<int>(value.y), dim);
+            value.z = Side::score(query, train[2], static_cast<int>(value.z), dim);
+            value.w = Side::score(query, train[3], static_cast<int>(value.w), dim);
+            *scores = value;
+        }
     }
 }
 
@@ -167,9 +169,8 @@ void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums*
                     cudaStream_t stream) {
     const auto kernel = score_kernel_for(problem.measure.metric);
     constexpr std::int64_t max_grid_y = 65'535;
-    require(out.n <= max_grid_y * rows_per_block, "at most 524,280 queries at once");
     const dim3 grid(grid_size(divide_up(out.cols, 4 * threads)),
-                    static_cast<unsigned>(divide_up(out.n, rows_per_block)));
+                    static_cast<unsigned>(std::min(divide_up(out.n, rows_per_block), max_grid_y)));
     kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
     check_launch("launching the scores of gemm");
 }

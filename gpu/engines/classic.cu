@@ -74,9 +74,9 @@ class Classic final : public BatchEngine {
             if (batch > matrix_.rows().n) {
                 matrix_ = {};
                 query_floats_ = {};
-                matrix_ = PitchedBuffer<std::uint32_t>(batch, n_train_);
                 if (distance_.takes == Pixels::floats)
                     query_floats_ = PitchedBuffer<float>(batch, round_up(dim_, 4));
+                matrix_ = PitchedBuffer<std::uint32_t>(batch, n_train_);  // last: says that there is memory
             }
             workspace_.reserve(workspace_bytes(batch, k));
         }

@@ -41,13 +41,13 @@ std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& m
                                       Timeline& timeline);
 
 /// Host memory that a GPU reads at full speed. Creating it starts the CUDA context of `device` on another
-/// thread and loads the kernels of the engine `tensor` there; memory is handed out at once, so that files can
+/// thread and loads the kernels of the engine `tensor` there if it will search; memory is handed out at once, so that files can
 /// be read meanwhile, and pinned when `pin` is called.
 class HostMemory : public std::pmr::memory_resource {
   public:
     /// Waits for the context and pins all that has been handed out. Throws DeviceError.
     virtual void pin() = 0;
 };
-std::unique_ptr<HostMemory> host_memory(int device);
+std::unique_ptr<HostMemory> host_memory(int device, bool for_tensor);
 
 }  // namespace knn::gpu

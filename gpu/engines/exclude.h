@@ -7,8 +7,8 @@
 
 namespace knn::gpu {
 
-/// Queues a kernel that sets the score of each query and itself to 2³² − 1, above all others; does nothing unless
-/// excluded.any().
+/// Queues a kernel that sets the score of each query and itself to 2³² − 1, above all others. excluded.any() must
+/// hold.
 void enqueue_exclude(const DistanceRows& matrix, const Excluded& excluded, cudaStream_t stream);
 
 }  // namespace knn::gpu

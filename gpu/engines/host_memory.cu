@@ -18,15 +18,15 @@ namespace {
 /// Whole pages for every allocation, because memory is pinned in pages.
 class RegisteredMemory final : public HostMemory {
   public:
-    explicit RegisteredMemory(int device)
+    RegisteredMemory(int device, bool for_tensor)
         // The default policy: if no thread can be started, `pin` creates the context.
         : context_(std::async([device] {
                        check(cudaSetDevice(device), "choosing the device");
                        check(cudaFree(nullptr), "creating the context");
                    }).share()),
-          kernels_(std::async([device, context = context_] {
+          kernels_(std::async([device, for_tensor, context = context_] {
               context.get();
-              load_tensor_kernels(device);
+              if (for_tensor) load_tensor_kernels(device);
           })),
           device_(device) {}
 
@@ -90,8 +90,8 @@ class RegisteredMemory final : public HostMemory {
 
 }  // namespace
 
-std::unique_ptr<HostMemory> host_memory(int device) {
-    return std::make_unique<RegisteredMemory>(device);
+std::unique_ptr<HostMemory> host_memory(int device, bool for_tensor) {
+    return std::make_unique<RegisteredMemory>(device, for_tensor);
 }
 
 }  // namespace knn::gpu

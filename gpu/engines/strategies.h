@@ -21,7 +21,7 @@ class OnDevice {
 };
 
 /// The strategy of this name, or, if `name` is empty, the first that `refuse` accepts. If there is none, null, and
-/// `why` has the reason. `kind` is for the message.
+/// `refusal` has the reason. `kind` is for the message.
 template <class Strategy, class Refuse>
 const Strategy* choose(std::span<const Strategy* const> table, const std::string& name, const char* kind,
                        Refusal& refusal, Refuse&& refuse) {

@@ -40,8 +40,8 @@ struct Fold {
     NeighborRows out;
     Excluded excluded;
 
-    /// The keys of a group's images, no_key for those below the threshold and for the query itself. number:
-    /// index in the query's lists.
+    /// The keys of a group's images, no_key for those below the threshold and for the query itself. index: in the
+    /// query's lists.
     __device__ void keys_of(std::int64_t query, std::uint32_t index, std::uint32_t query_norm,
                             std::uint32_t itself, std::int32_t threshold, NeighborKey (&keys)[4]) const {
         const SurvivorLists& lists = pass.lists;

@@ -27,7 +27,7 @@ class UsedPixels {
 void load_prepare();
 
 /// Copies the used pixels of training images (any pitch) in tile order, n_tiles · tile_train rows, to
-/// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and numbers; d_score_bias:
+/// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and indices; d_score_bias:
 /// −⌊‖r‖² / 2⌋, padding_score for rows without an image.
 void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
                               const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,

@@ -63,6 +63,10 @@ TEST_CASE("plan: auto takes the first that answers the problem on the device tha
     CHECK(resolved(wish).plan.engine == "tensor");
     CHECK(resolved(wish, Metric::l1).plan.engine == "classic");
     CHECK(resolved(wish, Metric::pearson).plan.engine == "cpu");
+    Wish kernels = wish;  // which the CPU does not have: its selector is the serial search
+    kernels.select = "replace_max";
+    CHECK(resolved(kernels).plan.engine == "tensor");
+    CHECK_THROWS_AS(resolved(kernels, Metric::pearson), UsageError);
     wish.device = {DeviceKind::gpu, 8};
     CHECK(resolved(wish).plan.engine == "classic");  // the other card has no use for the first
     CHECK(resolved(wish).plan.device.name == "b");
