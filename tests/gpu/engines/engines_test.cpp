@@ -359,7 +359,7 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
 
 TEST_CASE("gpu: host memory can be filled before it is pinned, from several threads") {
     if (!test::have_gpu()) return;
-    const auto memory = gpu::host_memory(0);
+    const auto memory = gpu::host_memory(0, true);
     std::byte* early = static_cast<std::byte*>(memory->allocate(100'000));
     early[99'999] = std::byte{42};
     memory->pin();
