@@ -38,7 +38,7 @@ bool countable(const Problem& problem) {
 void count_distances(Measurement& measured, const Trial& trial) {
     const double n = static_cast<double>(measured.n_query), dim = static_cast<double>(measured.problem.dim);
     const double n_train = static_cast<double>(measured.problem.n_train);
-    measured.bytes = 4 * (n_train * dim + n * dim + n * n_train);
+    measured.bytes = trial.pixel_bytes * (n_train * dim + n * dim) + 4 * n * n_train;
     if (countable(measured.problem)) measured.operations = trial.operations * n * n_train * dim;
 }
 

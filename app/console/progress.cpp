@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view clear_line = "\r\x1b[K";
 
-std::string padded(std::string text, std::size_t width) {
+std::string padded(const std::string& text, std::size_t width) {
     return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
 }
 

@@ -27,6 +27,7 @@ struct Trial {
     std::vector<double> ms;    ///< of each run, without warm-up runs
     std::int64_t n_query = 0;  ///< queries per run
     double operations = 3;     ///< of a distance kernel, per pair and pixel: subtract, multiply, add
+    double pixel_bytes = 4;    ///< that a distance kernel reads: floats, or bytes
     Refusal refusal;           ///< why there was no run
 };
 

@@ -14,7 +14,7 @@ namespace knn {
 /// 28×28 pixels, 0 = background, 255 = ink at its strongest.
 struct DigitImage {
     static constexpr int side = 28;
-    using Pixels = std::array<std::uint8_t, side * side>;
+    using Pixels = std::array<std::uint8_t, std::size_t{side} * side>;
     Pixels pixels{};  ///< the longer side of the digit is 20 pixels, as in MNIST
     /// The same with 19; none if the picture was 28×28 like MNIST already. A long thin end of a stroke makes
     /// the rest of the digit too small or too large by that pixel.

@@ -103,6 +103,7 @@ class GpuBenchArrays : public BenchArrays {
         Trial trial =
             runs_.timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
         trial.operations = kernel->operations;
+        trial.pixel_bytes = kernel->takes == Pixels::bytes ? 1 : 4;
         return trial;
     }
 
