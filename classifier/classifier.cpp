@@ -1,20 +1,9 @@
 #include "classifier/classifier.h"
 
-#include <chrono>
-
 #include "classifier/vote.h"
+#include "data/core/clock.h"
 
 namespace knn {
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
-}  // namespace
 
 Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved)
     : training_(training), method_(method) {

@@ -1,17 +1,12 @@
 #include "cpu/scanner.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "data/core/clock.h"
 
 namespace knn::cpu {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double ms_between(Clock::time_point from, Clock::time_point to) {
-    return std::chrono::duration<double, std::milli>(to - from).count();
-}
 
 /// For a block of queries: one sum, or at most one hit, for each pair with an image of the panel.
 std::size_t pairs_of(const Kernel& kernel, std::int64_t max_block) {

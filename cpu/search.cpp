@@ -1,7 +1,6 @@
 #include "cpu/search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <new>
@@ -16,6 +15,7 @@
 #include "cpu/serial/serial.h"
 #include "cpu/threads.h"
 #include "cpu/work.h"
+#include "data/core/clock.h"
 #include "data/core/round_up.h"
 
 namespace knn::cpu {
@@ -29,12 +29,6 @@ constexpr std::int64_t few_queries = 12;
 
 /// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each
 /// panel is used often before the next one is read.

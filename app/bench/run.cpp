@@ -4,16 +4,13 @@
 
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"
+#include "app/console/watched.h"
 #include "cpu/search.h"
 
 namespace knn {
 
 BenchRun::BenchRun(const Options& options)
-    : options_(options),
-      progress_(use_progress(options.output.quiet && options.output.progress == When::automatic
-                                 ? When::never
-                                 : options.output.progress),
-                0, "measuring") {
+    : options_(options), progress_(use_progress(progress_when(options.output)), 0, "measuring") {
     watch_.stop = &stop_flag();
     find_gpu();
     report_.devices.push_back(cpu_device());

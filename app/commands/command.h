@@ -1,16 +1,14 @@
 #pragma once
 /// The table of commands, read by the command line and the help.
 
-#include <chrono>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "app/cli/options.h"
+#include "data/core/clock.h"
 
 namespace knn {
-
-using Clock = std::chrono::steady_clock;
 
 struct Command {
     const char* name;

@@ -19,7 +19,7 @@ int evaluate(const Options& options, Clock::time_point start) {
         return evaluate(classifier, set.data(), set.queries().count, watch);
     });
     evaluation.load_ms = set.load_ms();
-    evaluation.wall_ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+    evaluation.wall_ms = ms_since(start);
     write_outputs(evaluation, options.output);
     return 0;
 }

@@ -1,16 +1,15 @@
 #include "app/commands/loaded_set.h"
 
-#include <chrono>
-
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
+#include "data/core/clock.h"
 
 namespace knn {
 
 LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Options& options) {
     // Another thread creates the CUDA context while the files are read.
     memory_ = host_memory(planner.likely_engine(), planner.likely_device());
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     data_ = load(location, memory_->resource());
     training_ = first_images(data_.train.images(), data_.train.labels.span(), options.first.train);
     const Rows test = data_.test.images();
@@ -18,7 +17,7 @@ LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Optio
     resolved_ = planner.resolve(options.method.problem(training_.rows, queries_.count));
     if (resolved_.engine->on_gpu) memory_->pin();
     stop_if_asked();
-    load_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    load_ms_ = ms_since(start);
     note(data_notice(location));
     note(resolved_.notice);
 }

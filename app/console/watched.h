@@ -9,12 +9,17 @@
 
 namespace knn {
 
+/// When a bar is drawn: --quiet means never, unless --progress says otherwise.
+inline When progress_when(const OutputOptions& output) {
+    return output.quiet && output.progress == When::automatic ? When::never : output.progress;
+}
+
 /// Runs `work` with a watch that draws a bar on the terminal if it takes long enough, and handles Ctrl-C.
 /// `what`: "searching".
 template <class Work>
 auto watched(const OutputOptions& output, const char* what, const Work& work) {
     constexpr int delay_ms = 300;
-    const When wanted = output.quiet && output.progress == When::automatic ? When::never : output.progress;
+    const When wanted = progress_when(output);
     Progress progress(use_progress(wanted), wanted == When::always ? 0 : delay_ms, what);
     Watch watch;
     watch.stop = &stop_flag();

@@ -8,6 +8,7 @@
 
 #include "app/console/watched.h"
 #include "app/report/predictions_file.h"
+#include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/core/words.h"
 
@@ -94,8 +95,7 @@ Source::Source(const Options& options, std::optional<SavedReport> report, const 
         return evaluate(*classifier_, set_->data(), set_->queries().count, watch);
     });
     evaluation_.load_ms = set_->load_ms();
-    evaluation_.wall_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    evaluation_.wall_ms = ms_since(start);
 }
 
 Classified Source::search(const Rows& images) {

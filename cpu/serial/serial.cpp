@@ -2,23 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <limits>
 
 #include "cpu/search.h"
+#include "data/core/clock.h"
 
 namespace knn::cpu {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using Row = std::span<const std::uint32_t>;
 using Scratch = std::vector<std::uint64_t>;
-
-double ms_between(Clock::time_point begin, Clock::time_point end) {
-    return std::chrono::duration<double, std::milli>(end - begin).count();
-}
 
 /// (distance, index) as one number, in the order of neighbors.
 void make_keys(Row row, Scratch& keys) {
