@@ -12,8 +12,8 @@ struct Plan {
     std::string engine = {};
     Device device = {};
     std::string distance = {}, select = {};  ///< kernel and selector; empty (any) until the plan is settled
-    std::int64_t batch = 0;        ///< queries at once; 0 before a search: as many as memory allows
-    int threads = 0;               ///< of the CPU; on a GPU 1
+    std::int64_t batch = 0;                  ///< queries at once; 0 before a search: as many as memory allows
+    int threads = 0;                         ///< of the CPU; on a GPU 1
 };
 
 }  // namespace knn
