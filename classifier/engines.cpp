@@ -52,10 +52,10 @@ std::span<const Engine> engines() {
     return table;
 }
 
-const Engine* find_engine(std::string_view name) {
+const Engine* find_engine(std::string_view name, std::span<const Engine> among) {
     const auto found =
-        std::find_if(std::begin(table), std::end(table), [&](const Engine& e) { return e.name == name; });
-    return found != std::end(table) ? found : nullptr;
+        std::find_if(among.begin(), among.end(), [&](const Engine& e) { return e.name == name; });
+    return found != among.end() ? &*found : nullptr;
 }
 
 Device cpu_device() {

@@ -27,7 +27,8 @@ struct Engine {
                                       Timeline& timeline);
 };
 std::span<const Engine> engines();
-const Engine* find_engine(std::string_view name);
+/// Null if no engine of the table has this name.
+const Engine* find_engine(std::string_view name, std::span<const Engine> table = engines());
 
 /// Names for --distance and --select: those of the GPU pipeline, none in a build without CUDA, and selectors
 /// of the CPU's.

@@ -8,12 +8,6 @@ namespace knn {
 
 namespace {
 
-const Engine* find_in(std::span<const Engine> table, std::string_view name) {
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const Engine& e) { return e.name == name; });
-    return found != table.end() ? &*found : nullptr;
-}
-
 const Engine& first_engine(std::span<const Engine> table, bool on_gpu) {
     return *std::find_if(table.begin(), table.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
 }
@@ -94,7 +88,7 @@ Wish without_kernels(Wish wish) {
 Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& gpu, const Device& cpu,
                         std::span<const Engine> table) {
     const std::string wanted = wish.engine.value_or(default_engine);
-    const Engine* named = find_in(table, wanted);
+    const Engine* named = find_engine(wanted, table);
     const bool fixed = wish.engine || !wish.distance.empty() || !wish.select.empty();
     if (named != nullptr && fixed) return resolve_with(*named, wish, problem, gpu);
 
