@@ -12,11 +12,7 @@
 
 #include <cstdint>
 
-#ifdef __CUDACC__
-#define KNN_HOST_DEVICE __host__ __device__
-#else
-#define KNN_HOST_DEVICE
-#endif
+#include "data/core/host_device.h"
 
 namespace knn::gpu {
 

@@ -1,0 +1,7 @@
+#include "cpu/transform/lanes.h"
+
+namespace knn::cpu {
+
+const TransformKernel transform_plain{"plain", shear_rows, sum_histograms};
+
+}  // namespace knn::cpu

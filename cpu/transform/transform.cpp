@@ -1,0 +1,122 @@
+#include "cpu/transform/transform.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "cpu/kernels/kernels.h"
+#include "cpu/search.h"
+#include "cpu/threads.h"
+#include "cpu/transform/histogram_memory.h"
+#include "cpu/transform/kernel.h"
+#include "data/core/round_up.h"
+
+namespace knn::cpu {
+
+namespace {
+
+constexpr std::int64_t images_at_once = 64;
+
+/// One thread's memory, and the steps for one image.
+class Row {
+  public:
+    Row(const FittedTransform& transform, const TransformKernel& kernel)
+        : transform_(transform), kernel_(kernel), along_(static_cast<std::size_t>(transform.image.rows)) {
+        for (const FittedStep& step : transform.steps) {
+            const auto* histograms = std::get_if<Histograms>(&step.what);
+            if (histograms != nullptr && HistogramMemory::supports(*histograms)) lanes_.emplace(*histograms);
+        }
+    }
+
+    void apply(const std::uint8_t* in, std::uint8_t* out) {
+        for (std::size_t i = 0; i < transform_.steps.size(); ++i) {
+            const FittedStep& step = transform_.steps[i];
+            std::vector<std::uint8_t>& row = scratch_.rows[i % 2];
+            const bool is_last = i + 1 == transform_.steps.size();
+            if (!is_last) row.resize(static_cast<std::size_t>(step.dim_out));
+            std::uint8_t* to = is_last ? out : row.data();
+            if (const auto* deskew = std::get_if<Deskew>(&step.what))
+                shear(*deskew, step.image, in, to);
+            else if (lanes_ && std::holds_alternative<Histograms>(step.what))
+                kernel_.histograms(lanes_->work(), in, to);
+            else
+                apply_step(step, in, to, scratch_);
+            in = to;
+        }
+    }
+
+  private:
+    void shear(const Deskew& deskew, ImageShape shape, const std::uint8_t* in, std::uint8_t* out) {
+        const Skew skew = skew_of(moments_of(in, shape), shape, deskew.part);
+        for (int y = 0; y < shape.rows; ++y) {
+            const Between at = row_offset(skew, shape, y);
+            along_[static_cast<std::size_t>(y)] = {at.first, at.part};
+        }
+        scratch_.sums.resize(static_cast<std::size_t>(3 * std::int64_t{shape.cols} + 2));
+        const Between down = column_offset(skew);
+        kernel_.shear({shape.rows, shape.cols, down.first, down.part, along_.data(), scratch_.sums.data()},
+                      in, out);
+    }
+
+    const FittedTransform& transform_;
+    const TransformKernel& kernel_;
+    TransformScratch scratch_;
+    std::vector<ShearedRow> along_;
+    std::optional<HistogramMemory> lanes_;
+};
+
+}  // namespace
+
+const TransformKernel& chosen_transform_kernel() {
+#if defined(__x86_64__)
+    const std::string name = instruction_set();
+    if (name == "amx" || name == "avx512vnni") return transform_avx512;
+    if (name == "avxvnni" || name == "avx2") return transform_avx2;
+#endif
+    return transform_plain;
+}
+
+FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape image, int threads,
+                    const std::atomic<bool>* stop) {
+    if (const Refusal why = refuse_transform(spec, image, images.count)) throw UsageError(*why);
+    FittedTransform fitted{.spec = {}, .image = image, .steps = {}};
+    for (const TransformStep& step : spec.steps) {
+        Projection projection;
+        if (step.kind == TransformKind::pca) {
+            const std::vector<std::uint8_t> before = features(fitted, images, threads, stop);
+            projection = fit_projection({before.data(), images.count, fitted.dim_out()},
+                                        static_cast<std::int64_t>(step.parameter));
+        }
+        append_step(fitted, step, std::move(projection));
+    }
+    return fitted;
+}
+
+std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows& images, int threads,
+                                   const std::atomic<bool>* stop) {
+    if (transform.is_raw()) return {images.pixels, images.pixels + images.count * images.dim};
+    const TransformKernel& kernel = chosen_transform_kernel();
+    const std::int64_t dim = transform.dim_out();
+    Watch watch;
+    watch.stop = stop;
+    try {
+        std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * dim));
+        const std::int64_t useful = divide_up(images.count, images_at_once);
+        const int wanted = threads > 0 ? threads : available_threads();
+        Team team(static_cast<int>(std::clamp<std::int64_t>(useful, 1, wanted)), watch, images.count, 1);
+        std::vector<std::optional<Row>> rows(static_cast<std::size_t>(team.threads()));
+        team.run_pieces(images.count, images_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
+            std::optional<Row>& row = rows[static_cast<std::size_t>(thread)];
+            if (!row) row.emplace(transform, kernel);
+            for (std::int64_t i = first; i < last; ++i)
+                row->apply(images.row(i), out.data() + i * dim);
+        });
+        return out;
+    } catch (const std::bad_alloc&) {
+        throw DataError("memory: the features of " + std::to_string(images.count) + " images of " +
+                        std::to_string(images.dim) + " pixels ran out of it; expected more, or fewer images");
+    }
+}
+
+}  // namespace knn::cpu

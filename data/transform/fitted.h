@@ -1,0 +1,53 @@
+#pragma once
+/// A transform with all that fitting decides, as the backends execute it: integers and tables.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "data/transform/blur.h"
+#include "data/transform/deskew.h"
+#include "data/transform/histograms.h"
+#include "data/transform/normalize.h"
+#include "data/transform/projection.h"
+#include "data/transform/spec.h"
+
+namespace knn {
+
+struct Deskew {
+    double part;  ///< of the slant
+};
+struct Normalize {};
+
+/// One pass over a row: reads dim_in bytes, of an image or of features, and writes dim_out.
+struct FittedStep {
+    std::variant<Deskew, Normalize, Blur, Projection, Histograms> what;
+    ImageShape image;  ///< before the step; of the original image where only features are left
+    std::int64_t dim_in = 0, dim_out = 0;
+};
+
+/// `gradients` is two steps, a Deskew and Histograms.
+struct FittedTransform {
+    TransformSpec spec;
+    ImageShape image;
+    std::vector<FittedStep> steps;  ///< none: raw
+
+    bool is_raw() const { return steps.empty(); }
+    std::int64_t dim_in() const { return image.dim(); }
+    std::int64_t dim_out() const { return steps.empty() ? image.dim() : steps.back().dim_out; }
+};
+
+/// Appends the steps of `step`, which follow those before; `projection`: that of a `pca`, already fitted.
+void append_step(FittedTransform& transform, const TransformStep& step, Projection projection = {});
+
+/// Memory between the passes of one row.
+struct TransformScratch {
+    std::vector<std::int32_t> sums;
+    std::vector<std::uint8_t> rows[2];
+};
+
+/// One step for one row, as it is defined.
+void apply_step(const FittedStep& step, const std::uint8_t* in, std::uint8_t* out, TransformScratch& scratch);
+
+}  // namespace knn

@@ -1,0 +1,150 @@
+#include "data/transform/spec.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/transform/histograms.h"
+
+namespace knn {
+
+namespace {
+
+constexpr std::int64_t max_pca_dim = 4096;  ///< its covariances take 128 MiB, and a minute
+
+using enum TransformKind;
+constexpr TransformInfo table[] = {
+    {raw, nullptr, 0, 0, 0, false, true, true, "the pixels"},
+    {deskew, "S", 0, 2, 1, false, true, false, "shear out S of the slant, center the mass"},
+    {normalize, nullptr, 0, 0, 0, false, true, false, "stretch the contrast, scale the ink to a constant"},
+    {blur, "SIGMA", 0.1, 20, 1, false, true, false, "Gaussian"},
+    {pca, "N", 1, max_pca_dim, 0, true, false, true, "N principal components of the training set"},
+    {hog, nullptr, 0, 0, 0, false, false, false, "histograms of oriented gradients, normalized in blocks"},
+    {gradients, nullptr, 0, 0, 0, false, false, false,
+     "slant taken out, gradients in 16 directions, cells of 4 x 4 pixels"},
+};
+
+[[noreturn]] void fail(std::string_view option, std::string_view text, const std::string& why) {
+    throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
+}
+
+std::string known_names() {
+    std::string names;
+    for (const TransformInfo& known : table) {
+        names.append(names.empty() ? "" : ", ").append(name(known.kind));
+        if (known.parameter == nullptr) continue;
+        names.append(known.usual > 0 ? "[:" : ":").append(known.parameter).append(known.usual > 0 ? "]" : "");
+    }
+    return names;
+}
+
+double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_number = error == std::errc{} && end == text.data() + text.size() && std::isfinite(value);
+    if (!is_number || value < known.low || value > known.high ||
+        (known.is_whole && value != std::floor(value)))
+        refuse(std::string(known.parameter) + " = '" + std::string(text) + "' is no " +
+               (known.is_whole ? "whole " : "") + "number from " + shortest(known.low) + " to " +
+               shortest(known.high) + "; expected " + name(known.kind) + ":" + known.parameter);
+    return value;
+}
+
+TransformStep parse_step(std::string_view text, const auto& refuse) {
+    const std::string_view given = text.substr(0, text.find(':'));
+    const auto known = std::find_if(std::begin(table), std::end(table),
+                                    [&](const TransformInfo& one) { return given == name(one.kind); });
+    if (known == std::end(table))
+        refuse("unknown transform '" + std::string(given) + "'; expected " + known_names());
+    const bool has_parameter = given.size() < text.size();
+    if (!has_parameter && known->parameter != nullptr && known->usual == 0)
+        refuse(std::string(given) + " has no " + known->parameter + "; expected " + std::string(given) + ":" +
+               known->parameter + ", such as " + std::string(given) + ":50");
+    if (!has_parameter) return {known->kind, known->usual};
+    if (known->parameter == nullptr) refuse(std::string(given) + " takes no parameter; expected none");
+    return {known->kind, parse_parameter(*known, text.substr(given.size() + 1), refuse)};
+}
+
+/// The bytes in a row after one step.
+std::int64_t dim_after(const TransformStep& step, ImageShape image, std::int64_t dim) {
+    switch (step.kind) {
+        case pca:
+            return static_cast<std::int64_t>(step.parameter);
+        case hog:
+            return hog_histograms(image).dim();
+        case gradients:
+            return gradient_histograms(image).dim();
+        default:
+            return dim;
+    }
+}
+
+}  // namespace
+
+std::span<const TransformInfo> transforms() {
+    return table;
+}
+
+const TransformInfo& info(TransformKind kind) {
+    return table[static_cast<std::size_t>(kind)];
+}
+
+std::string TransformSpec::text() const {
+    if (steps.empty()) return "raw";
+    std::string text;
+    for (const TransformStep& step : steps) {
+        text.append(text.empty() ? "" : ",").append(name(step.kind));
+        if (step.parameter != info(step.kind).usual) text.append(":").append(shortest(step.parameter));
+    }
+    return text;
+}
+
+TransformSpec parse_transform(std::string_view option, std::string_view text) {
+    const auto refuse = [&](const std::string& why) { fail(option, text, why); };
+    TransformSpec spec;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const TransformStep step = parse_step(text.substr(begin, end - begin), refuse);
+        begin = end + 1;
+        if (step.kind == raw) continue;
+        if (!spec.steps.empty() && !info(spec.steps.back().kind).makes_image &&
+            !info(step.kind).takes_features)
+            refuse(std::string(name(step.kind)) + " needs an image, and " + name(spec.steps.back().kind) +
+                   " makes none; expected it before that");
+        spec.steps.push_back(step);
+    }
+    return spec;
+}
+
+std::int64_t output_dim(const TransformSpec& spec, ImageShape image) {
+    std::int64_t dim = image.dim();
+    for (const TransformStep& step : spec.steps)
+        dim = dim_after(step, image, dim);
+    return dim;
+}
+
+Refusal refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train) {
+    std::int64_t dim = image.dim();
+    for (const TransformStep& step : spec.steps) {
+        const std::int64_t before = dim;
+        dim = dim_after(step, image, dim);
+        const std::string start = "transform " + std::string(name(step.kind)) + ": ";
+        if (dim > max_dim)
+            return start + std::to_string(dim) + " features of " + std::to_string(image.rows) + "x" +
+                   std::to_string(image.cols) + " pixels are too many; expected at most " +
+                   std::to_string(max_dim);
+        if (step.kind != pca) continue;
+        if (before > max_pca_dim)
+            return start + "rows of " + std::to_string(before) + " bytes are too long; expected at most " +
+                   std::to_string(max_pca_dim);
+        const std::int64_t limit = std::min(before, n_train);
+        if (dim > limit)
+            return start + std::to_string(dim) + " components of " + std::to_string(n_train) + " images of " +
+                   std::to_string(before) + " bytes; expected 1 to " + std::to_string(limit);
+    }
+    return std::nullopt;
+}
+
+}  // namespace knn

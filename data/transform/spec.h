@@ -1,0 +1,79 @@
+#pragma once
+/// The names of transforms: what the user writes and reports repeat. A transform makes rows of bytes of images, so
+/// every engine, kernel and metric works on its output.
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/core/names.h"
+#include "data/core/problem.h"
+
+namespace knn {
+
+/// The size of images, in pixels.
+struct ImageShape {
+    int rows = 0, cols = 0;
+
+    std::int64_t dim() const { return std::int64_t{rows} * cols; }
+    friend bool operator==(const ImageShape&, const ImageShape&) = default;
+};
+
+enum class TransformKind { raw, deskew, normalize, blur, pca, hog, gradients };
+template <>
+struct Names<TransformKind> {
+    static constexpr std::array list{"raw", "deskew", "normalize", "blur", "pca", "hog", "gradients"};
+};
+
+/// One transform with its parameter; 0 if it has none.
+struct TransformStep {
+    TransformKind kind = TransformKind::raw;
+    double parameter = 0;
+
+    friend bool operator==(const TransformStep&, const TransformStep&) = default;
+};
+
+/// Transforms, one after another; none: the pixels themselves.
+struct TransformSpec {
+    std::vector<TransformStep> steps;
+
+    bool is_raw() const { return steps.empty(); }
+    /// As the user writes it: "deskew,pca:100", or "raw".
+    std::string text() const;
+    friend bool operator==(const TransformSpec&, const TransformSpec&) = default;
+};
+
+/// A row of the table of transforms.
+struct TransformInfo {
+    TransformKind kind;
+    const char* parameter;  ///< its name in messages, or null: there is none
+    double low, high;       ///< the range of the parameter
+    double usual;           ///< its default; 0: it has to be given
+    bool is_whole;          ///< the parameter is a whole number
+    bool makes_image;       ///< the output is an image of the same size, else a row of features
+    bool takes_features;    ///< works on any row of bytes; the others need an image
+    const char* summary;
+};
+std::span<const TransformInfo> transforms();
+const TransformInfo& info(TransformKind kind);
+
+/// Reads "NAME[:PARAMETER],...". Throws UsageError, which begins with `option` and `text`.
+TransformSpec parse_transform(std::string_view option, std::string_view text);
+
+/// The number of features: of bytes in a row of the output.
+std::int64_t output_dim(const TransformSpec& spec, ImageShape image);
+
+/// Why the transform cannot be fitted on `n_train` such images: more components than pixels or images, more than
+/// max_dim features.
+Refusal refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train);
+
+/// The cells of histograms along an axis of `length` pixels: about `nominal` pixels each, at least one cell.
+constexpr int cells_along(int length, int nominal) {
+    const int cells = (length + nominal / 2) / nominal;
+    return cells > 0 ? cells : 1;
+}
+
+}  // namespace knn
