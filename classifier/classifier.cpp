@@ -1,6 +1,7 @@
 #include "classifier/classifier.h"
 
 #include "classifier/vote.h"
+#include "cpu/transform/transform.h"
 #include "data/core/clock.h"
 
 namespace knn {
@@ -8,6 +9,12 @@ namespace knn {
 Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved)
     : training_(training), method_(method) {
     const auto start = Clock::now();
+    if (!method.transform.is_raw() && training.transform == nullptr) {
+        fitted_ =
+            std::make_unique<FittedTransform>(cpu::fit(method.transform, training.rows, training.shape));
+        training_.transform = fitted_.get();
+        opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    }
     searcher_ = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
     open_ms_ = ms_since(start);
 }

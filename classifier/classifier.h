@@ -6,6 +6,7 @@
 #include "classifier/method.h"
 #include "classifier/plan.h"
 #include "data/core/searcher.h"
+#include "data/transform/fitted.h"
 
 namespace knn {
 
@@ -20,7 +21,8 @@ struct Classified {
 
 class Classifier {
   public:
-    /// Moves the training set to the plan's device. Images and labels must outlive this. Throws DeviceError.
+    /// Fits the method's transform unless training.transform is that already, and moves the training set to the
+    /// plan's device. What `training` refers to must outlive this. Throws DeviceError, DataError, UsageError.
     Classifier(const Training& training, const Method& method, const Resolved& resolved);
 
     const Training& training() const { return training_; }
@@ -34,6 +36,7 @@ class Classifier {
     double open_ms() const { return open_ms_; }
 
   private:
+    std::unique_ptr<const FittedTransform> fitted_;
     Training training_;
     Method method_;
     Timeline opening_;

@@ -42,8 +42,9 @@ std::span<const std::uint8_t> bytes_of(const std::vector<Neighbor>& neighbors) {
 
 }  // namespace
 
-LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure, bool use_cache,
+LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Method& method, bool use_cache,
                           int threads, const Watch& watch) {
+    const Measure& measure = method.measure;
     if (train.count < min_sampled_images) return {};
     const bool keeps = use_cache && !set.key.empty();
     std::string file = "sample-" + set.name + "-" + std::to_string(train.count);
@@ -53,6 +54,10 @@ LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measu
         key += std::string(" ") + name(measure.metric);
     }
     if (measure.metric == Metric::lp) key += " p " + std::to_string(std::bit_cast<std::uint64_t>(measure.p));
+    if (!method.transform.is_raw()) {
+        file.append("-").append(std::to_string(std::hash<std::string>()(method.transform.text())));
+        key += " of " + method.transform.text();
+    }
     LeaveOneOut sample = sized(train.count);
     const std::size_t size = static_cast<std::size_t>(sample.count) * static_cast<std::size_t>(sample.k);
     if (keeps)

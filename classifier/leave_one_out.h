@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "classifier/method.h"
 #include "data/core/searcher.h"
 #include "data/set/training.h"
 
@@ -25,8 +26,9 @@ struct LeaveOneOut {
 inline constexpr std::int64_t min_sampled_images = 200;
 
 /// Reads the neighbors from the cache if it has them for this training set, else searches on the CPU and caches
-/// them. `train`: the images that pictures are compared with, the first ones of `set`.
-LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Measure& measure, bool use_cache,
+/// them. `train`: what pictures are compared with, the first images of `set` or the features that the method makes of
+/// them.
+LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Method& method, bool use_cache,
                           int threads, const Watch& watch);
 
 }  // namespace knn

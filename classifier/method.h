@@ -1,21 +1,38 @@
 #pragma once
+/// What a classifier computes, and the table of named methods.
+
+#include <span>
+#include <string_view>
 
 #include "data/core/metric.h"
 #include "data/core/problem.h"
-#include "data/core/rows.h"
+#include "data/core/searcher.h"
 #include "data/core/voting.h"
+#include "data/transform/spec.h"
 
 namespace knn {
 
-/// What is computed: the same method gives the same answers on every engine and device.
+/// The same method gives the same answers on every engine and device.
 struct Method {
-    Measure measure;
-    VotingRule vote;
+    TransformSpec transform = {};
+    Measure measure = {};
+    VotingRule vote = {};
 
-    Problem problem(const Rows& train, std::int64_t n_query) const {
-        return {train.count, n_query, train.dim, vote.k, measure};
-    }
+    /// The search among `training` for this many queries. Throws UsageError if the transform does not suit the
+    /// images.
+    Problem problem(const Training& training, std::int64_t n_query) const;
     friend bool operator==(const Method&, const Method&) = default;
 };
+
+struct NamedMethod {
+    const char* name;
+    const char* summary;
+    Method method;
+};
+/// `raw`, the papers' classifier, comes first.
+std::span<const NamedMethod> methods();
+
+/// The name of the method in the table that equals this one, else "custom".
+std::string_view name_of(const Method& method);
 
 }  // namespace knn

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/core/metric.h"
+#include "classifier/method.h"
 #include "data/core/neighbors.h"
 #include "data/core/rows.h"
 #include "data/picture/digit_image.h"
@@ -38,7 +38,7 @@ struct PictureAnswers {
     bool pages = false;  ///< pictures with any number of digits (--many)
     Rows train;          ///< 28×28
     std::span<const std::uint8_t> labels;
-    Measure measure;
+    Method method;
     std::vector<PictureAnswer> pictures;  ///< in the order given
 };
 

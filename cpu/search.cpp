@@ -14,6 +14,7 @@
 #include "cpu/scanner.h"
 #include "cpu/serial/serial.h"
 #include "cpu/threads.h"
+#include "cpu/transform/searcher.h"
 #include "cpu/work.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
@@ -278,9 +279,13 @@ Refusal settle(const Problem& problem, Plan& plan) {
 }
 
 std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
-                               Timeline&) {
-    if (plan.distance == serial_distance) return open_serial(training.rows, plan);
-    return std::make_unique<CpuSearcher>(training.rows, measure, plan);
+                               Timeline& timeline) {
+    const auto open_rows = [&](const Rows& rows) -> std::unique_ptr<Searcher> {
+        if (plan.distance == serial_distance) return open_serial(rows, plan);
+        return std::make_unique<CpuSearcher>(rows, measure, plan);
+    };
+    if (training.transform == nullptr) return open_rows(training.rows);
+    return std::make_unique<TransformedSearcher>(training, plan.threads, open_rows, timeline);
 }
 
 }  // namespace knn::cpu

@@ -211,7 +211,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
         measured.left_out = *refusal;
     if (!measured.left_out.empty()) return keep(std::move(measured));
 
-    Classifier classifier(work.training(), {work.measure, {.k = k}}, resolved);
+    Classifier classifier(work.training(), {.measure = work.measure, .vote = {.k = k}}, resolved);
     measured.open_ms = classifier.open_ms();
     constexpr std::int64_t few = 256, growth = 4;  // queries of the runs that estimate the total
     const std::int64_t all = work.query().count;

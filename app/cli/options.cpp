@@ -27,6 +27,13 @@ std::vector<std::string> names_of(const std::vector<Strategy>& table) {
     return names;
 }
 
+std::vector<std::string> method_names() {
+    std::vector<std::string> names;
+    for (const NamedMethod& method : methods())
+        names.emplace_back(method.name);
+    return names;
+}
+
 /// "WHAT: a, b or c".
 std::string strategy_help(const std::string& what, const std::vector<Strategy>& table) {
     return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
@@ -69,6 +76,10 @@ DeviceWish device_wish(const std::string& given) {
 
 }  // namespace
 
+Method parse_method(const std::string& name) {
+    return methods()[parse_name("--method", name, method_names())].method;
+}
+
 OptionGroup data_group(Options& options) {
     OptionGroup group{"Data", {}};
     DataOptions& data = options.data;
@@ -90,7 +101,18 @@ OptionGroup search_group(Options& options) {
     const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
     const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + default_engine + ")";
-    group.list.add_options()                                                                       //
+    const std::string method_help = "a whole classifier: " + one_of(method_names()) +
+                                    " (default raw); options beside it override its parts";
+    const std::string transform_help = "what is compared: " + transform_names() +
+                                       "; several one after another, with commas (default: the method's)";
+    group.list.add_options()  //
+        ("method", value("NAME", [](const std::string&) {}), method_help.c_str())(
+            "transform",
+            value("LIST",
+                  [&options](const std::string& given) {
+                      options.method.transform = parse_transform("--transform", given);
+                  }),
+            transform_help.c_str())                                                                //
         (",k", number("-k", options.method.vote.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
         ("engine", engine_value(wish), engine_help.c_str())(
             "distance", strategy("--distance", wish.distance, nameable_distances), distance_help.c_str())(

@@ -100,6 +100,9 @@ struct OptionGroup {
     boost::program_options::options_description list;
 };
 
+/// A method of the table. Throws UsageError. --method is read before all other options, which change parts of it.
+Method parse_method(const std::string& name);
+
 /// Each group writes into `options` when Boost notifies; a bad value is a UsageError.
 OptionGroup data_group(Options& options);
 OptionGroup search_group(Options& options);

@@ -17,6 +17,7 @@
 #include "app/report/explain.h"
 #include "app/report/picture.h"
 #include "classifier/classifier.h"
+#include "classifier/features.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
 #include "cpu/search.h"
@@ -39,24 +40,33 @@ constexpr std::int64_t few_digits = 1000;
 /// The training set and, where pictures may be rejected, what its own digits look like to one another.
 struct LoadedTraining {
     TrainingSet set;
-    Training used;  ///< the first images of `set`, as many as the user wants
+    Training used;                             ///< the first images of `set`, as many as the user wants
+    std::unique_ptr<const Features> features;  ///< of these, which `used` refers to
     LeaveOneOut sample;
 };
 
 LoadedTraining load_training(const DataLocation& location, const Options& options, int threads) {
     const bool use_cache = !options.classify.no_cache;
-    LoadedTraining training{knn::load_training(location, use_cache, threads), {}, {}};
+    LoadedTraining training{knn::load_training(location, use_cache, threads), {}, {}, {}};
     const TrainingSet& set = training.set;
     if (set.rows != DigitImage::side || set.cols != DigitImage::side)
         throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
                         std::to_string(set.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
-    training.used = first_images(set.images, set.labels, options.first.train);
+    Training& used = training.used;
+    used = first_images(set.images, set.labels, {set.rows, set.cols}, options.first.train);
+    const TransformSpec& transform = options.method.transform;
+    training.features = std::make_unique<Features>(
+        load_features(set, used.rows, transform, use_cache, threads, &stop_flag()));
+    const Rows& features = training.features->rows;
+    if (!transform.is_raw()) {
+        used.transform = &training.features->transform;
+        used.features = features;
+    }
     if (options.classify.reject == Reject::off) return training;
     Watch watch;
     watch.stop = &stop_flag();
-    training.sample =
-        leave_one_out(set, training.used.rows, options.method.measure, use_cache, threads, watch);
+    training.sample = leave_one_out(set, features, options.method, use_cache, threads, watch);
     return training;
 }
 
@@ -102,7 +112,7 @@ void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const 
     const Rows queries{rows.data(), std::ssize(rows) / dim, dim};
     // Also without a digit, so that unsupported options are always reported.
     const Resolved resolved =
-        resolve(method.problem(training.used.rows, std::max<std::int64_t>(queries.count, 1)), options.wish);
+        resolve(method.problem(training.used, std::max<std::int64_t>(queries.count, 1)), options.wish);
     note(resolved.notice);
     if (digits.empty()) return;
     Classifier classifier(training.used, method, resolved);
@@ -190,7 +200,7 @@ int classify(const Options& options, Clock::time_point) {
     stop_if_asked();
     answers.train = training.used.rows;
     answers.labels = training.set.labels;
-    answers.measure = options.method.measure;
+    answers.method = options.method;
     note(data_notice(location));
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);

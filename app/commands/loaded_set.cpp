@@ -11,10 +11,11 @@ LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Optio
     memory_ = host_memory(planner.likely_engine(), planner.likely_device());
     const auto start = Clock::now();
     data_ = load(location, memory_->resource());
-    training_ = first_images(data_.train.images(), data_.train.labels.span(), options.first.train);
+    training_ = first_images(data_.train.images(), data_.train.labels.span(), data_.train.shape(),
+                             options.first.train);
     const Rows test = data_.test.images();
     queries_ = test.first(options.first.test > 0 ? options.first.test : test.count);
-    resolved_ = planner.resolve(options.method.problem(training_.rows, queries_.count));
+    resolved_ = planner.resolve(options.method.problem(training_, queries_.count));
     if (resolved_.engine->on_gpu) memory_->pin();
     stop_if_asked();
     load_ms_ = ms_since(start);
@@ -22,9 +23,10 @@ LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Optio
     note(resolved_.notice);
 }
 
-Training first_images(const Rows& images, std::span<const std::uint8_t> labels, std::int64_t n) {
+Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,
+                      std::int64_t n) {
     const Rows rows = images.first(n > 0 ? n : images.count);
-    return {rows, labels.first(static_cast<std::size_t>(rows.count))};
+    return {rows, labels.first(static_cast<std::size_t>(rows.count)), shape};
 }
 
 }  // namespace knn

@@ -34,6 +34,7 @@ class LoadedSet {
 };
 
 /// The first `n` training images and their labels; 0: all.
-Training first_images(const Rows& images, std::span<const std::uint8_t> labels, std::int64_t n);
+Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,
+                      std::int64_t n);
 
 }  // namespace knn

@@ -22,7 +22,7 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
     for (const Neighbor& neighbor : answer.neighbors)
         json["neighbors"].push_back({{"index", neighbor.index},
                                      {"label", answers.labels[neighbor.index]},
-                                     {"distance", distance_json(answers.measure, neighbor.distance)}});
+                                     {"distance", distance_json(answers.method.measure, neighbor.distance)}});
     const Box& box = answer.image.box;
     json["box"] = {box.x, box.y, box.w, box.h};
 }

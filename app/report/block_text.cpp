@@ -94,8 +94,8 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
     lines.push_back(votes);
     lines.emplace_back();
     const Measure measure = evaluation.method.measure;
-    const std::size_t width = measure.metric == Metric::lp ? 20 : 18;
-    lines.push_back(styled("neighbor   label" + right(distance_name(measure.metric), width), dim, blocks));
+    const std::size_t width = std::max<std::size_t>(distance_name(evaluation.method).size() + 2, 18);
+    lines.push_back(styled("neighbor   label" + right(distance_name(evaluation.method), width), dim, blocks));
     const auto nearest = evaluation.found.neighbors.row(image);
     for (std::size_t i = 0; i < std::min(nearest.size(), max_neighbors); ++i) {
         const int label = labels[nearest[i].index];

@@ -1,6 +1,7 @@
 #include "app/report/distance.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -40,20 +41,11 @@ double minkowski_number(double p, std::uint32_t score) {
 
 }  // namespace
 
-const char* distance_name(Metric metric) {
-    switch (metric) {
-        case Metric::l2:
-            return "squared distance";
-        case Metric::l1:
-            return "L1 distance";
-        case Metric::lp:
-            return "Minkowski distance";
-        case Metric::cosine:
-            return "cosine distance";
-        case Metric::pearson:
-            return "Pearson distance";
-    }
-    return "distance";
+std::string distance_name(const Method& method) {
+    constexpr std::array names{"squared distance", "L1 distance", "Minkowski distance", "cosine distance",
+                               "Pearson distance"};  // in the order of Metric
+    const std::string name = names.at(static_cast<std::size_t>(method.measure.metric));
+    return method.transform.is_raw() ? name : name + " of features";
 }
 
 double distance_number(const Measure& measure, std::uint32_t score) {

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "data/core/metric.h"
+#include "classifier/method.h"
 
 namespace knn {
 
-/// "squared distance", "L1 distance", "cosine distance" ...
-const char* distance_name(Metric metric);
+/// "squared distance", "L1 distance", "cosine distance" ..., where there is a transform "... of features".
+std::string distance_name(const Method& method);
 
 /// The distance with just enough digits to identify it: for metrics that are not integral (see is_integral)
 /// the number whose shortest decimal form is written to files.

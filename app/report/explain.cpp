@@ -102,7 +102,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
     canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
     framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
            std::string("no. ").append(std::to_string(neighbor.index)));
-    canvas.text(distance_text(answers.measure, neighbor.distance), middle,
+    canvas.text(distance_text(answers.method.measure, neighbor.distance), middle,
                 y + neighbor_side + 2 * caption + 18, caption, faint_ink, Side::center);
 }
 
@@ -129,8 +129,8 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
            std::to_string(steps.size() + 1) + ". 28x28, searched for");
     if (neighbors > 0)
-        canvas.text(neighbors_heading(answer.neighbors.size(), answers.measure.metric), neighbor_x,
-                    middle + heading, heading, faint_ink, Side::left);
+        canvas.text(neighbors_heading(answer.neighbors.size(), answers.method), neighbor_x, middle + heading,
+                    heading, faint_ink, Side::left);
     for (std::size_t i = 0; i < neighbors; ++i)
         draw_neighbor(canvas, answer, answer.neighbors[i], answers,
                       neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
@@ -185,8 +185,8 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 
 }  // namespace
 
-std::string neighbors_heading(std::size_t neighbors, Metric metric) {
-    const std::string what = std::string("nearest training images: label, number, ") + distance_name(metric);
+std::string neighbors_heading(std::size_t neighbors, const Method& method) {
+    const std::string what = "nearest training images: label, number, " + distance_name(method);
     if (neighbors <= max_neighbors_drawn) return what;
     const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
     return what + "; and " + with_commas(more) + " more";

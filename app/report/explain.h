@@ -19,7 +19,7 @@ void reduce_step(Step& step, bool page);
 inline constexpr std::size_t max_neighbors_drawn = 20;
 
 /// The heading of a picture's neighbors, of which the first max_neighbors_drawn are drawn.
-std::string neighbors_heading(std::size_t neighbors, Metric metric);
+std::string neighbors_heading(std::size_t neighbors, const Method& method);
 
 /// A PNG: for each picture with steps its input, each step, the 28×28 result, and the nearest training images
 /// with labels and distances; for a page, the page with a box and the answer for each digit. Throws DataError

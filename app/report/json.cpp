@@ -92,7 +92,9 @@ Json result_json(const Score& score) {
 }
 
 Json settings_json(const Method& method, const Plan& plan) {
-    Json json = {{"k", method.vote.k},
+    Json json = {{"method", name_of(method)},
+                 {"transform", method.transform.text()},
+                 {"k", method.vote.k},
                  {"engine", plan.engine},
                  {"distance", plan.distance},
                  {"select", plan.select},

@@ -98,7 +98,7 @@ json page_data(const Evaluation& evaluation, const Gallery& gallery, Sprite& spr
     page["gallery"] = {{"title", gallery.title},
                        {"order", gallery.order},
                        {"total", gallery.images.size()},
-                       {"distance", distance_name(evaluation.method.measure.metric)},
+                       {"distance", distance_name(evaluation.method)},
                        {"digits", std::move(digits)}};
     page["sprite"] = {{"columns", sprite.columns()}};
     return page;

@@ -86,6 +86,14 @@ Enum read_name(const Part& part) {
 
 Method read_method(const Part& part) {
     Method method;
+    if (part.has("transform")) {
+        const std::string text = part.at("transform").text();
+        try {
+            method.transform = parse_transform("transform", text);
+        } catch (const UsageError&) {
+            part.at("transform").wrong("'" + text + "', which is unknown");
+        }
+    }
     method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
     method.measure.metric = read_name<Metric>(part.at("metric"));
     if (method.measure.metric == Metric::lp) {

@@ -31,8 +31,10 @@ std::string metric_text(const Measure& measure) {
 }
 
 std::string method_text(const Method& method) {
-    return "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) + ", weights " +
-           name(method.vote.weights) + ", tie " + name(method.vote.tie);
+    const std::string features =
+        method.transform.is_raw() ? "" : "transform " + method.transform.text() + ", ";
+    return features + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
+           ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }
 
 std::string data_text(const Evaluation& evaluation) {

@@ -84,7 +84,7 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
     const auto nearest = evaluation.found.neighbors.row(viewer.image());
     const std::size_t count = std::min(nearest.size(), max_neighbors);
     const Measure measure = evaluation.method.measure;
-    const std::string what = std::string("their labels and ") + distance_name(measure.metric) + "s";
+    const std::string what = "their labels and " + distance_name(evaluation.method);
     std::string words = "nearest training images, " + what;
     if (nearest.size() > count)
         words = "the " + std::to_string(count) + " nearest of " + with_commas(std::ssize(nearest)) +

@@ -4,6 +4,14 @@
 
 namespace knn {
 
+/// The size of images, in pixels.
+struct ImageShape {
+    int rows = 0, cols = 0;
+
+    std::int64_t dim() const { return std::int64_t{rows} * cols; }
+    friend bool operator==(const ImageShape&, const ImageShape&) = default;
+};
+
 /// Images as rows of bytes: count × dim, without padding. Does not own them.
 struct Rows {
     const std::uint8_t* pixels = nullptr;

@@ -51,10 +51,15 @@ inline constexpr std::uint32_t excluded_distance = 0xffffffff;
 /// Every search calls this first. Throws std::invalid_argument if there are fewer than k images to find.
 void require_k(int k, std::int64_t n_train, Exclude exclude);
 
+struct FittedTransform;  // data/transform/fitted.h
+
 /// The training set that an engine opens.
 struct Training {
     Rows rows;
-    std::span<const std::uint8_t> labels;  ///< rows.count, or empty if there is no vote
+    std::span<const std::uint8_t> labels;        ///< rows.count, or empty if there is no vote
+    ImageShape shape = {};                       ///< of the images; only transforms need it
+    const FittedTransform* transform = nullptr;  ///< of all images before they are compared; null: none
+    Rows features = {};                          ///< of `rows`, if they are already there
 };
 
 /// Neighbors and their votes.

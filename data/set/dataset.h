@@ -42,6 +42,7 @@ struct LabeledImages {
 
     std::int64_t dim() const { return std::int64_t{rows} * cols; }
     Rows images() const { return {pixels.data(), count, dim()}; }
+    ImageShape shape() const { return {rows, cols}; }
 };
 
 /// A training set and a test set with images of the same size.

@@ -30,16 +30,6 @@ constexpr TransformInfo table[] = {
     throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
 }
 
-std::string known_names() {
-    std::string names;
-    for (const TransformInfo& known : table) {
-        names.append(names.empty() ? "" : ", ").append(name(known.kind));
-        if (known.parameter == nullptr) continue;
-        names.append(known.usual > 0 ? "[:" : ":").append(known.parameter).append(known.usual > 0 ? "]" : "");
-    }
-    return names;
-}
-
 double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -57,7 +47,7 @@ TransformStep parse_step(std::string_view text, const auto& refuse) {
     const auto known = std::find_if(std::begin(table), std::end(table),
                                     [&](const TransformInfo& one) { return given == name(one.kind); });
     if (known == std::end(table))
-        refuse("unknown transform '" + std::string(given) + "'; expected " + known_names());
+        refuse("unknown transform '" + std::string(given) + "'; expected " + transform_names());
     const bool has_parameter = given.size() < text.size();
     if (!has_parameter && known->parameter != nullptr && known->usual == 0)
         refuse(std::string(given) + " has no " + known->parameter + "; expected " + std::string(given) + ":" +
@@ -89,6 +79,16 @@ std::span<const TransformInfo> transforms() {
 
 const TransformInfo& info(TransformKind kind) {
     return table[static_cast<std::size_t>(kind)];
+}
+
+std::string transform_names() {
+    std::string names;
+    for (const TransformInfo& known : table) {
+        names.append(names.empty() ? "" : ", ").append(name(known.kind));
+        if (known.parameter == nullptr) continue;
+        names.append(known.usual > 0 ? "[:" : ":").append(known.parameter).append(known.usual > 0 ? "]" : "");
+    }
+    return names;
 }
 
 std::string TransformSpec::text() const {

@@ -11,16 +11,9 @@
 
 #include "data/core/names.h"
 #include "data/core/problem.h"
+#include "data/core/rows.h"
 
 namespace knn {
-
-/// The size of images, in pixels.
-struct ImageShape {
-    int rows = 0, cols = 0;
-
-    std::int64_t dim() const { return std::int64_t{rows} * cols; }
-    friend bool operator==(const ImageShape&, const ImageShape&) = default;
-};
 
 enum class TransformKind { raw, deskew, normalize, blur, pca, hog, gradients };
 template <>
@@ -59,6 +52,9 @@ struct TransformInfo {
 };
 std::span<const TransformInfo> transforms();
 const TransformInfo& info(TransformKind kind);
+
+/// "raw, deskew[:S], ..., pca:N".
+std::string transform_names();
 
 /// Reads "NAME[:PARAMETER],...". Throws UsageError, which begins with `option` and `text`.
 TransformSpec parse_transform(std::string_view option, std::string_view text);

@@ -19,7 +19,7 @@ struct Request {
     Exclude exclude = {};
 
     Problem problem() const { return {train.count, query.count, train.dim, k, measure}; }
-    VotingRule rule() const { return {k, weights, tie}; }
+    Method method() const { return {.measure = measure, .vote = {k, weights, tie}}; }
 };
 
 /// The result; `timeline` begins with the stages of opening. Throws UsageError if the engine refuses.
