@@ -29,7 +29,7 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
         result.votes = std::move(answers.votes);
         result.plan = searcher_->plan();
     } else {
-        result.neighbors = searcher_->search(images, rule.k, exclude, result.timeline, watch);
+        result.neighbors = search(images, result.timeline, watch, exclude);
         result.plan = searcher_->plan();
         const bool on_cpu = result.plan.device.kind == Device::Kind::cpu;
         const auto voting = Clock::now();
@@ -41,6 +41,10 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
     }
     result.search_ms = ms_since(start);
     return result;
+}
+
+Neighbors Classifier::search(const Rows& images, Timeline& timeline, const Watch& watch, Exclude exclude) {
+    return searcher_->search(images, method_.vote.k, exclude, timeline, watch);
 }
 
 Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,

@@ -31,6 +31,12 @@ class Classifier {
     /// Neighbors and votes of each image. Throws DeviceError, DataError (not enough memory), Interrupted.
     Classified classify(const Rows& images, const Watch& watch, Exclude exclude = {});
 
+    /// Neighbors alone, which need no labels; adds its stages to `timeline`. Throws as `classify`.
+    Neighbors search(const Rows& images, Timeline& timeline, const Watch& watch, Exclude exclude = {});
+
+    /// The plan, with the batch size of the last search.
+    Plan plan() const { return searcher_->plan(); }
+
     /// The time of opening: the stages that move and arrange the training set, and wall clock.
     const Timeline& opening() const { return opening_; }
     double open_ms() const { return open_ms_; }

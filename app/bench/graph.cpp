@@ -1,5 +1,6 @@
 // The k-nearest-neighbor graph: the k nearest of each training image among all the others.
 
+#include "classifier/graph.h"
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/section.h"
@@ -17,22 +18,13 @@ int k_of(const Options& options) {
     return options.given.contains("-k") ? options.method.vote.k : usual_k;
 }
 
-void check_k(int k, std::int64_t n) {
-    if (n < 2)
-        throw UsageError("a graph of " + std::to_string(n) +
-                         " image: it has no neighbor; expected at least 2 training images");
-    if (k > n - 1)
-        throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) +
-                         " images has fewer others; expected at most " + std::to_string(n - 1));
-}
-
 }  // namespace
 
 void run_graph(BenchRun& run) {
     const int k = k_of(run.options());
     const BenchData data = bench_data(run, 1);
     const Rows& points = data.work->train();
-    check_k(k, points.count);
+    require_graph_k(k, points.count);
     Workload work(points, points, data.work->training().labels, k);
     work.measure = data.work->measure;
     work.exclude = {.first = 0};

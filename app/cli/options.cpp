@@ -140,10 +140,23 @@ OptionGroup search_group(Options& options) {
     return group;
 }
 
-OptionGroup classify_search_group(Options& options) {
-    OptionGroup all = search_group(options), group{"Search", {}};
+void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except) {
+    const OptionGroup all = search_group(options);
     for (const auto& option : all.list.options())
-        if (option->long_name() != "limit-test") group.list.add(option);
+        if (!except.contains(option->long_name())) group.list.add(option);
+}
+
+OptionGroup classify_search_group(Options& options) {
+    OptionGroup group{"Search", {}};
+    add_search_options(group, options, {"limit-test"});
+    return group;
+}
+
+OptionGroup training_group(Options& options) {
+    const OptionGroup all = data_group(options);
+    OptionGroup group{"Data", {}};
+    for (const auto& option : all.list.options())
+        if (!option->long_name().starts_with("test-")) group.list.add(option);
     return group;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "classifier/graph.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
 #include "data/core/names.h"
@@ -81,6 +82,13 @@ struct BenchOptions {
     std::string json, csv, plot;
 };
 
+/// What `graph` alone takes.
+struct GraphOptions {
+    std::string images;               ///< empty: a data set
+    std::string npy, csv, mtx, plot;  ///< npy: the beginning of two names
+    GraphForm form = GraphForm::directed;
+};
+
 struct Options {
     DataOptions data;
     FirstImages first;
@@ -91,6 +99,7 @@ struct Options {
     ClassifyOptions classify;
     ViewOptions view;
     BenchOptions bench;
+    GraphOptions graph;
     std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
 
@@ -115,6 +124,13 @@ OptionGroup form_group(Options& options);
 OptionGroup bench_group(Options& options);
 OptionGroup bench_search_group(Options& options);
 OptionGroup bench_output_group(Options& options);
+OptionGroup training_group(Options& options);
+OptionGroup points_group(Options& options);
+OptionGroup graph_search_group(Options& options);
+OptionGroup graph_output_group(Options& options);
+
+/// Adds the options of `search_group`, except those with these long names ("" is -k).
+void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except);
 
 /// --color, unless the command has none, and --progress: the last options of a group.
 void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color = true);

@@ -4,8 +4,8 @@
 #include "app/bench/plan.h"
 #include "app/bench/report.h"
 #include "app/bench/run.h"
-#include "app/cli/values.h"
 #include "app/commands/command.h"
+#include "app/commands/plot_file.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
 #include "data/core/format.h"
@@ -20,8 +20,7 @@ Destinations checked_destinations(const Options& options) {
     outputs.add("--json", bench.json);
     outputs.add("--csv", bench.csv);
     outputs.add("--plot", bench.plot);
-    if (has_ending(bench.plot, ".png") && !png_available())
-        throw UsageError("--plot " + bench.plot + ": this build cannot draw PNG; expected a name in .svg");
+    check_plot(bench.plot);
     return outputs;
 }
 
@@ -30,14 +29,7 @@ void write_plot(const BenchReport& report, const std::string& file) {
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
     const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
-    write_output(file, [&](std::ostream& out) {
-        if (!has_ending(file, ".png")) {
-            out << svg_of(drawing);
-            return;
-        }
-        const std::vector<std::uint8_t> png = png_of(drawing);
-        out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
-    });
+    write_output(file, [&](std::ostream& out) { write_plot(out, drawing, file); });
 }
 
 void write_all(const BenchReport& report, const BenchOptions& bench) {

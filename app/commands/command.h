@@ -27,6 +27,7 @@ int evaluate(const Options& options, Clock::time_point start);
 int classify(const Options& options, Clock::time_point start);
 int view(const Options& options, Clock::time_point start);
 int bench(const Options& options, Clock::time_point start);
+int graph(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 
 }  // namespace knn

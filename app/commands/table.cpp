@@ -41,6 +41,15 @@ constexpr Command table[] = {
      bench, nullptr, nullptr,
      "\nEvery answer is compared with a reference before its time counts; a wrong one is\n"
      "reported, and the exit code is 1.\n"},
+    {"graph", "the exact k-nearest-neighbor graph of a set of images, for NumPy, SciPy and others",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {points_group(options), graph_search_group(options), graph_output_group(options)};
+     },
+     graph, nullptr, nullptr,
+     "\nNo image is its own neighbor; equal images are told apart by index. A directed\n"
+     "graph is written as it is searched: beside the images it needs 64 MiB, 32 bytes an\n"
+     "image and what the engine needs. The other forms keep all neighbors in memory: up to\n"
+     "24 k bytes an image.\n"},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};

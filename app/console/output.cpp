@@ -50,6 +50,11 @@ void judge(int error) {
                     (error == ENAMETOOLONG ? "a shorter name" : "permission to write there"));
 }
 
+/// Ends the work on all outputs; the output whose stream failed knows why.
+struct StreamFailed {
+    const std::ostream* stream;
+};
+
 /// Throws DataError unless files can be made in `folder`.
 void check_writable(const fs::path& folder, const std::string& file) {
     std::error_code none;
@@ -96,6 +101,37 @@ void write_outputs_together(std::span<const OutputFile> files) {
     if (files.empty()) return;
     const auto& [file, write] = files.front();
     write_output(file, write, [&] { write_outputs_together(files.subspan(1)); });
+}
+
+void OutputStreams::check() const {
+    for (std::size_t i = 0; i < streams_.size(); ++i)
+        if (!streams_[i]->good() && !may_end_early_[i]) throw StreamFailed{streams_[i]};
+}
+
+void OutputStreams::open_next(std::span<const std::string> files,
+                              const std::function<void(const OutputStreams&)>& work) {
+    if (streams_.size() == files.size()) {
+        work(*this);
+        for (std::ostream* stream : streams_)
+            stream->flush();
+        return check();
+    }
+    const std::string& file = files[streams_.size()];
+    write_output(file, [&](std::ostream& out) {
+        streams_.push_back(&out);
+        may_end_early_.push_back(is_standard_output(file));
+        try {
+            open_next(files, work);
+        } catch (const StreamFailed& failed) {
+            if (failed.stream != &out) throw;
+        }
+    });
+}
+
+void write_outputs_at_once(std::span<const std::string> files,
+                           const std::function<void(const OutputStreams&)>& work) {
+    OutputStreams streams;
+    streams.open_next(files, work);
 }
 
 bool is_standard_output(const std::string& file) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace knn {
 
@@ -32,6 +33,26 @@ struct OutputFile {
 /// All files, or none if one cannot be written or the user asks to stop: each is put in its place only
 /// when all are written. What is no regular file is written straight. Throws as `write_output`.
 void write_outputs_together(std::span<const OutputFile> files);
+
+/// Files that are written at the same time, part by part.
+class OutputStreams {
+  public:
+    std::ostream& operator[](std::size_t i) const { return *streams_[i]; }
+    /// To be called between parts, so that a full disk ends the work early: `write_outputs_at_once` then throws.
+    void check() const;
+
+  private:
+    friend void write_outputs_at_once(std::span<const std::string> files,
+                                      const std::function<void(const OutputStreams&)>& work);
+    void open_next(std::span<const std::string> files, const std::function<void(const OutputStreams&)>& work);
+    std::vector<std::ostream*> streams_;
+    std::vector<bool> may_end_early_;  ///< standard output, whose reader may go away
+};
+
+/// Lets `work` fill all files at once, in their order; all are put in their places when it is done, or none if
+/// it throws or one cannot be written. Throws as `write_output`, and whatever `work` throws.
+void write_outputs_at_once(std::span<const std::string> files,
+                           const std::function<void(const OutputStreams&)>& work);
 
 /// Whether `file` is "-", or one of the system's names for standard output.
 bool is_standard_output(const std::string& file);

@@ -62,17 +62,6 @@ Json stage_json(const Stage& stage, std::int64_t images) {
     return json;
 }
 
-Json timing_json(const Evaluation& evaluation) {
-    Json stages = Json::array();
-    for (const Stage& stage : evaluation.found.timeline.stages())
-        stages.push_back(stage_json(stage, evaluation.n_test));
-    return {{"stages", stages},
-            {"kernels_ms", measured(evaluation.found.timeline.kernels_ms())},
-            {"search_ms", measured(evaluation.found.search_ms)},
-            {"load_ms", measured(evaluation.load_ms)},
-            {"wall_ms", measured(evaluation.wall_ms)}};
-}
-
 Json result_json(const Score& score) {
     Json per_class = Json::array();
     for (const ClassScore& one : score.per_class)
@@ -89,23 +78,6 @@ Json result_json(const Score& score) {
             {"labels", score.labels},
             {"confusion", score.confusion},
             {"per_class", per_class}};
-}
-
-Json settings_json(const Method& method, const Plan& plan) {
-    Json json = {{"method", name_of(method)},
-                 {"transform", method.transform.text()},
-                 {"k", method.vote.k},
-                 {"engine", plan.engine},
-                 {"distance", plan.distance},
-                 {"select", plan.select},
-                 {"metric", name(method.measure.metric)}};
-    if (method.measure.metric == Metric::lp) json["p"] = method.measure.p;
-    json.update({{"weights", name(method.vote.weights)},
-                 {"tie", name(method.vote.tie)},
-                 {"device", device_id(plan.device)},
-                 {"threads", plan.threads},
-                 {"batch", plan.batch}});
-    return json;
 }
 
 Json files_json(const std::vector<std::filesystem::path>& files) {
@@ -125,6 +97,35 @@ std::string json_text(const Json& value) {
 
 Json distance_json(const Measure& measure, std::uint32_t score) {
     return is_integral(measure.metric) ? Json(score) : Json(distance_number(measure, score));
+}
+
+Json settings_json(const Method& method, const Plan& plan) {
+    Json json = {{"method", name_of(method)},
+                 {"transform", method.transform.text()},
+                 {"k", method.vote.k},
+                 {"engine", plan.engine},
+                 {"distance", plan.distance},
+                 {"select", plan.select},
+                 {"metric", name(method.measure.metric)}};
+    if (method.measure.metric == Metric::lp) json["p"] = method.measure.p;
+    json.update({{"weights", name(method.vote.weights)},
+                 {"tie", name(method.vote.tie)},
+                 {"device", device_id(plan.device)},
+                 {"threads", plan.threads},
+                 {"batch", plan.batch}});
+    return json;
+}
+
+Json timing_json(const Timeline& timeline, std::int64_t images, double search_ms, double load_ms,
+                 double wall_ms) {
+    Json stages = Json::array();
+    for (const Stage& stage : timeline.stages())
+        stages.push_back(stage_json(stage, images));
+    return {{"stages", stages},
+            {"kernels_ms", measured(timeline.kernels_ms())},
+            {"search_ms", measured(search_ms)},
+            {"load_ms", measured(load_ms)},
+            {"wall_ms", measured(wall_ms)}};
 }
 
 Json json_device(const Device& device) {
@@ -154,7 +155,8 @@ Json report_object(const Evaluation& evaluation) {
             {"settings", settings_json(evaluation.method, evaluation.found.plan)},
             {"device", json_device(evaluation.found.plan.device)},
             {"result", result_json(evaluation.score)},
-            {"timing", timing_json(evaluation)}};
+            {"timing", timing_json(evaluation.found.timeline, evaluation.n_test, evaluation.found.search_ms,
+                                   evaluation.load_ms, evaluation.wall_ms)}};
 }
 
 std::string json_report(const Evaluation& evaluation) {

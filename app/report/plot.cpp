@@ -121,6 +121,7 @@ class Painter {
             longest = std::max(longest, bar.name.size());
             values.insert(values.end(), {bar.low, bar.high});
         }
+        if (!panel.log_x) values.push_back(0);  // where bars begin
         // Whole decades: with closer marks small differences would look large.
         if (panel.log_x && !values.empty()) {
             const double low = std::max(*std::min_element(values.begin(), values.end()), 1e-6);

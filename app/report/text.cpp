@@ -7,29 +7,6 @@ namespace knn {
 
 namespace {
 
-std::string device_text(const Device& device) {
-    std::string text = device.name + " (" + device_id(device) + ")";
-    if (!device.compute_capability.empty()) text += ", compute capability " + device.compute_capability;
-    if (device.memory_bytes > 0) text += ", " + gibibytes(device.memory_bytes);
-    if (!device.driver.empty()) text += ", CUDA driver " + device.driver;
-    if (!device.runtime.empty()) text += ", runtime " + device.runtime;
-    return text;
-}
-
-std::string engine_text(const Plan& plan) {
-    std::string text = plan.engine;
-    if (!plan.distance.empty()) text += ", distance " + plan.distance;
-    if (!plan.select.empty()) text += ", select " + plan.select;
-    if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
-    if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
-    return text;
-}
-
-std::string metric_text(const Measure& measure) {
-    const std::string metric = name(measure.metric);
-    return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
-}
-
 std::string method_text(const Method& method) {
     const std::string features =
         method.transform.is_raw() ? "" : "transform " + method.transform.text() + ", ";
@@ -75,6 +52,29 @@ std::string classes_text(const Score& score) {
 }
 
 }  // namespace
+
+std::string device_text(const Device& device) {
+    std::string text = device.name + " (" + device_id(device) + ")";
+    if (!device.compute_capability.empty()) text += ", compute capability " + device.compute_capability;
+    if (device.memory_bytes > 0) text += ", " + gibibytes(device.memory_bytes);
+    if (!device.driver.empty()) text += ", CUDA driver " + device.driver;
+    if (!device.runtime.empty()) text += ", runtime " + device.runtime;
+    return text;
+}
+
+std::string engine_text(const Plan& plan) {
+    std::string text = plan.engine;
+    if (!plan.distance.empty()) text += ", distance " + plan.distance;
+    if (!plan.select.empty()) text += ", select " + plan.select;
+    if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
+    if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
+    return text;
+}
+
+std::string metric_text(const Measure& measure) {
+    const std::string metric = name(measure.metric);
+    return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
+}
 
 std::string accuracy_line(const Score& score) {
     return "accuracy " + percent(score.accuracy) + ": " + std::to_string(score.correct) + " of " +

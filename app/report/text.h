@@ -17,6 +17,11 @@ std::string accuracy_line(const Score& score);
 /// frequent confusions instead.
 std::string confusion_text(const Score& score, bool color);
 
+/// A device, an engine with its kernels, and a metric in one line each.
+std::string device_text(const Device& device);
+std::string engine_text(const Plan& plan);
+std::string metric_text(const Measure& measure);
+
 /// One line per stage, and the sums.
 std::string timing_text(const Evaluation& evaluation);
 

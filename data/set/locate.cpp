@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <span>
 #include <sstream>
 #include <system_error>
 
@@ -20,6 +22,9 @@ namespace fs = std::filesystem;
 
 /// Paths in the order of mnist_files; empty: not found or not given.
 using FourFiles = std::array<fs::path, mnist_files.size()>;
+/// All four, or the first two: the training set.
+using WantedFiles = std::span<fs::path>;
+constexpr std::size_t training_files = 2;
 
 constexpr std::array<const char*, mnist_files.size()> option_names = {"--train-images", "--train-labels",
                                                                       "--test-images", "--test-labels"};
@@ -51,7 +56,7 @@ constexpr const char* closed = "may not be read: permission denied";
 
 /// Fills empty entries of `files` from the folder; returns why some stay empty, for a message: `closed`, or
 /// "lacks" and the missing names.
-std::string fill_from(const fs::path& folder, FourFiles& files) {
+std::string fill_from(const fs::path& folder, WantedFiles files) {
     std::error_code error;
     if (fs::is_directory(folder, error) && ::faccessat(AT_FDCWD, folder.c_str(), X_OK, AT_EACCESS) != 0 &&
         errno == EACCES)
@@ -67,7 +72,7 @@ std::string fill_from(const fs::path& folder, FourFiles& files) {
 }
 
 /// A folder named by the user must have all missing files.
-void fill_from_named(const fs::path& folder, FourFiles& files) {
+void fill_from_named(const fs::path& folder, WantedFiles files) {
     std::error_code error;
     const char* expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
     if (!fs::exists(folder, error))
@@ -95,24 +100,26 @@ std::vector<fs::path> usual_places() {
 }
 
 /// Fills empty entries from the first default folder that has all of them; false if there is none.
-bool fill_from_usual(DataLocation& location, FourFiles& files) {
+bool fill_from_usual(DataLocation& location, WantedFiles files) {
     for (const fs::path& place : usual_places()) {
         location.looked_in.push_back(place.string());
-        FourFiles filled = files;
+        FourFiles all;
+        const WantedFiles filled(all.data(), files.size());
+        std::copy(files.begin(), files.end(), filled.begin());
         const std::string reason = fill_from(place, filled);
         if (!reason.empty()) {
-            if (filled != files || reason == closed)
+            if (!std::equal(files.begin(), files.end(), filled.begin()) || reason == closed)
                 location.incomplete.push_back(place.string() + ": " + reason);
             continue;
         }
-        files = filled;
+        std::copy(filled.begin(), filled.end(), files.begin());
         location.source = place.string();
         return true;
     }
     return false;
 }
 
-[[noreturn]] void fail_incomplete(const FourFiles& given, const DataLocation& location) {
+[[noreturn]] void fail_incomplete(WantedFiles given, const DataLocation& location) {
     std::string missing, places;
     for (std::size_t i = 0; i < given.size(); ++i)
         if (given[i].empty()) missing += (missing.empty() ? "" : ", ") + std::string(option_names[i]);
@@ -120,29 +127,15 @@ bool fill_from_usual(DataLocation& location, FourFiles& files) {
         places += (places.empty() ? "" : ", ") + place;
     for (const std::string& place : location.incomplete)
         places += " (" + place + ")";
-    throw DataError(missing + ": not given, and no data set was found in " + places +
-                    "; expected all four files, or --data with a folder for the rest");
+    throw DataError(missing + ": not given, and no data set was found in " + places + "; expected " +
+                    (given.size() == training_files ? "both" : "all four") +
+                    " files, or --data with a folder for the rest");
 }
 
-}  // namespace
-
-std::vector<fs::path> DataLocation::files() const {
-    if (synthetic) return {};
-    return {train_images, train_labels, test_images, test_labels};
-}
-
-std::vector<fs::path> dataset_files(const fs::path& folder) {
-    std::error_code none;
-    std::vector<fs::path> found;
-    for (const MnistFile& part : mnist_files)
-        for (const fs::path& file : spellings(folder, part.name))
-            if (fs::exists(fs::symlink_status(file, none))) found.push_back(file);
-    return found;
-}
-
-DataLocation locate(const DataOptions& options) {
+DataLocation locate_first(const DataOptions& options, std::size_t wanted) {
     DataLocation location;
-    FourFiles files = {options.train_images, options.train_labels, options.test_images, options.test_labels};
+    FourFiles all = {options.train_images, options.train_labels, options.test_images, options.test_labels};
+    const WantedFiles files(all.data(), wanted);
     std::string given;
     std::size_t n_given = 0;
     for (const fs::path& file : files) {
@@ -165,11 +158,38 @@ DataLocation locate(const DataOptions& options) {
     }
     if (n_given > 0)
         location.source = given + (location.source.empty() ? "" : ", rest from " + location.source);
-    location.train_images = files[0];
-    location.train_labels = files[1];
-    location.test_images = files[2];
-    location.test_labels = files[3];
+    location.train_images = all[0];
+    location.train_labels = all[1];
+    location.test_images = all[2];
+    location.test_labels = all[3];
     return location;
+}
+
+}  // namespace
+
+std::vector<fs::path> DataLocation::files() const {
+    if (synthetic) return {};
+    if (test_images.empty()) return {train_images, train_labels};
+    return {train_images, train_labels, test_images, test_labels};
+}
+
+std::vector<fs::path> dataset_files(const fs::path& folder) {
+    std::error_code none;
+    std::vector<fs::path> found;
+    for (const MnistFile& part : mnist_files)
+        for (const fs::path& file : spellings(folder, part.name))
+            if (fs::exists(fs::symlink_status(file, none))) found.push_back(file);
+    return found;
+}
+
+DataLocation locate(const DataOptions& options) {
+    return locate_first(options, mnist_files.size());
+}
+
+DataLocation locate_training(const DataOptions& options) {
+    DataOptions training = options;
+    training.test_images = training.test_labels = "";
+    return locate_first(training, training_files);
 }
 
 }  // namespace knn

@@ -28,7 +28,7 @@ struct DataLocation {
     /// Skipped folders that have some of the files: "data/mnist: lacks t10k-labels-idx1-ubyte".
     std::vector<std::string> incomplete;
 
-    /// The four files, training images first; none for the built-in digits.
+    /// The files, training images first: four, or the two of the training set; none for the built-in digits.
     std::vector<std::filesystem::path> files() const;
 };
 
@@ -39,6 +39,9 @@ struct DataLocation {
 /// others. Files given individually replace the folder's; with all four no folder is searched. Some of them
 /// and no folder with the rest is a DataError that says which options are missing.
 DataLocation locate(const DataOptions& options);
+
+/// Only the training images and their labels, by the same rules: the test set may be missing.
+DataLocation locate_training(const DataOptions& options);
 
 /// Which of the four files `folder` has, in any spelling, plain or .gz; includes dangling links.
 std::vector<std::filesystem::path> dataset_files(const std::filesystem::path& folder);

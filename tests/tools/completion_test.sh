@@ -19,7 +19,7 @@ offered() {  # WORD...
     printf '%s\n' "${COMPREPLY[@]}" | sort | tr '\n' '|'
 }
 
-check "commands" contains "$(offered '')" "|evaluate|info|"
+check "commands" contains "$(offered '')" "|evaluate|graph|info|"
 check "a command begun" equal "$(offered eva)" "evaluate|"
 check "options" contains "$(offered evaluate --)" "|--engine|"
 check "short options" contains "$(offered evaluate -)" "-k|"
@@ -36,6 +36,8 @@ check "all devices" equal "$(offered evaluate --device '')" "auto|cpu|gpu|"
 check "devices" equal "$(offered evaluate --device c)" "cpu|"
 check "folders" equal "$(offered evaluate --data '')" "folder|with space|"
 check "files" equal "$(offered evaluate --json f)" "file|folder|"
+check "the names of a command's own option" equal "$(offered graph --form '')" "directed|mutual|symmetric|"
+check "files of a command's own option" equal "$(offered graph --npy f)" "file|folder|"
 check "a number" equal "$(offered evaluate -k '')" "|"
 check "cases" equal "$(offered bench --case z)" "zhu|"
 for name in cpu nth_element classic+gemm+replace_max; do  # a build with CUDA has others between

@@ -221,3 +221,24 @@ TEST_CASE("locate: some single files take the rest from the usual places, or nam
     CHECK(found.test_labels == "data/mnist/t10k-labels-idx1-ubyte");
     CHECK(found.source == "a, b, rest from data/mnist");
 }
+
+TEST_CASE("locate: the training set alone may lie where no test set is") {
+    const Nowhere nowhere;
+    nowhere.folder.write("d/train-images-idx3-ubyte", "1");
+    nowhere.folder.write("d/train-labels.idx1-ubyte.gz", "2");
+    nowhere.folder.write("e/train-images-idx3-ubyte", "1");
+    const DataLocation found = knn::locate_training(in("d"));
+    CHECK(found.source == "d");
+    CHECK(found.files() ==
+          std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte.gz"});
+    CHECK(error_of(in("d")).find("lacks t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte") !=
+          std::string::npos);
+    CHECK_THROWS_AS(knn::locate_training(in("e")), DataError);
+    DataOptions named;
+    named.train_images = "a";
+    CHECK_THROWS_AS(knn::locate_training(named), DataError);
+    named.train_labels = "b";
+    named.test_images = "c";  // not read
+    CHECK(knn::locate_training(named).files() == std::vector<fs::path>{"a", "b"});
+    CHECK(knn::locate_training({}).synthetic);
+}

@@ -1,0 +1,16 @@
+#pragma once
+/// The file of --plot: PNG or SVG by its name.
+
+#include <iosfwd>
+#include <string>
+
+#include "app/report/drawing.h"
+
+namespace knn {
+
+/// Throws UsageError if this build cannot draw that form. `file` may be empty.
+void check_plot(const std::string& file);
+
+void write_plot(std::ostream& out, const Drawing& drawing, const std::string& file);
+
+}  // namespace knn

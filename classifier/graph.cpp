@@ -1,0 +1,164 @@
+#include "classifier/graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "data/core/clock.h"
+#include "data/core/format.h"
+
+namespace knn {
+
+namespace {
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// Whether the edge from `point` to `neighbor` has a reverse; `last` is the last neighbor of the other end.
+bool is_mutual(std::int64_t point, const Neighbor& neighbor, const Neighbor& last) {
+    return Neighbor{neighbor.distance, static_cast<std::uint32_t>(point)} <= last;
+}
+
+}  // namespace
+
+void require_graph_k(int k, std::int64_t n) {
+    if (n < 2)
+        throw UsageError("a graph of " + std::to_string(n) +
+                         " image: it has no neighbor; expected at least 2 images");
+    if (k > n - 1)
+        throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) +
+                         " images has fewer others; expected at most " + std::to_string(n - 1));
+}
+
+double search_graph(Classifier& classifier, Timeline& timeline, const Watch& watch,
+                    const std::function<void(std::int64_t first, const Neighbors& part)>& take) {
+    const Rows& points = classifier.training().rows;
+    const std::int64_t row_bytes = classifier.method().vote.k * std::int64_t{sizeof(Neighbor)};
+    const std::int64_t most = std::max<std::int64_t>(graph_part_bytes / row_bytes, 1);
+    double search_ms = 0;
+    for (std::int64_t first = 0; first < points.count; first += most) {
+        Watch part = watch;
+        if (watch.progress)
+            part.progress = [&](std::int64_t done, std::int64_t) {
+                watch.progress(first + done, points.count);
+            };
+        const std::int64_t n = std::min(most, points.count - first);
+        const auto start = Clock::now();
+        const Neighbors found =
+            classifier.search(points.slice(first, n), timeline, part, Exclude{.first = first});
+        search_ms += ms_since(start);
+        take(first, found);
+    }
+    return search_ms;
+}
+
+GraphRows undirected(const Neighbors& directed, GraphForm form) {
+    const std::int64_t n = directed.n_query;
+    const auto mutual = [&](std::int64_t i, const Neighbor& j) {
+        return is_mutual(i, j, directed.row(j.index).back());
+    };
+    GraphRows rows;
+    rows.begin.assign(at(n) + 1, 0);
+    std::vector<std::int64_t> length(at(n));
+    const auto each_edge = [&](const auto& add) {
+        for (std::int64_t i = 0; i < n; ++i)
+            for (const Neighbor& j : directed.row(i)) {
+                const bool both = mutual(i, j);
+                if (both || form == GraphForm::symmetric) add(i, j);
+                if (!both && form == GraphForm::symmetric)
+                    add(j.index, Neighbor{j.distance, static_cast<std::uint32_t>(i)});
+            }
+    };
+    each_edge([&](std::int64_t from, const Neighbor&) { ++rows.begin[at(from) + 1]; });
+    std::partial_sum(rows.begin.begin(), rows.begin.end(), rows.begin.begin());
+    rows.edges.resize(at(rows.begin.back()));
+    std::vector<std::int64_t> next(rows.begin.begin(), rows.begin.end() - 1);
+    each_edge([&](std::int64_t from, const Neighbor& to) { rows.edges[at(next[at(from)]++)] = to; });
+    for (std::int64_t i = 0; i < n; ++i)
+        std::sort(rows.edges.begin() + rows.begin[at(i)], rows.edges.begin() + rows.begin[at(i) + 1]);
+    return rows;
+}
+
+void MutualCounter::row(std::int64_t point, std::span<const Neighbor> neighbors) {
+    last_[at(point)] = neighbors.back();
+    for (const Neighbor& neighbor : neighbors)
+        pairs_ += neighbor.index < point && is_mutual(point, neighbor, last_[neighbor.index]) ? 1 : 0;
+}
+
+GraphCounter::GraphCounter(std::int64_t n, GraphForm form, std::span<const std::uint8_t> labels)
+    : form_(form), labels_(labels), in_degree_(at(n)), parent_(at(n)), has_out_edges_(at(n)) {
+    std::iota(parent_.begin(), parent_.end(), 0U);
+}
+
+/// Halves the path on the way.
+std::uint32_t GraphCounter::root(std::uint32_t point) const {
+    while (parent_[point] != point)
+        point = parent_[point] = parent_[parent_[point]];
+    return point;
+}
+
+void GraphCounter::row(std::int64_t point, std::span<const Neighbor> neighbors) {
+    const auto i = static_cast<std::uint32_t>(point);
+    for (const Neighbor& neighbor : neighbors) {
+        ++in_degree_[neighbor.index];
+        const std::uint32_t a = root(i), b = root(neighbor.index);
+        parent_[std::max(a, b)] = std::min(a, b);
+        if (!labels_.empty() && labels_[i] == labels_[neighbor.index]) ++within_class_;
+    }
+    edges_ += std::ssize(neighbors);
+    has_out_edges_[i] = !neighbors.empty();
+}
+
+GraphCounts GraphCounter::counts() const {
+    GraphCounts counts;
+    counts.points = std::ssize(in_degree_);
+    counts.edges = form_ == GraphForm::directed ? edges_ : edges_ / 2;
+    counts.in_degree = in_degree_;
+    std::vector<std::int64_t> size(in_degree_.size());
+    for (std::uint32_t i = 0; i < in_degree_.size(); ++i) {
+        ++size[root(i)];
+        counts.isolated += in_degree_[i] == 0 && !has_out_edges_[i] ? 1 : 0;
+    }
+    counts.components = std::ssize(size) - std::count(size.begin(), size.end(), 0);
+    counts.largest_component = *std::max_element(size.begin(), size.end());
+    if (!labels_.empty() && edges_ > 0)
+        counts.same_class = static_cast<double>(within_class_) / static_cast<double>(edges_);
+    return counts;
+}
+
+double GraphCounts::mean_in_degree() const {
+    const double sum = std::accumulate(in_degree.begin(), in_degree.end(), 0.0);
+    return sum / static_cast<double>(points);
+}
+
+double GraphCounts::skewness() const {
+    const double mean = mean_in_degree();
+    double squares = 0, cubes = 0;
+    for (const std::uint32_t degree : in_degree) {
+        const double off = degree - mean;
+        squares += off * off;
+        cubes += off * off * off;
+    }
+    const auto n = static_cast<double>(points);
+    return squares > 0 ? cubes / n / std::pow(squares / n, 1.5) : 0;
+}
+
+std::int64_t GraphCounts::without_in_edges() const {
+    return std::count(in_degree.begin(), in_degree.end(), 0U);
+}
+
+std::vector<std::int64_t> GraphCounts::hubs(std::size_t n) const {
+    std::vector<std::int64_t> all(in_degree.size());
+    std::iota(all.begin(), all.end(), 0);
+    n = std::min(n, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
+                      [&](std::int64_t a, std::int64_t b) {
+                          const auto da = in_degree[at(a)], db = in_degree[at(b)];
+                          return da != db ? da > db : a < b;
+                      });
+    all.resize(n);
+    return all;
+}
+
+}  // namespace knn

@@ -1,0 +1,121 @@
+#pragma once
+/// The exact k-nearest-neighbor graph of a set of points with itself, and what can be counted of it.
+///
+/// Row i has the k nearest of point i among all others, ordered by (distance, index): an edge from i to each.
+/// Equal points are told apart by index. Every metric is symmetric bit for bit (data/core/metric.h), so the edge
+/// from j to i exists exactly if the pair (distance of i and j, i) is not behind the last neighbor of j. The last
+/// neighbor of each point is therefore all that is needed to find mutual edges.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "classifier/classifier.h"
+#include "data/core/names.h"
+
+namespace knn {
+
+/// Which edges: all of them; those whose reverse is one too; those and the reverse of the others.
+enum class GraphForm { directed, mutual, symmetric };
+template <>
+struct Names<GraphForm> {
+    static constexpr std::array list{"directed", "mutual", "symmetric"};
+};
+
+/// Throws UsageError unless each of n points has k others.
+void require_graph_k(int k, std::int64_t n);
+
+/// The most memory for the neighbors of one part of the points; a part has at least one point.
+inline constexpr std::int64_t graph_part_bytes = std::int64_t{64} << 20;
+
+/// Searches all neighbors of all training points of `classifier`, part by part in order of the points; `take`
+/// gets the first point and the rows of each part. Returns the time of the searches alone, in ms. Throws as
+/// Classifier::search, and what `take` throws.
+double search_graph(Classifier& classifier, Timeline& timeline, const Watch& watch,
+                    const std::function<void(std::int64_t first, const Neighbors& part)>& take);
+
+/// Rows of any length, each in order.
+struct GraphRows {
+    std::vector<std::int64_t> begin;  ///< n + 1
+    std::vector<Neighbor> edges;
+
+    std::span<const Neighbor> row(std::int64_t point) const {
+        const auto i = static_cast<std::size_t>(point);
+        return std::span(edges).subspan(static_cast<std::size_t>(begin[i]),
+                                        static_cast<std::size_t>(begin[i + 1] - begin[i]));
+    }
+    std::int64_t points() const { return std::ssize(begin) - 1; }
+};
+
+/// The form `mutual` or `symmetric` of a graph. Needs memory for all edges of both.
+GraphRows undirected(const Neighbors& directed, GraphForm form);
+
+/// Finds the mutual edges of rows that come in order, with 8 bytes for each point.
+class MutualCounter {
+  public:
+    explicit MutualCounter(std::int64_t n) : last_(static_cast<std::size_t>(n)) {}
+    void row(std::int64_t point, std::span<const Neighbor> neighbors);
+    /// Pairs that are neighbors of each other.
+    std::int64_t pairs() const { return pairs_; }
+
+  private:
+    std::vector<Neighbor> last_;  ///< of the rows so far
+    std::int64_t pairs_ = 0;
+};
+
+/// What is known of a graph.
+struct GraphCounts {
+    std::int64_t points = 0;
+    std::int64_t edges = 0;                ///< of an undirected form: pairs
+    std::vector<std::uint32_t> in_degree;  ///< by point: how many points have it as a neighbor
+    std::int64_t components = 0;           ///< connected, whatever the direction of the edges
+    std::int64_t largest_component = 0;    ///< points
+    std::int64_t isolated = 0;             ///< points without any edge
+    std::optional<double> same_class;      ///< share of the edges whose ends have one label
+
+    double mean_in_degree() const;
+    /// Of the in-degrees, E[(N - mean)^3] / deviation^3: the hubness of Radovanovic, Nanopoulos and Ivanovic
+    /// (Hubs in space, JMLR 11, 2010). 0 if all are equal.
+    double skewness() const;
+    std::int64_t without_in_edges() const;
+    /// The points with the largest in-degrees, at most n, the largest first, then by index.
+    std::vector<std::int64_t> hubs(std::size_t n) const;
+};
+
+/// Counts rows that come in any order, with 8 bytes for each point. `labels` may be empty.
+class GraphCounter {
+  public:
+    GraphCounter(std::int64_t n, GraphForm form, std::span<const std::uint8_t> labels);
+    void row(std::int64_t point, std::span<const Neighbor> neighbors);
+    GraphCounts counts() const;
+
+  private:
+    std::uint32_t root(std::uint32_t point) const;
+
+    GraphForm form_;
+    std::span<const std::uint8_t> labels_;
+    std::vector<std::uint32_t> in_degree_;
+    mutable std::vector<std::uint32_t> parent_;  ///< of a forest whose trees are the components
+    std::vector<bool> has_out_edges_;
+    std::int64_t edges_ = 0, within_class_ = 0;
+};
+
+/// A graph as `graph` reports it.
+struct GraphResult {
+    std::string created;                ///< ISO 8601, UTC
+    std::string source;                 ///< of the points
+    std::vector<std::string> pictures;  ///< the file of each point, if they come from a folder
+    int rows = 0, cols = 0;             ///< of an image
+    Method method;                      ///< its vote has k
+    GraphForm form = GraphForm::directed;
+    Plan plan;
+    GraphCounts counts;
+    double mutual_share = 0;  ///< of the directed edges, whatever the form
+    Timeline timeline;
+    double search_ms = 0, load_ms = 0, wall_ms = 0;  ///< search_ms includes opening, not the writing
+};
+
+}  // namespace knn
