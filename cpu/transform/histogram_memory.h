@@ -20,16 +20,12 @@ class HistogramMemory {
     const LaneHistograms& work() const { return work_; }
 
   private:
-    /// An Axis by pixel instead of by cell.
-    struct PixelAxis {
-        PixelAxis(const Axis& axis, int length);
-        std::vector<PixelCells> pixels;
-        std::vector<float> weights;
-    };
-
-    PixelAxis rows_, cols_;
+    std::vector<Span> row_cells_;
+    std::vector<Span> cells_;
+    std::vector<float> row_weights_, col_weights_;
     std::vector<float> directions_, row_;
     std::vector<std::int32_t> padded_;
+    std::vector<std::uint8_t> bytes_;
     std::vector<float> sums_;
     LaneHistograms work_;
 };

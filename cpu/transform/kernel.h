@@ -15,29 +15,36 @@ struct ShearedRow {
     std::int32_t first, part;
 };
 
+/// Rows are processed in whole registers: `wide` is the number of columns rounded up.
+inline constexpr int wide_step = 16;
+
 struct Shear {
-    std::int32_t rows, cols;
+    std::int32_t rows, cols, wide;
     std::int32_t down_first, down_part;  ///< the same for columns
     const ShearedRow* along;             ///< rows
-    std::int32_t* row;                   ///< 3 · cols + 2 numbers of memory
+    std::int32_t *above, *below, *row;   ///< memory: wide, wide, 3 · wide + 2
+    std::uint8_t *bytes, *sheared;       ///< wide each
 };
 
-/// The cells that a pixel contributes to, and where their weights begin.
-struct PixelCells {
+/// The rows of cells that a row of pixels contributes to, or the columns of pixels that contribute to a cell; `weights`
+/// is the index of the first weight.
+struct Span {
     std::int32_t first, count, weights;
 };
 
 /// Histograms of 16 signed directions of Sobel gradients.
 struct LaneHistograms {
-    std::int32_t rows, cols, cell_rows, cell_cols;
+    std::int32_t rows, cols, wide, cell_rows, cell_cols;
     float numerator, offset;  ///< of the gain, offset > 0
     float root_scale;
     const float *before_x, *before_y, *after_x, *after_y;  ///< 16: of the directions next to that of the lane
-    const PixelCells *row_cells, *col_cells;               ///< rows, cols
+    const Span* row_cells;                                 ///< rows
+    const Span* cells;                                     ///< cell_cols
     const float *row_weights, *col_weights;
-    std::int32_t* padded;                    ///< (rows + 2) × (cols + 2), zeros at the border
-    float *gradient_x, *gradient_y, *gains;  ///< cols
-    float *row_sums, *sums;                  ///< cell_cols × 16, cell_rows × cell_cols × 16
+    std::int32_t* padded;                    ///< (rows + 2) × (wide + 2), zeros around the image
+    std::uint8_t* bytes;                     ///< wide
+    float *gradient_x, *gradient_y, *gains;  ///< wide
+    float *shares, *sums;                    ///< cols × 16, cell_rows × cell_cols × 16
 };
 
 struct TransformKernel {

@@ -1,3 +1,9 @@
+namespace {
+
+constexpr int lane_bytes = 32;
+
+}  // namespace
+
 #include "cpu/transform/lanes.h"
 
 namespace knn::cpu {

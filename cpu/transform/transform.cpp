@@ -53,16 +53,23 @@ class Row {
             const Between at = row_offset(skew, shape, y);
             along_[static_cast<std::size_t>(y)] = {at.first, at.part};
         }
-        scratch_.sums.resize(static_cast<std::size_t>(3 * std::int64_t{shape.cols} + 2));
+        const std::int64_t wide = round_up(shape.cols, wide_step);
+        shear_numbers_.resize(static_cast<std::size_t>(5 * wide + 2));
+        shear_bytes_.resize(static_cast<std::size_t>(2 * wide));
+        std::int32_t* numbers = shear_numbers_.data();
         const Between down = column_offset(skew);
-        kernel_.shear({shape.rows, shape.cols, down.first, down.part, along_.data(), scratch_.sums.data()},
-                      in, out);
+        kernel_.shear(
+            {shape.rows, shape.cols, static_cast<std::int32_t>(wide), down.first, down.part, along_.data(),
+             numbers, numbers + wide, numbers + 2 * wide, shear_bytes_.data(), shear_bytes_.data() + wide},
+            in, out);
     }
 
     const FittedTransform& transform_;
     const TransformKernel& kernel_;
     TransformScratch scratch_;
     std::vector<ShearedRow> along_;
+    std::vector<std::int32_t> shear_numbers_;
+    std::vector<std::uint8_t> shear_bytes_;
     std::optional<HistogramMemory> lanes_;
 };
 
