@@ -1,8 +1,10 @@
 #include "classifier/classifier.h"
 
 #include "classifier/vote.h"
+#include "cpu/rerank/rerank.h"
 #include "cpu/transform/transform.h"
 #include "data/core/clock.h"
+#include "data/rerank/density.h"
 
 namespace knn {
 
@@ -15,8 +17,28 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
         training_.transform = fitted_.get();
         opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     }
+    if (method.reranks() && training.reranking == nullptr) fit_reranking(resolved);
     searcher_ = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
     open_ms_ = ms_since(start);
+}
+
+/// The density of the training set is that of a search without density, each image among all others.
+void Classifier::fit_reranking(const Resolved& resolved) {
+    const auto start = Clock::now();
+    reranking_ = std::make_unique<Reranking>(Reranking{.rerank = method_.rerank, .train = {}, .density = {}});
+    training_.reranking = reranking_.get();
+    if (!resolved.engine->on_gpu)
+        reranking_->train =
+            cpu::describe(method_.rerank, training_.rows, training_.shape, resolved.plan.threads);
+    if (method_.rerank.density && training_.rows.count > 1) {
+        reranking_->rerank.density = false;
+        const auto searcher = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
+        const auto k = std::min<std::int64_t>(density_neighbors, training_.rows.count - 1);
+        reranking_->density = density_factors(
+            searcher->search(training_.rows, static_cast<int>(k), Exclude{.first = 0}, opening_, {}));
+        reranking_->rerank.density = true;
+    }
+    opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
 Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude exclude) {
@@ -29,11 +51,14 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
         result.votes = std::move(answers.votes);
         result.plan = searcher_->plan();
     } else {
-        result.neighbors = search(images, result.timeline, watch, exclude);
+        const int voters = method_.voters(training_.rows.count - (exclude.any() ? 1 : 0));
+        result.neighbors = searcher_->search(images, voters, exclude, result.timeline, watch);
         result.plan = searcher_->plan();
         const bool on_cpu = result.plan.device.kind == Device::Kind::cpu;
         const auto voting = Clock::now();
-        result.votes = votes(result.neighbors, training_.labels, rule, method_.measure, result.plan.threads);
+        result.votes =
+            votes(result.neighbors, training_.labels, rule, method_.neighbor_measure(), result.plan.threads);
+        if (voters > rule.k) result.neighbors = result.neighbors.first(rule.k);
         result.timeline.add({.name = "vote",
                              .launches = 1,
                              .total_ms = ms_since(voting),

@@ -6,6 +6,7 @@
 #include "classifier/method.h"
 #include "classifier/plan.h"
 #include "data/core/searcher.h"
+#include "data/rerank/reranking.h"
 #include "data/transform/fitted.h"
 
 namespace knn {
@@ -21,7 +22,7 @@ struct Classified {
 
 class Classifier {
   public:
-    /// Fits the method's transform unless training.transform is that already, and moves the training set to the
+    /// Fits the method's transform and re-ranking unless `training` has them already, and moves the training set to the
     /// plan's device. What `training` refers to must outlive this. Throws DeviceError, DataError, UsageError.
     Classifier(const Training& training, const Method& method, const Resolved& resolved);
 
@@ -42,7 +43,10 @@ class Classifier {
     double open_ms() const { return open_ms_; }
 
   private:
+    void fit_reranking(const Resolved& resolved);
+
     std::unique_ptr<const FittedTransform> fitted_;
+    std::unique_ptr<Reranking> reranking_;
     Training training_;
     Method method_;
     Timeline opening_;

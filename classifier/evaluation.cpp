@@ -28,7 +28,7 @@ Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_
 
 std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image) {
     const auto sums = class_sums(evaluation.found.neighbors.row(image), evaluation.data->train.labels.span(),
-                                 evaluation.method.vote.weights, evaluation.method.measure);
+                                 evaluation.method.vote.weights, evaluation.method.neighbor_measure());
     const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
     std::vector<VoteShare> shares;
     for (int label = 0; label < 256; ++label)

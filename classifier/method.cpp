@@ -9,9 +9,17 @@ namespace knn {
 
 Problem Method::problem(const Training& training, std::int64_t n_query) const {
     const Rows& rows = training.rows;
-    if (transform.is_raw()) return {rows.count, n_query, rows.dim, vote.k, measure};
     if (const Refusal why = refuse_transform(transform, training.shape, rows.count)) throw UsageError(*why);
-    return {rows.count, n_query, output_dim(transform, training.shape), vote.k, measure};
+    const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
+    const int wanted = reranks() ? std::max(rerank.candidates, voters(max_k)) : voters(max_k);
+    // Fewer candidates than wanted do, but k has to be there.
+    const std::int64_t k = std::max<std::int64_t>(vote.k, std::min<std::int64_t>(wanted, rows.count));
+    return {rows.count, n_query, dim, static_cast<int>(k), measure};
+}
+
+int Method::voters(std::int64_t n) const {
+    const int wanted = vote.votes == Votes::class_mean ? std::max(rerank.candidates, vote.k) : vote.k;
+    return static_cast<int>(std::min<std::int64_t>(wanted, n));
 }
 
 std::span<const NamedMethod> methods() {

@@ -8,6 +8,7 @@
 #include "data/core/problem.h"
 #include "data/core/searcher.h"
 #include "data/core/voting.h"
+#include "data/rerank/rerank.h"
 #include "data/transform/spec.h"
 
 namespace knn {
@@ -15,12 +16,18 @@ namespace knn {
 /// The same method gives the same answers on every engine and device.
 struct Method {
     TransformSpec transform = {};
-    Measure measure = {};
+    Measure measure = {};  ///< of the search
+    Rerank rerank = {};
     VotingRule vote = {};
 
     /// The search among `training` for this many queries. Throws UsageError if the transform does not suit the
     /// images.
     Problem problem(const Training& training, std::int64_t n_query) const;
+    bool reranks() const { return rerank.kind != Reranker::none; }
+    /// What the distances of neighbors mean: those of a re-ranker are integers like squared distances.
+    Measure neighbor_measure() const { return reranks() ? Measure{} : measure; }
+    /// The neighbors that the vote reads, of `n` at most.
+    int voters(std::int64_t n) const;
     friend bool operator==(const Method&, const Method&) = default;
 };
 

@@ -1,5 +1,7 @@
 #include "classifier/vote.h"
 
+#include "classifier/class_mean.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -50,7 +52,9 @@ std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t
     cpu::Team team(std::max(threads, 1), nobody, neighbors.n_query, 1);
     team.run_pieces(neighbors.n_query, queries_per_piece, [&](int, std::int64_t first, std::int64_t last) {
         for (std::int64_t q = first; q < last; ++q)
-            all[static_cast<std::size_t>(q)] = vote(neighbors.row(q), labels, rule, measure);
+            all[static_cast<std::size_t>(q)] = rule.votes == Votes::class_mean
+                                                   ? class_mean(neighbors.row(q), labels, rule.k, rule.tie)
+                                                   : vote(neighbors.row(q), labels, rule, measure);
     });
     return all;
 }

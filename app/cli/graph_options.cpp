@@ -21,7 +21,7 @@ OptionGroup graph_search_group(Options& options) {
     OptionGroup group{"Search", {}};
     group.list.add_options()(",k", number("-k", options.method.vote.k, 1, max_k),
                              "neighbors of each image, 1 to 1024 (default 10)");
-    add_search_options(group, options, {"", "weights", "tie", "limit-test"});
+    add_search_options(group, options, {"", "rerank", "candidates", "vote", "weights", "tie", "limit-test"});
     return group;
 }
 

@@ -112,8 +112,14 @@ OptionGroup search_group(Options& options) {
                   [&options](const std::string& given) {
                       options.method.transform = parse_transform("--transform", given);
                   }),
-            transform_help.c_str())                                                                //
-        (",k", number("-k", options.method.vote.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")  //
+            transform_help.c_str())(
+            "rerank", choice("--rerank", "NAME", options.method.rerank.kind),
+            "none, distortion, cells or both: orders the nearest again by a distance that lets pixels move")(
+            "candidates", number("--candidates", options.method.rerank.candidates, min_candidates, max_k),
+            "how many nearest are ordered again, 10 to 1024")(
+            "vote", choice("--vote", "NAME", options.method.vote.votes),
+            "majority, or class-mean: the class whose nearest k candidates are nearest on average")  //
+        (",k", number("-k", options.method.vote.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")    //
         ("engine", engine_value(wish), engine_help.c_str())(
             "distance", strategy("--distance", wish.distance, nameable_distances), distance_help.c_str())(
             "select", strategy("--select", wish.select, selectors), select_help.c_str())(

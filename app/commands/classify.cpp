@@ -118,9 +118,9 @@ void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const 
     Classifier classifier(training.used, method, resolved);
     const Classified found = watched(options.output, "searching",
                                      [&](const Watch& watch) { return classifier.classify(queries, watch); });
-    const std::vector<std::int64_t> chosen = choose_sizes(images, method.measure, found.neighbors);
+    const std::vector<std::int64_t> chosen = choose_sizes(images, method.neighbor_measure(), found.neighbors);
     const std::span<const std::uint8_t> labels = training.used.labels;
-    const Rejection rejection(training.sample, labels, method.vote, method.measure);
+    const Rejection rejection(training.sample, labels, method.vote, method.neighbor_measure());
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);

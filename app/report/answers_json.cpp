@@ -20,9 +20,10 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
         json["votes"][std::to_string(label)] = count;
     json["neighbors"] = Json::array();
     for (const Neighbor& neighbor : answer.neighbors)
-        json["neighbors"].push_back({{"index", neighbor.index},
-                                     {"label", answers.labels[neighbor.index]},
-                                     {"distance", distance_json(answers.method.measure, neighbor.distance)}});
+        json["neighbors"].push_back(
+            {{"index", neighbor.index},
+             {"label", answers.labels[neighbor.index]},
+             {"distance", distance_json(answers.method.neighbor_measure(), neighbor.distance)}});
     const Box& box = answer.image.box;
     json["box"] = {box.x, box.y, box.w, box.h};
 }

@@ -58,7 +58,7 @@ std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) 
     for (const Neighbor& neighbor : std::span(answer.neighbors).first(shown)) {
         label.push_back(std::to_string(answers.labels[neighbor.index]));
         index.push_back(std::to_string(neighbor.index));
-        distance.push_back(distance_text(answers.method.measure, neighbor.distance));
+        distance.push_back(distance_text(answers.method.neighbor_measure(), neighbor.distance));
     }
     table.add(label);
     table.add(index);

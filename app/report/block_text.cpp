@@ -93,7 +93,7 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
     votes.resize(votes.find_last_not_of(' ') + 1);
     lines.push_back(votes);
     lines.emplace_back();
-    const Measure measure = evaluation.method.measure;
+    const Measure measure = evaluation.method.neighbor_measure();
     const std::size_t width = std::max<std::size_t>(distance_name(evaluation.method).size() + 2, 18);
     lines.push_back(styled("neighbor   label" + right(distance_name(evaluation.method), width), dim, blocks));
     const auto nearest = evaluation.found.neighbors.row(image);

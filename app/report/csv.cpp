@@ -22,7 +22,7 @@ void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
 void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const Neighbors& neighbors = evaluation.found.neighbors;
-    const Measure measure = evaluation.method.measure;
+    const Measure measure = evaluation.method.neighbor_measure();
     Lines lines(out);
     lines.text("query,rank,index,label,distance\n");
     for (std::int64_t query = 0; query < neighbors.n_query; ++query) {

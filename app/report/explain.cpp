@@ -102,7 +102,7 @@ void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbo
     canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
     framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
            std::string("no. ").append(std::to_string(neighbor.index)));
-    canvas.text(distance_text(answers.method.measure, neighbor.distance), middle,
+    canvas.text(distance_text(answers.method.neighbor_measure(), neighbor.distance), middle,
                 y + neighbor_side + 2 * caption + 18, caption, faint_ink, Side::center);
 }
 

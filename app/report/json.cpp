@@ -102,6 +102,9 @@ Json distance_json(const Measure& measure, std::uint32_t score) {
 Json settings_json(const Method& method, const Plan& plan) {
     Json json = {{"method", name_of(method)},
                  {"transform", method.transform.text()},
+                 {"rerank", name(method.rerank.kind)},
+                 {"candidates", method.rerank.candidates},
+                 {"vote", name(method.vote.votes)},
                  {"k", method.vote.k},
                  {"engine", plan.engine},
                  {"distance", plan.distance},

@@ -57,7 +57,7 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
     const Vote& vote = evaluation.found.votes.at(at(image));
     const auto nearest = evaluation.found.neighbors.row(image);
-    const Measure measure = evaluation.method.measure;
+    const Measure measure = evaluation.method.neighbor_measure();
     json neighbors = json::array();
     for (const Neighbor& neighbor : nearest.first(std::min(nearest.size(), at(max_neighbors))))
         neighbors.push_back({{"index", neighbor.index},

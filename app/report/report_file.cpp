@@ -94,6 +94,10 @@ Method read_method(const Part& part) {
             part.at("transform").wrong("'" + text + "', which is unknown");
         }
     }
+    if (part.has("rerank")) method.rerank.kind = read_name<Reranker>(part.at("rerank"));
+    if (part.has("candidates"))
+        method.rerank.candidates = static_cast<int>(part.at("candidates").whole(min_candidates, max_k));
+    if (part.has("vote")) method.vote.votes = read_name<Votes>(part.at("vote"));
     method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
     method.measure.metric = read_name<Metric>(part.at("metric"));
     if (method.measure.metric == Metric::lp) {

@@ -10,7 +10,12 @@ namespace {
 std::string method_text(const Method& method) {
     const std::string features =
         method.transform.is_raw() ? "" : "transform " + method.transform.text() + ", ";
-    return features + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
+    const Rerank& rerank = method.rerank;
+    const std::string reranking = method.reranks() ? std::string(name(rerank.kind)) + " of " +
+                                                         std::to_string(rerank.candidates) + " candidates, "
+                                                   : "";
+    return features + reranking + "vote " + name(method.vote.votes) +
+           ", k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
            ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }
 

@@ -83,7 +83,7 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& 
     const LabeledImages& train = evaluation.data->train;
     const auto nearest = evaluation.found.neighbors.row(viewer.image());
     const std::size_t count = std::min(nearest.size(), max_neighbors);
-    const Measure measure = evaluation.method.measure;
+    const Measure measure = evaluation.method.neighbor_measure();
     const std::string what = "their labels and " + distance_name(evaluation.method);
     std::string words = "nearest training images, " + what;
     if (nearest.size() > count)

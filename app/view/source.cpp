@@ -19,8 +19,8 @@ namespace knn {
 namespace {
 
 /// Options that a report determines.
-constexpr std::array decided = {"method",  "transform", "-k",          "metric",    "p",
-                                "weights", "tie",       "limit-train", "limit-test"};
+constexpr std::array decided = {"method", "transform", "rerank",  "candidates", "vote",        "-k",
+                                "metric", "p",         "weights", "tie",        "limit-train", "limit-test"};
 constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
 
 bool any_given(const Options& options, std::span<const char* const> names) {

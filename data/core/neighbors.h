@@ -1,6 +1,7 @@
 #pragma once
 /// The result of a search, before the vote.
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,13 @@ struct Neighbors {
     Neighbors(std::int64_t n_query_, int k_)
         : n_query(n_query_), k(k_), rows(static_cast<std::size_t>(n_query_) * static_cast<std::size_t>(k_)) {}
 
+    /// The first `n` neighbors of each query, n <= k.
+    Neighbors first(int n) const {
+        Neighbors cut(n_query, n);
+        for (std::int64_t query = 0; query < n_query; ++query)
+            std::copy_n(row(query).begin(), n, cut.row(query).begin());
+        return cut;
+    }
     std::span<Neighbor> row(std::int64_t query) {
         return {rows.data() + query * k, static_cast<std::size_t>(k)};
     }

@@ -52,6 +52,7 @@ inline constexpr std::uint32_t excluded_distance = 0xffffffff;
 void require_k(int k, std::int64_t n_train, Exclude exclude);
 
 struct FittedTransform;  // data/transform/fitted.h
+struct Reranking;        // data/rerank/reranking.h
 
 /// The training set that an engine opens.
 struct Training {
@@ -60,6 +61,7 @@ struct Training {
     ImageShape shape = {};                       ///< of the images; only transforms need it
     const FittedTransform* transform = nullptr;  ///< of all images before they are compared; null: none
     Rows features = {};                          ///< of `rows`, if they are already there
+    const Reranking* reranking = nullptr;        ///< what orders neighbors again; null: nothing
 };
 
 /// Neighbors and their votes.
@@ -74,7 +76,7 @@ class Searcher {
   public:
     virtual ~Searcher() = default;
 
-    /// The k nearest neighbors of each query, n_query × k, except those excluded by `exclude`. 1 <= k <= max_k,
+    /// The k nearest neighbors of each query, n_query × k, in the order of the re-ranking if there is one, except those excluded by `exclude`. 1 <= k <= max_k,
     /// and k is at most the number of training images, minus one with `exclude`. Adds its stages to
     /// `timeline`. Throws DeviceError, DataError (not enough memory), Interrupted.
     virtual Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,

@@ -23,10 +23,18 @@ struct Names<Tie> {
     static constexpr std::array list{"smallest", "nearest"};
 };
 
+/// Who wins: the label that most of the k nearest have, or the class whose k nearest neighbors are nearest on average.
+enum class Votes { majority, class_mean };
+template <>
+struct Names<Votes> {
+    static constexpr std::array list{"majority", "class-mean"};
+};
+
 struct VotingRule {
-    int k = 5;
+    int k = 5;  ///< of `majority` neighbors; of `class_mean` neighbors of each class
     Weights weights = Weights::uniform;
     Tie tie = Tie::smallest;
+    Votes votes = Votes::majority;
 
     friend bool operator==(const VotingRule&, const VotingRule&) = default;
 };

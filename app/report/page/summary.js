@@ -14,7 +14,7 @@ function showHead() {
     `${dataset.rows} × ${dataset.cols} pixels`;
   const processor = [device.name, device.kind === "gpu" ? `compute capability ${device.compute_capability}`
                                                         : `${settings.threads} threads`];
-  const choices = ["transform", "engine", "distance", "select", "metric", "p", "weights", "tie"]
+  const choices = ["transform", "rerank", "vote", "engine", "distance", "select", "metric", "p", "weights", "tie"]
     .filter((name) => settings[name]).map((name) => `${name} ${settings[name]}`);
   const facts = {
     "Data set": dataset.synthetic ? `${images}, drawn by the program` : `${images}, from ${dataset.source}`,
