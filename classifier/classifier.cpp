@@ -32,11 +32,12 @@ void Classifier::fit_reranking(const Resolved& resolved) {
             cpu::describe(method_.rerank, training_.rows, training_.shape, resolved.plan.threads);
     if (method_.rerank.density && training_.rows.count > 1) {
         reranking_->rerank.density = false;
+        reranking_->rerank.candidates = std::min(density_candidates, method_.rerank.candidates);
         const auto searcher = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
         const auto k = std::min<std::int64_t>(density_neighbors, training_.rows.count - 1);
         reranking_->density = density_factors(
             searcher->search(training_.rows, static_cast<int>(k), Exclude{.first = 0}, opening_, {}));
-        reranking_->rerank.density = true;
+        reranking_->rerank = method_.rerank;
     }
     opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }

@@ -28,6 +28,11 @@ std::span<const NamedMethod> methods() {
         NamedMethod{"gradients",
                     "gradient histograms of the deskewed image",
                     {.transform = {{{TransformKind::gradients, 0}}}}},
+        NamedMethod{"accurate",
+                    "the nearest by gradients, ordered again by distances that let pixels move",
+                    {.transform = {{{TransformKind::gradients, 0}}},
+                     .rerank = {.kind = Reranker::both},
+                     .vote = {.k = 4, .votes = Votes::class_mean}}},
     };
     return table;
 }

@@ -19,6 +19,8 @@
 namespace knn {
 
 inline constexpr int density_neighbors = 3, density_shift = 15;
+/// Neighbors by leave-one-out are the nearest of this many candidates.
+inline constexpr int density_candidates = 16;
 
 KNN_HOST_DEVICE inline std::uint32_t scaled_by_density(std::uint32_t distance, std::uint32_t factor) {
     return static_cast<std::uint32_t>(std::uint64_t{distance} * factor >> density_shift);
