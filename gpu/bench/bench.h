@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/core/bench.h"
+#include "data/transform/fitted.h"
 
 namespace knn::gpu {
 
@@ -33,5 +34,11 @@ std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& prob
 Trial time_kernels(int device, const Training& training, const Rows& query, int k,
                    const TrialOptions& options, const Watch& watch, Neighbors* found = nullptr,
                    std::int64_t* undecided = nullptr);
+
+/// Times a transform of images that are on the device, all in one launch per kernel. `features` (may be null) gets
+/// them, count × dim_out.
+Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
+                     const TrialOptions& options, const Watch& watch,
+                     std::vector<std::uint8_t>* features = nullptr);
 
 }  // namespace knn::gpu
