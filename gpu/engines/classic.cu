@@ -37,15 +37,15 @@ FloatRows float_view(const PitchedBuffer<float>& buffer, std::int64_t n, std::in
 class Classic final : public BatchEngine {
   public:
     /// Takes the training set from `upload`, on its stream.
-    Classic(const DistanceKernel& distance, const Selector& selector, const Rows& train,
-            const Measure& measure, Upload& upload, Timeline& timeline)
+    Classic(const DistanceKernel& distance, const Selector& selector, const Measure& measure, Upload& upload,
+            Timeline& timeline)
         : distance_(distance),
           selector_(selector),
-          n_train_(train.count),
-          dim_(train.dim),
+          n_train_(upload.n),
+          dim_(upload.dim),
           measure_(measure) {
         const Problem problem = problem_of(1, 1);
-        const ByteRows bytes = upload.images.rows(n_train_, dim_);
+        const ByteRows bytes = upload.features.rows(n_train_, dim_);
         const bool floats = distance.takes == Pixels::floats;
         if (floats) train_floats_ = PitchedBuffer<float>(n_train_, round_up(dim_, 4));
         prepared_ = DeviceBuffer<char>(distance.prepared_bytes(problem));
@@ -62,7 +62,7 @@ class Classic final : public BatchEngine {
         if (prepared_.size() > 0)
             train_floats_ = {};
         else if (!floats)
-            train_bytes_ = std::move(upload.images);
+            train_bytes_ = std::move(upload.features);
     }
 
     std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
@@ -182,10 +182,9 @@ std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& 
     const OnDevice on_device(plan.device.number);
     Upload upload(training);
     auto engine = std::make_unique<Classic>(named_in(distance_table(), plan.distance),
-                                            named_in(selector_table(), plan.select), training.rows, measure,
-                                            upload, timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), training.rows,
-                                             measure, plan);
+                                            named_in(selector_table(), plan.select), measure, upload,
+                                            timeline);
+    return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
 }
 
 }  // namespace knn::gpu

@@ -100,19 +100,17 @@ Refusal settle_tensor(const Problem& problem, Plan& plan) {
 std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
                                       Timeline& timeline) {
     const OnDevice on_device(plan.device.number);
-    const Rows& rows = training.rows;
     Upload upload(training);
     load_tensor_kernels(plan.device.number);  // while the images are uploaded
     const TensorKernel& kernel = named_in(tensor_table(), plan.distance);
     std::unique_ptr<Tensor> engine;
-    const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);
+    const double bytes = static_cast<double>(upload.n) * static_cast<double>(upload.dim);
     upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
-        engine = std::make_unique<Tensor>(kernel, upload.images.rows(rows.count, rows.dim), upload.stream);
+        engine = std::make_unique<Tensor>(kernel, upload.features.rows(upload.n, upload.dim), upload.stream);
     });
     kernel.load(engine->dim());
     upload.finish(timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), rows, measure,
-                                             plan);
+    return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
 }
 
 }  // namespace knn::gpu
