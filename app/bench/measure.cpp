@@ -230,9 +230,7 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
         if (n == all || (!affordable && !all_queries)) break;
     }
     measured.wrong = work.mismatch(found.neighbors);
-    const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(found.search_ms, 1e-3)),
-                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
-    for (int run = 0; run < runs; ++run) {
+    for (int run = options.runs(found.search_ms); run > 0; --run) {
         found = classifier.classify(queries, watch_, work.exclude);
         measured.ms.push_back(found.search_ms);
         if (engine.on_gpu) measured.kernels_ms.push_back(found.timeline.kernels_ms());
@@ -253,8 +251,7 @@ Measurement BenchRun::kernels(const Workload& work, const std::string& experimen
         return keep(std::move(measured));
     }
     Neighbors found;
-    take(measured, gpu_bench()->time_kernels(gpu_.number, work.training(), work.query(), k, options, watch_,
-                                             &found, nullptr));
+    take(measured, gpu_bench()->time_kernels(plan, work.training(), work.query(), k, options, watch_, found));
     if (measured.ms.empty()) return keep(std::move(measured));
     measured.wrong = work.mismatch(found);
     count_search(measured);

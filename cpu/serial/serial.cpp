@@ -106,12 +106,10 @@ SerialTrial timed(const Problem& problem, Serial::Fill fill, const SerialSelecto
     serial.run(1);  // warms up
     serial.run(1);
     const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
-    const double affordable = options.budget_ms / ms_per_query;
-    const std::int64_t n = std::clamp(static_cast<std::int64_t>(affordable / TrialOptions::min_runs),
-                                      std::int64_t{1}, problem.n_query);
-    const int runs = std::clamp(static_cast<int>(affordable / static_cast<double>(n)),
-                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
-    for (int run = 0; run < runs; ++run) {
+    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
+    const std::int64_t n =
+        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
+    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
         serial.run(n);
         trial.distance.ms.push_back(serial.fill_ms);
         trial.select.ms.push_back(serial.select_ms);

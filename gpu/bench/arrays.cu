@@ -3,12 +3,12 @@
 #include "gpu/bench/bench.h"
 
 #include <algorithm>
-#include <span>
 
 #include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
 #include "gpu/distance/expand.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/runtime/device_buffer.h"
 #include "gpu/runtime/image_buffer.h"
 #include "gpu/runtime/pinned_buffer.h"
@@ -21,16 +21,9 @@ namespace {
 
 constexpr int poison = 0xa5;
 
-template <class Strategy>
-const Strategy* find(std::span<const Strategy* const> table, const std::string& name) {
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const Strategy* one) { return one->name == name; });
-    return found != table.end() ? *found : nullptr;
-}
-
 const DistanceKernel* find_distance(const std::string& name) {
-    const DistanceKernel* kernel = find(distance_table(), name);
-    return kernel != nullptr ? kernel : find(rung_table(), name);
+    const DistanceKernel* kernel = find_in(distance_table(), name);
+    return kernel != nullptr ? kernel : find_in(rung_table(), name);
 }
 
 std::size_t free_memory() {
@@ -108,7 +101,7 @@ class GpuBenchArrays : public BenchArrays {
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
-        const Selector* selector = find(selector_table(), name);
+        const Selector* selector = find_in(selector_table(), name);
         if (selector == nullptr) return refused("this build has no selector of this name");
         problem_.k = k;
         if (Refusal refusal = selector->supports(sized(n_query()))) return refused(*refusal);
@@ -239,7 +232,7 @@ class GpuBenchArrays : public BenchArrays {
               "laying out rows");
     }
 
-    /// The most queries at once whose workspace fits; makes that workspace.
+    /// Allocates the workspace for n queries, or for fewer if memory is short; returns their number.
     std::int64_t fitting(std::int64_t n, std::size_t (*bytes_for)(const Problem&)) {
         const std::size_t available = free_memory() / 10 * 9 + workspace_.size();
         while (n > 1 && bytes_for(sized(n)) > available)
@@ -276,13 +269,6 @@ class GpuBenchArrays : public BenchArrays {
 };
 
 }  // namespace
-
-std::vector<std::string> rung_kernels() {
-    std::vector<std::string> names;
-    for (const DistanceKernel* kernel : rung_table())
-        names.emplace_back(kernel->name);
-    return names;
-}
 
 std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
                                           const Rows& query, const Watch& watch) {

@@ -47,10 +47,7 @@ class Runs {
     Trial repeated(std::int64_t n, const TrialOptions& options, Work&& work) {
         Trial trial;
         trial.n_query = n;
-        const double ms = std::max(once(work), 1e-3);
-        const int runs = std::clamp(static_cast<int>(options.budget_ms / ms),
-                                    std::min(TrialOptions::min_runs, options.repeat), options.repeat);
-        for (int run = 0; run < runs; ++run)
+        for (int run = options.runs(once(work)); run > 0; --run)
             trial.ms.push_back(once(work));
         return trial;
     }
