@@ -52,6 +52,10 @@ const Engine* find_engine(std::string_view name, std::span<const Engine> among) 
     return found != among.end() ? &*found : nullptr;
 }
 
+const Engine& first_engine(bool on_gpu, std::span<const Engine> among) {
+    return *std::find_if(among.begin(), among.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
+}
+
 Device cpu_device() {
     return cpu::device();
 }

@@ -30,6 +30,8 @@ struct Engine {
 std::span<const Engine> engines();
 /// Null if no engine of the table has this name.
 const Engine* find_engine(std::string_view name, std::span<const Engine> table = engines());
+/// The fastest engine of this kind.
+const Engine& first_engine(bool on_gpu, std::span<const Engine> table = engines());
 
 /// Names for --distance and --select: those of the GPU pipeline, none in a build without CUDA, and selectors
 /// of the CPU's.
