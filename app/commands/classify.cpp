@@ -1,7 +1,6 @@
 #include <array>
 #include <future>
 #include <optional>
-#include <ostream>
 
 #include "app/cli/values.h"
 #include "app/commands/command.h"
