@@ -27,13 +27,6 @@ constexpr std::int64_t usual_batch = 4096;
 // The limit of --batch: fits in the grid of every kernel.
 constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
-/// The rows of a float buffer that hold n images, without padding columns.
-FloatRows float_view(const PitchedBuffer<float>& buffer, std::int64_t n, std::int64_t dim) {
-    FloatRows view = buffer.first(n);
-    view.cols = dim;
-    return view;
-}
-
 class Classic final : public BatchEngine {
   public:
     /// Takes the training set from `upload`, on its stream.
@@ -54,7 +47,7 @@ class Classic final : public BatchEngine {
         selector.load(problem);
         load_vote();
         upload.timer.time(upload.stream, {.name = "expand", .bytes = (floats ? 5 : 2) * size}, [&] {
-            if (floats) enqueue_expand(bytes, float_view(train_floats_, n_train_, dim_), upload.stream);
+            if (floats) enqueue_expand(bytes, train_floats_.first(n_train_, dim_), upload.stream);
             if (prepared_.size() > 0)
                 distance.prepare(problem, images(train_floats_, bytes), prepared_.d_data(), upload.stream);
         });
@@ -121,7 +114,7 @@ class Classic final : public BatchEngine {
     /// What the kernel reads: `bytes`, or the floats expanded from them.
     Images images(const PitchedBuffer<float>& floats, const ByteRows& bytes) const {
         if (distance_.takes == Pixels::bytes) return {{}, bytes};
-        return {float_view(floats, bytes.n, dim_), {}};
+        return {floats.first(bytes.n, dim_), {}};
     }
 
     std::size_t workspace_bytes(std::int64_t n_query, int k) const {
@@ -131,15 +124,13 @@ class Classic final : public BatchEngine {
 
     /// The number of queries that leaves a tenth of the free memory unused.
     std::int64_t fitting(std::int64_t batch, int k) const {
-        std::size_t free_bytes = 0, all_bytes = 0;
-        check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
         constexpr std::int64_t pitch = 512;  // at most what cudaMallocPitch rounds rows up to
         const std::int64_t images = round_up(4 * n_train_, pitch) + round_up(4 * dim_, pitch);
         const std::int64_t in_flight =
             2 * (ImageBuffer::pitch_of(dim_) + static_cast<std::int64_t>(sizeof(Vote)) +
                  k * static_cast<std::int64_t>(sizeof(Neighbor)));
         const std::int64_t held = matrix_.rows().n * images + static_cast<std::int64_t>(workspace_.size());
-        const std::int64_t budget = (static_cast<std::int64_t>(free_bytes) + held) / 10 * 9;
+        const std::int64_t budget = (static_cast<std::int64_t>(free_memory()) + held) / 10 * 9;
         while (batch > 1 &&
                batch * (images + in_flight) + static_cast<std::int64_t>(workspace_bytes(batch, k)) > budget)
             batch = (batch + 1) / 2;
