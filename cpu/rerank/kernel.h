@@ -1,0 +1,74 @@
+#pragma once
+/// Re-ranking by instruction set: one query against as many candidates as a vector has 16-bit lanes, and the descriptor
+/// of one image. All give what data/rerank defines. Pointers and numbers alone: a function of a shared header that a
+/// kernel's file compiled with its own flags could end up in the whole program.
+
+#include <cstdint>
+
+namespace knn::cpu {
+
+/// Sizes of the arrays below. A border of zeros surrounds the planes and the cells, so that displacements and contexts
+/// read outside of the image.
+struct RerankShape {
+    std::int32_t rows, cols, step, window, context;
+    std::int32_t grid_rows, grid_cols;  ///< ⌈rows / step⌉, ⌈cols / step⌉
+    std::int32_t border;                ///< of a plane: context + ⌈window / step⌉
+    std::int32_t cell_rows, cell_cols;  ///< border 1
+};
+
+/// A descriptor's parts; null: without.
+struct DescriptorParts {
+    const std::uint8_t* gradients;
+    const std::uint8_t* cells;
+};
+
+/// The query's descriptor, each 16-bit unit twice in 32 bits, which is the fastest to broadcast.
+struct RerankQuery {
+    const std::uint32_t* gradients;   ///< plane (0, 0): (grid_rows + 2 · context) × (grid_cols + 2 · context)
+    const std::uint32_t* cells;       ///< cell_rows × cell_cols × 4, bins multiplied by 2
+    const std::uint16_t* cell_terms;  ///< cell_rows × cell_cols: Σ h²
+};
+
+/// The candidates' descriptors, `lanes` units of 16 bits after one another, and memory for sums. Aligned to 64 bytes.
+struct RerankLanes {
+    std::uint16_t* planes;      ///< step² × (grid_rows + 2 · border) × (grid_cols + 2 · border) × lanes
+    std::uint16_t* cells;       ///< (cell_rows + 2) × (cell_cols + 2) × 4 × lanes
+    std::uint16_t* cell_terms;  ///< (cell_rows + 2) × (cell_cols + 2) × lanes: Σ h²
+    std::uint16_t* least;       ///< grid_rows × grid_cols × lanes
+    std::uint16_t* squares;     ///< 2 · context + 1 rows of (grid_cols + 2 · context) × lanes
+};
+
+/// Memory for the descriptor of one image; stride: cols + 2.
+struct DescribeWork {
+    std::int16_t* padded;   ///< (rows + 2) × stride, zeros around the image
+    std::int16_t *gx, *gy;  ///< stride: the gradients of a row
+    std::int8_t* levels;    ///< (rows + 1) × stride × 2; zeros in the last row and from column cols on
+    std::int8_t* boxes;     ///< stride × 2: the sums of a row of levels
+    std::uint16_t* shares;  ///< rows × 8 × stride
+    std::uint16_t* column;  ///< stride + 8: shares of one direction summed down the columns, zeros at both ends
+    std::uint8_t* values;   ///< stride
+};
+
+struct RerankKernel {
+    const char* name;
+    int lanes;
+    /// Writes `lanes` candidates side by side.
+    void (*pack)(const RerankShape& shape, const DescriptorParts* candidates, const RerankLanes& to);
+    /// Adds the distances to scores[lanes].
+    void (*distortion)(const RerankShape& shape, const RerankQuery& query, const RerankLanes& candidates,
+                       std::uint32_t* scores);
+    /// Adds factor times the distances.
+    void (*cells)(const RerankShape& shape, const RerankQuery& query, const RerankLanes& candidates,
+                  std::uint32_t factor, std::uint32_t* scores);
+    /// The two parts of a descriptor, of an image without its slant.
+    void (*describe_gradients)(const RerankShape& shape, const std::uint8_t* image, const DescribeWork& work,
+                               std::uint8_t* to);
+    void (*describe_cells)(const RerankShape& shape, const std::uint8_t* image, const DescribeWork& work,
+                           std::uint8_t* to);
+};
+extern const RerankKernel rerank_plain, rerank_avx2, rerank_avx512;
+
+/// The one for the instruction set of a search. Throws UsageError (bad MNIST_KNN_ISA).
+const RerankKernel& chosen_rerank_kernel();
+
+}  // namespace knn::cpu

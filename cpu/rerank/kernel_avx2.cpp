@@ -1,0 +1,34 @@
+#include <immintrin.h>
+
+#include "cpu/rerank/lanes.h"
+
+namespace knn::cpu {
+
+namespace {
+
+struct Avx2 {
+    static constexpr int lanes = 16;
+    using Lanes [[gnu::vector_size(32)]] = std::uint16_t;
+    using Words [[gnu::vector_size(32)]] = std::uint32_t;
+
+    static __m256i raw(Lanes a) { return reinterpret_cast<__m256i>(a); }
+    static Lanes squares(Lanes a, Lanes b) {
+        const __m256i size = _mm256_abs_epi8(_mm256_sub_epi8(raw(a), raw(b)));
+        return reinterpret_cast<Lanes>(_mm256_maddubs_epi16(size, size));
+    }
+    static Lanes dot(Lanes h, Lanes g) {
+        return reinterpret_cast<Lanes>(_mm256_maddubs_epi16(raw(h), raw(g)));
+    }
+    static Lanes min(Lanes a, Lanes b) {
+        return reinterpret_cast<Lanes>(_mm256_min_epu16(raw(a), raw(b)));
+    }
+    static Lanes signed_min(Lanes a, Lanes b) {
+        return reinterpret_cast<Lanes>(_mm256_min_epi16(raw(a), raw(b)));
+    }
+};
+
+}  // namespace
+
+constinit const RerankKernel rerank_avx2 = rerank_kernel<Avx2>("avx2");
+
+}  // namespace knn::cpu

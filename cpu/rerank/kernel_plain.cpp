@@ -1,0 +1,34 @@
+#include "cpu/rerank/lanes.h"
+
+namespace knn::cpu {
+
+namespace {
+
+/// Vectors of 16 bytes, which every compiler makes of what the processor has. Units are read as numbers, so byte order
+/// does not matter: x is the low byte of a little-endian unit.
+struct Plain {
+    static constexpr int lanes = 8;
+    using Lanes [[gnu::vector_size(16)]] = std::uint16_t;
+    using Words [[gnu::vector_size(16)]] = std::uint32_t;
+    using Signed [[gnu::vector_size(16)]] = std::int16_t;
+
+    static Signed low(Lanes a) { return reinterpret_cast<Signed>(a << 8) >> 8; }
+    static Signed high(Lanes a) { return reinterpret_cast<Signed>(a) >> 8; }
+    static Lanes squares(Lanes a, Lanes b) {
+        const Signed x = low(a) - low(b), y = high(a) - high(b);
+        return reinterpret_cast<Lanes>(x * x + y * y);
+    }
+    static Lanes dot(Lanes h, Lanes g) {
+        return reinterpret_cast<Lanes>(low(h) * low(g) + high(h) * high(g));
+    }
+    static Lanes min(Lanes a, Lanes b) { return a < b ? a : b; }
+    static Lanes signed_min(Lanes a, Lanes b) {
+        return reinterpret_cast<Signed>(a) < reinterpret_cast<Signed>(b) ? a : b;
+    }
+};
+
+}  // namespace
+
+constinit const RerankKernel rerank_plain = rerank_kernel<Plain>("plain");
+
+}  // namespace knn::cpu

@@ -1,0 +1,250 @@
+#pragma once
+/// The body of the re-ranking kernels: included by one file per instruction set, which gives `Set`:
+///   lanes                      candidates
+///   Lanes                      a vector of `lanes` unsigned 16-bit numbers
+///   Words                      the same bits as half as many 32-bit numbers
+///   squares(a, b)              (a.x - b.x)² + (a.y - b.y)² of pairs of signed bytes
+///   dot(h, g)                  h.x · g.x + h.y · g.y of pairs, h unsigned, g signed bytes
+///   min(a, b), signed_min(a, b)
+/// The other operations are those of the compiler's vectors, which it has on every processor.
+
+#include <cstring>
+
+#include "cpu/rerank/describe_rows.h"
+#include "cpu/rerank/kernel.h"
+
+namespace knn::cpu {
+namespace {
+
+template <class Set>
+struct RerankBody {
+    using Lanes = typename Set::Lanes;
+    using Words = typename Set::Words;
+    static constexpr int lanes = Set::lanes;
+
+    static Lanes load(const std::uint16_t* from) { return *reinterpret_cast<const Lanes*>(from); }
+    static void store(std::uint16_t* to, Lanes value) { *reinterpret_cast<Lanes*>(to) = value; }
+    static Lanes broadcast(const std::uint32_t* from) { return reinterpret_cast<Lanes>(Words{} + *from); }
+
+    // --- candidates side by side ---
+
+    using Eight [[gnu::vector_size(16)]] = std::uint16_t;
+    static Eight load_eight(const std::uint8_t* from) {
+        Eight eight;
+        std::memcpy(&eight, from, sizeof eight);
+        return eight;
+    }
+    /// Units first .. first + 7 of eight candidates.
+    static void transpose_eight(const std::uint8_t* const* rows, std::int64_t first, std::uint16_t* to) {
+        Eight a[8], b[8];
+        for (int i = 0; i < 8; ++i)
+            a[i] = load_eight(rows[i] + 2 * first);
+        for (int i = 0; i < 4; ++i) {
+            b[2 * i] = __builtin_shufflevector(a[i], a[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        for (int i = 0; i < 4; ++i) {
+            a[2 * i] = __builtin_shufflevector(b[i], b[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            a[2 * i + 1] = __builtin_shufflevector(b[i], b[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        for (int i = 0; i < 4; ++i) {
+            b[2 * i] = __builtin_shufflevector(a[i], a[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        for (int i = 0; i < 8; ++i)
+            std::memcpy(to + i * lanes, &b[i], sizeof b[i]);
+    }
+    /// `count` units of each candidate from unit `first` on. A rest of less than 8 overlaps what was written before.
+    static void transpose(const std::uint8_t* const* rows, std::int64_t first, int count,
+                          std::uint16_t* to) {
+        for (int lane = 0; lane < lanes; lane += 8) {
+            if (count < 8) {
+                for (int i = 0; i < count; ++i)
+                    for (int l = lane; l < lane + 8; ++l)
+                        std::memcpy(to + i * lanes + l, rows[l] + 2 * (first + i), 2);
+                continue;
+            }
+            for (int i = 0; i < count; i += 8) {
+                const int at = i < count - 8 ? i : count - 8;
+                transpose_eight(rows + lane, first + at, to + at * lanes + lane);
+            }
+        }
+    }
+    static void pack_planes(const RerankShape& shape, const std::uint8_t* const* rows,
+                            std::uint16_t* to) {
+        const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
+        std::int64_t first = 0;
+        for (int a = 0; a < shape.step; ++a)
+            for (int b = 0; b < shape.step; ++b) {
+                const int cols = (shape.cols - b + shape.step - 1) / shape.step;
+                std::uint16_t* row = to + shape.border * (stride + lanes);
+                for (int y = a; y < shape.rows; y += shape.step) {
+                    transpose(rows, first, cols, row);
+                    first += cols;
+                    row += stride;
+                }
+                to += (shape.grid_rows + 2 * shape.border) * stride;
+            }
+    }
+    static void pack_cells(const RerankShape& shape, const std::uint8_t* const* rows, std::uint16_t* to,
+                           std::uint16_t* terms) {
+        for (int r = 0; r < shape.cell_rows; ++r) {
+            const std::int64_t at = std::int64_t{r + 1} * (shape.cell_cols + 2) + 1;
+            transpose(rows, std::int64_t{r} * shape.cell_cols * 4, shape.cell_cols * 4, to + at * 4 * lanes);
+            for (int c = 0; c < shape.cell_cols; ++c) {
+                const std::uint16_t* cell = to + (at + c) * 4 * lanes;
+                Lanes sum{};
+                for (int i = 0; i < 4; ++i) {
+                    const Lanes pair = load(cell + i * lanes);
+                    sum += Set::dot(pair, pair);
+                }
+                store(terms + (at + c) * lanes, sum);
+            }
+        }
+    }
+    static void pack(const RerankShape& shape, const DescriptorParts* candidates, const RerankLanes& to) {
+        const std::uint8_t* rows[lanes];
+        if (candidates[0].gradients != nullptr) {
+            for (int i = 0; i < lanes; ++i)
+                rows[i] = candidates[i].gradients;
+            pack_planes(shape, rows, to.planes);
+        }
+        if (candidates[0].cells != nullptr) {
+            for (int i = 0; i < lanes; ++i)
+                rows[i] = candidates[i].cells;
+            pack_cells(shape, rows, to.cells, to.cell_terms);
+        }
+    }
+
+    // --- distances ---
+
+    /// Sums of 16-bit lanes in 32 bits.
+    struct Totals {
+        Words even{}, odd{};
+        void add(Lanes value) {
+            const Words pairs = reinterpret_cast<Words>(value);
+            even += pairs & 0xffff;
+            odd += pairs >> 16;
+        }
+        void add_to(std::uint32_t factor, std::uint32_t* scores) const {
+            for (int i = 0; i < lanes / 2; ++i) {
+                scores[2 * i] += factor * even[i];
+                scores[2 * i + 1] += factor * odd[i];
+            }
+        }
+    };
+
+    /// One displacement: `candidate` is the vector of the plane that meets the context's first point. The sums over
+    /// contexts, first down the columns, then along the rows.
+    template <int context>
+    static void displace(const RerankShape& shape, const std::uint32_t* query,
+                         const std::uint16_t* candidate, const RerankLanes& work) {
+        constexpr int span = 2 * context + 1;
+        const int width = shape.grid_cols + 2 * context;
+        const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
+        std::uint16_t* ring[span];
+        for (int i = 0; i < span; ++i)
+            ring[i] = work.squares + std::int64_t{i} * width * lanes;
+        for (int y = 0; y < shape.grid_rows + 2 * context; ++y) {
+            const std::uint32_t* a = query + std::int64_t{y} * width;
+            const std::uint16_t* b = candidate + y * stride;
+            std::uint16_t* newest = ring[span - 1];
+            if (y < 2 * context) {
+                for (int x = 0; x < width; ++x)
+                    store(newest + x * lanes, Set::squares(broadcast(a + x), load(b + x * lanes)));
+            } else {
+                std::uint16_t* least = work.least + std::int64_t{y - 2 * context} * shape.grid_cols * lanes;
+                Lanes columns[span];
+                for (int x = 0; x < width; ++x) {
+                    const Lanes square = Set::squares(broadcast(a + x), load(b + x * lanes));
+                    if (context > 0) store(newest + x * lanes, square);
+                    Lanes column = square;
+                    for (int i = 0; i < span - 1; ++i)
+                        column += load(ring[i] + x * lanes);
+                    for (int i = 0; i < span - 1; ++i)
+                        columns[i] = columns[i + 1];
+                    columns[span - 1] = column;
+                    if (x < 2 * context) continue;
+                    Lanes sum = columns[0];
+                    for (int i = 1; i < span; ++i)
+                        sum += columns[i];
+                    std::uint16_t* to = least + (x - 2 * context) * lanes;
+                    store(to, Set::min(load(to), sum));
+                }
+            }
+            std::uint16_t* const oldest = ring[0];
+            for (int i = 0; i < span - 1; ++i)
+                ring[i] = ring[i + 1];
+            ring[span - 1] = oldest;
+        }
+    }
+    static void displace(const RerankShape& shape, const std::uint32_t* query,
+                         const std::uint16_t* candidate, const RerankLanes& work) {
+        if (shape.context == 0) return displace<0>(shape, query, candidate, work);
+        if (shape.context == 1) return displace<1>(shape, query, candidate, work);
+        displace<2>(shape, query, candidate, work);
+    }
+
+    static void distortion(const RerankShape& shape, const RerankQuery& query, const RerankLanes& work,
+                           std::uint32_t* scores) {
+        const std::int64_t points = std::int64_t{shape.grid_rows} * shape.grid_cols;
+        std::memset(work.least, 0xff, static_cast<std::size_t>(points) * sizeof(Lanes));
+        const std::int64_t width = shape.grid_cols + 2 * shape.border;
+        const std::int64_t plane = (shape.grid_rows + 2 * shape.border) * width;
+        const int s = shape.step, w = shape.window, far = shape.border - shape.context;
+        // Plane by plane, each of which fits in the cache: positions (w + d) mod s of a window of 2 w + 1.
+        for (int a = 0; a < s; ++a)
+            for (int b = 0; b < s; ++b)
+                for (int dy = -w; dy <= w; ++dy)
+                    for (int dx = -w; dx <= w; ++dx) {
+                        if ((dy + s * w) % s != a || (dx + s * w) % s != b) continue;
+                        const std::int64_t row = far + (dy - a) / s, col = far + (dx - b) / s;
+                        displace(shape, query.gradients,
+                                 work.planes + ((a * s + b) * plane + row * width + col) * lanes, work);
+                    }
+        Totals totals;
+        for (std::int64_t i = 0; i < points; ++i)
+            totals.add(load(work.least + i * lanes));
+        totals.add_to(1, scores);
+    }
+
+    /// The least Σ (h_q - h_c)² - Σ h_q² of the cells around one; `candidate`, `terms`: of the first of the nine.
+    static Lanes best_cell(const std::uint32_t* query, const std::uint16_t* candidate,
+                           const std::uint16_t* terms, std::int64_t width) {
+        const Lanes q0 = broadcast(query), q1 = broadcast(query + 1), q2 = broadcast(query + 2),
+                    q3 = broadcast(query + 3);
+        Lanes least{};
+        for (int i = 0; i < 9; ++i) {
+            const std::int64_t at = i / 3 * width + i % 3;
+            const std::uint16_t* cell = candidate + at * 4 * lanes;
+            const Lanes dot = (Set::dot(load(cell), q0) + Set::dot(load(cell + lanes), q1)) +
+                              (Set::dot(load(cell + 2 * lanes), q2) + Set::dot(load(cell + 3 * lanes), q3));
+            const Lanes rest = load(terms + at * lanes) - dot;
+            least = i == 0 ? rest : Set::signed_min(least, rest);
+        }
+        return least;
+    }
+
+    static void cells(const RerankShape& shape, const RerankQuery& query, const RerankLanes& work,
+                      std::uint32_t factor, std::uint32_t* scores) {
+        const std::int64_t width = shape.cell_cols + 2;
+        Totals totals;
+        for (std::int64_t r = 0; r < shape.cell_rows; ++r)
+            for (std::int64_t c = 0; c < shape.cell_cols; ++c) {
+                const std::int64_t at = r * shape.cell_cols + c, first = r * width + c;
+                const Lanes least = best_cell(query.cells + at * 4, work.cells + first * 4 * lanes,
+                                              work.cell_terms + first * lanes, width);
+                totals.add(least + query.cell_terms[at]);
+            }
+        totals.add_to(factor, scores);
+    }
+};
+
+template <class Set>
+constexpr RerankKernel rerank_kernel(const char* name) {
+    using Body = RerankBody<Set>;
+    return {name, Set::lanes, Body::pack, Body::distortion, Body::cells, gradients_of_image, cells_of_image};
+}
+
+}  // namespace
+}  // namespace knn::cpu

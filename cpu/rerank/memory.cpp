@@ -1,0 +1,106 @@
+#include "cpu/rerank/memory.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "data/core/round_up.h"
+
+namespace knn::cpu {
+
+namespace {
+
+template <class T>
+Aligned<T> zeros(std::int64_t size) {
+    Aligned<T> array(static_cast<std::size_t>(size));
+    std::fill_n(array.data(), size, T{0});
+    return array;
+}
+
+/// Two bytes of a descriptor in each half of 32 bits.
+std::uint32_t twice(const std::uint8_t* pair) {
+    std::uint16_t unit;
+    std::memcpy(&unit, pair, sizeof unit);
+    return unit | std::uint32_t{unit} << 16;
+}
+
+}  // namespace
+
+RerankShape rerank_shape(const Rerank& rerank, const DescriptorLayout& layout) {
+    const int step = layout.step;
+    return {.rows = layout.image.rows,
+            .cols = layout.image.cols,
+            .step = step,
+            .window = rerank.window,
+            .context = rerank.context,
+            .grid_rows = layout.plane_rows(0),
+            .grid_cols = layout.plane_cols(0),
+            .border = rerank.context + static_cast<int>(divide_up(rerank.window, step)),
+            .cell_rows = layout.cell_rows(),
+            .cell_cols = layout.cell_cols()};
+}
+
+RerankMemory::RerankMemory(const RerankShape& shape, const DescriptorLayout& layout, int lanes) {
+    const std::int64_t cells = std::int64_t{shape.cell_rows} * shape.cell_cols;
+    const std::int64_t padded_cells = std::int64_t{shape.cell_rows + 2} * (shape.cell_cols + 2);
+    if (layout.has_gradients) {
+        const std::int64_t height = shape.grid_rows + 2 * shape.context;
+        const std::int64_t width = shape.grid_cols + 2 * shape.context;
+        const std::int64_t plane =
+            std::int64_t{shape.grid_rows + 2 * shape.border} * (shape.grid_cols + 2 * shape.border);
+        gradients_ = zeros<std::uint32_t>(height * width);
+        planes_ = zeros<std::uint16_t>(shape.step * shape.step * plane * lanes);
+        least_ = zeros<std::uint16_t>(std::int64_t{shape.grid_rows} * shape.grid_cols * lanes);
+        squares_ = zeros<std::uint16_t>((2 * shape.context + 1) * width * lanes);
+    }
+    if (layout.has_cells) {
+        cells_ = zeros<std::uint32_t>(4 * cells);
+        terms_ = zeros<std::uint16_t>(cells);
+        packed_cells_ = zeros<std::uint16_t>(4 * padded_cells * lanes);
+        packed_terms_ = zeros<std::uint16_t>(padded_cells * lanes);
+    }
+    query_ = {gradients_.data(), cells_.data(), terms_.data()};
+    work_ = {planes_.data(), packed_cells_.data(), packed_terms_.data(), least_.data(), squares_.data()};
+}
+
+void RerankMemory::set_query(const RerankShape& shape, const DescriptorLayout& layout,
+                             const std::uint8_t* descriptor) {
+    if (layout.has_gradients) {
+        const std::int64_t width = shape.grid_cols + 2 * shape.context;
+        for (int row = 0; row < shape.grid_rows; ++row)
+            for (int col = 0; col < shape.grid_cols; ++col)
+                gradients_[static_cast<std::size_t>((row + shape.context) * width + col + shape.context)] =
+                    twice(descriptor + 2 * (std::int64_t{row} * shape.grid_cols + col));
+    }
+    if (!layout.has_cells) return;
+    const std::uint8_t* cell = descriptor + layout.gradient_bytes();
+    const std::size_t cells = static_cast<std::size_t>(layout.cell_bytes() / cell_bins);
+    for (std::size_t i = 0; i < cells; ++i, cell += cell_bins) {
+        std::uint32_t sum = 0;
+        for (std::size_t bin = 0; bin < cell_bins; bin += 2) {
+            const std::uint8_t doubled[] = {static_cast<std::uint8_t>(2 * cell[bin]),
+                                            static_cast<std::uint8_t>(2 * cell[bin + 1])};
+            cells_[4 * i + bin / 2] = twice(doubled);
+            sum += static_cast<std::uint32_t>(cell[bin] * cell[bin] + cell[bin + 1] * cell[bin + 1]);
+        }
+        terms_[i] = static_cast<std::uint16_t>(sum);
+    }
+}
+
+DescribeMemory::DescribeMemory(const RerankShape& shape) {
+    const auto stride = static_cast<std::size_t>(shape.cols + 2), rows = static_cast<std::size_t>(shape.rows);
+    padded_.resize((rows + 2) * stride);
+    gradients_.resize(2 * stride);
+    levels_.resize(2 * (rows + 2) * stride);
+    shares_.resize(rows * 8 * stride + stride + 8);
+    values_.resize(stride);
+    work_ = {.padded = padded_.data(),
+             .gx = gradients_.data(),
+             .gy = gradients_.data() + stride,
+             .levels = levels_.data(),
+             .boxes = levels_.data() + 2 * (rows + 1) * stride,
+             .shares = shares_.data(),
+             .column = shares_.data() + rows * 8 * stride,
+             .values = values_.data()};
+}
+
+}  // namespace knn::cpu

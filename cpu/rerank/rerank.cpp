@@ -1,0 +1,170 @@
+#include "cpu/rerank/rerank.h"
+
+#include <algorithm>
+#include <new>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "cpu/kernels/kernels.h"
+#include "cpu/rerank/kernel.h"
+#include "cpu/rerank/memory.h"
+#include "cpu/search.h"
+#include "cpu/threads.h"
+#include "cpu/transform/transform.h"
+#include "data/core/round_up.h"
+#include "data/rerank/density.h"
+#include "data/rerank/distance.h"
+
+namespace knn::cpu {
+
+namespace {
+
+constexpr std::int64_t images_at_once = 64, queries_at_once = 8;
+
+/// A team for `count` rows in pieces of `piece`.
+int team_size(int threads, std::int64_t count, std::int64_t piece) {
+    const int wanted = threads > 0 ? threads : available_threads();
+    return static_cast<int>(std::clamp<std::int64_t>(divide_up(count, piece), 1, wanted));
+}
+
+DataError out_of_memory(std::int64_t images) {
+    return DataError("memory: re-ranking of " + std::to_string(images) +
+                     " images ran out of it; expected more, or fewer images");
+}
+
+/// One part of each descriptor; `to`: of the first image.
+void describe_part(const DescriptorLayout& layout, const Rerank& rerank,
+                   decltype(RerankKernel::describe_cells) part, double slant, const Rows& images,
+                   std::uint8_t* to, int threads, const std::atomic<bool>* stop) {
+    FittedTransform deskew{.spec = {}, .image = layout.image, .steps = {}};
+    append_step(deskew, {TransformKind::deskew, slant});
+    const std::vector<std::uint8_t> straight = features(deskew, images, threads, stop);
+    const RerankShape shape = rerank_shape(rerank, layout);
+    Watch watch;
+    watch.stop = stop;
+    Team team(team_size(threads, images.count, images_at_once), watch, images.count, 1);
+    std::vector<std::optional<DescribeMemory>> memories(static_cast<std::size_t>(team.threads()));
+    team.run_pieces(images.count, images_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
+        std::optional<DescribeMemory>& memory = memories[static_cast<std::size_t>(thread)];
+        if (!memory) memory.emplace(shape);
+        for (std::int64_t i = first; i < last; ++i)
+            part(shape, straight.data() + i * images.dim, memory->work(), to + i * layout.bytes());
+    });
+}
+
+/// One query after another, on one thread.
+class Worker {
+  public:
+    Worker(const Rerank& rerank, const Descriptors& queries, const Descriptors& train,
+           std::span<const std::uint32_t> density)
+        : rerank_(rerank),
+          queries_(queries),
+          train_(train),
+          density_(density),
+          kernel_(chosen_rerank_kernel()),
+          shape_(rerank_shape(rerank, train.layout)),
+          memory_(shape_, train.layout, kernel_.lanes),
+          parts_(static_cast<std::size_t>(kernel_.lanes)),
+          scores_(static_cast<std::size_t>(kernel_.lanes)) {}
+
+    void run(std::int64_t query, std::span<const Neighbor> candidates, std::span<Neighbor> nearest) {
+        memory_.set_query(shape_, queries_.layout, queries_.row(query));
+        row_.assign(candidates.begin(), candidates.end());
+        const auto lanes = static_cast<std::size_t>(kernel_.lanes);
+        for (std::size_t first = 0; first < row_.size(); first += lanes)
+            score(std::span(row_).subspan(first, std::min(lanes, row_.size() - first)));
+        const auto end = row_.begin() + static_cast<std::ptrdiff_t>(nearest.size());
+        std::partial_sort(row_.begin(), end, row_.end());
+        std::copy(row_.begin(), end, nearest.begin());
+    }
+
+  private:
+    /// Replaces the distances of at most `lanes` candidates.
+    void score(std::span<Neighbor> some) {
+        const DescriptorLayout& layout = train_.layout;
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            // Lanes without a candidate repeat the last one.
+            const std::uint8_t* row = train_.row(some[std::min(i, some.size() - 1)].index);
+            parts_[i] = {layout.has_gradients ? row : nullptr,
+                         layout.has_cells ? row + layout.gradient_bytes() : nullptr};
+        }
+        kernel_.pack(shape_, parts_.data(), memory_.lanes());
+        std::fill(scores_.begin(), scores_.end(), 0);
+        if (layout.has_gradients)
+            kernel_.distortion(shape_, memory_.query(), memory_.lanes(), scores_.data());
+        if (layout.has_cells)
+            kernel_.cells(shape_, memory_.query(), memory_.lanes(),
+                          rerank_.kind == Reranker::both ? cell_factor : 1, scores_.data());
+        for (std::size_t i = 0; i < some.size(); ++i)
+            some[i].distance =
+                density_.empty() ? scores_[i] : scaled_by_density(scores_[i], density_[some[i].index]);
+    }
+
+    const Rerank& rerank_;
+    const Descriptors &queries_, &train_;
+    std::span<const std::uint32_t> density_;
+    const RerankKernel& kernel_;
+    RerankShape shape_;
+    RerankMemory memory_;
+    std::vector<DescriptorParts> parts_;
+    std::vector<std::uint32_t> scores_;
+    std::vector<Neighbor> row_;
+};
+
+}  // namespace
+
+const RerankKernel& chosen_rerank_kernel() {
+#if defined(__x86_64__)
+    const std::string name = instruction_set();
+    if (name == "amx" || name == "avx512vnni") return rerank_avx512;
+    if (name == "avxvnni" || name == "avx2") return rerank_avx2;
+#endif
+    return rerank_plain;
+}
+
+Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads,
+                     const std::atomic<bool>* stop) {
+    Descriptors all{DescriptorLayout(shape, rerank), {}};
+    const std::int64_t bytes = all.layout.bytes();
+    try {
+        all.bytes.resize(static_cast<std::size_t>(images.count * bytes));
+    } catch (const std::bad_alloc&) {
+        throw out_of_memory(images.count);
+    }
+    const RerankKernel& kernel = chosen_rerank_kernel();
+    if (all.layout.has_gradients)
+        describe_part(all.layout, rerank, kernel.describe_gradients, gradients_slant_part, images,
+                      all.bytes.data(), threads, stop);
+    if (all.layout.has_cells)
+        describe_part(all.layout, rerank, kernel.describe_cells, cells_slant_part, images,
+                      all.bytes.data() + all.layout.gradient_bytes(), threads, stop);
+    return all;
+}
+
+Neighbors rerank(const Rerank& rerank, const Neighbors& candidates, const Descriptors& queries,
+                 const Descriptors& train, std::span<const std::uint32_t> density, int k, int threads,
+                 const Watch& watch) {
+    if (k < 1 || k > candidates.k)
+        throw std::invalid_argument("k = " + std::to_string(k) + " of " + std::to_string(candidates.k) +
+                                    " candidates");
+    try {
+        Neighbors nearest(candidates.n_query, k);
+        Team team(team_size(threads, candidates.n_query, queries_at_once), watch, candidates.n_query, 1);
+        std::vector<std::optional<Worker>> workers(static_cast<std::size_t>(team.threads()));
+        team.run_pieces(candidates.n_query, queries_at_once,
+                        [&](int thread, std::int64_t first, std::int64_t last) {
+                            std::optional<Worker>& worker = workers[static_cast<std::size_t>(thread)];
+                            if (!worker) worker.emplace(rerank, queries, train, density);
+                            for (std::int64_t q = first; q < last; ++q)
+                                worker->run(q, candidates.row(q), nearest.row(q));
+                            team.advance(thread, last - first);
+                        });
+        return nearest;
+    } catch (const std::bad_alloc&) {
+        throw out_of_memory(candidates.n_query);
+    }
+}
+
+}  // namespace knn::cpu

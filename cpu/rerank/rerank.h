@@ -1,0 +1,27 @@
+#pragma once
+/// Re-ranking on the host: the bytes and the order that data/rerank defines, whatever the instruction set and the number
+/// of threads.
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "data/core/neighbors.h"
+#include "data/core/searcher.h"
+#include "data/rerank/descriptor.h"
+
+namespace knn::cpu {
+
+/// The descriptor of each image, deskewed first. threads: 0: all. Throws DataError (not enough memory), Interrupted,
+/// UsageError (bad MNIST_KNN_ISA).
+Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads = 0,
+                     const std::atomic<bool>* stop = nullptr);
+
+/// The k nearest of each query's candidates by (distance, index), 1 <= k <= candidates.k. Descriptors: of the queries
+/// and of the training images, made for `rerank`. `density`: density_factors of the training images, or none: distances
+/// are not divided. Throws like describe.
+Neighbors rerank(const Rerank& rerank, const Neighbors& candidates, const Descriptors& queries,
+                 const Descriptors& train, std::span<const std::uint32_t> density, int k, int threads = 0,
+                 const Watch& watch = {});
+
+}  // namespace knn::cpu

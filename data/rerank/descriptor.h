@@ -1,0 +1,124 @@
+#pragma once
+/// What re-ranking computes once for each image, in integers: a descriptor of bytes.
+///
+/// Two parts, each there if the re-ranker needs it. Each is made of the Sobel gradients (gx, gy), with background outside,
+/// of the image with a part of its slant sheared out (data/transform/deskew.h): two different parts, because two
+/// distances that err on different images are better together.
+///
+/// 1. Gradients, for `distortion`, gradients_slant_part of the slant out: n = (level(gx), level(gy)), where with d = ⌊√(gx² + gy²)⌋ + 204
+///
+///      level(g) = sign(g) · ⌊(2 · 5 |g| + d) / 2d⌋,   which is 5 g / (|g| + 0.1) rounded, for pixels in 0..1,
+///
+///    and p(x, y) = Σ n over the pixels x .. x + step - 1, y .. y + step - 1 of the image. rows × cols pairs of signed
+///    bytes (x, y), in step² planes: plane (a, b) has p(step · j + b, step · i + a), row i, column j.
+///    |n|² <= 25, so |p|² <= 400 for step 2.
+///
+/// 2. Cells, for `cells`, cells_slant_part of the slant out: histograms of 8 directions of 45°, one for each 2 × 2 pixels. A gradient is the sum of an axis
+///    and a diagonal: with a = max(|gx|, |gy|) and b = min(|gx|, |gy|), its axis gets a - b, its diagonal
+///    ⌊181 b / 128⌋ (√2 b). Direction i is at 45° · i, from x to y. Cell (c, r), direction i:
+///
+///      min(63, ⌊√⌊s / 2^cell_shift⌋⌋),  s = Σ weight[x - 2c + 2] · weight[y - 2r + 2] · share_i(x, y)
+///
+///    over x = 2c - 2 .. 2c + 3, y = 2r - 2 .. 2r + 3 inside of the image, with the binomial weights 1 5 10 10 5 1.
+///    ⌈rows / 2⌉ × ⌈cols / 2⌉ × 8 bytes. Sums are below 2²¹.
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "data/rerank/rerank.h"
+#include "data/transform/rounding.h"
+
+namespace knn {
+
+inline constexpr double gradients_slant_part = 0.75, cells_slant_part = 0.5;
+inline constexpr int gradient_levels = 5, gradient_offset = 204;
+inline constexpr int cell_pixels = 2, cell_bins = 8, cell_taps = 6, cell_limit = 63, cell_shift = 8;
+inline constexpr std::int32_t cell_weights[cell_taps] = {1, 5, 10, 10, 5, 1};
+
+/// Where the parts of a descriptor are.
+struct DescriptorLayout {
+    ImageShape image;
+    int step = 2;
+    bool has_gradients = false, has_cells = false;
+
+    DescriptorLayout() = default;
+    DescriptorLayout(ImageShape image_, const Rerank& rerank)
+        : image(image_),
+          step(rerank.step),
+          has_gradients(rerank.has_gradients()),
+          has_cells(rerank.has_cells()) {}
+
+    /// Of the planes with first row or column `phase`.
+    int plane_rows(int phase) const { return (image.rows - phase + step - 1) / step; }
+    int plane_cols(int phase) const { return (image.cols - phase + step - 1) / step; }
+    /// Offset of plane (a, b) in pairs.
+    std::int64_t plane(int a, int b) const {
+        std::int64_t offset = 0;
+        for (int row = 0; row < a; ++row)
+            offset += std::int64_t{plane_rows(row)} * image.cols;
+        for (int col = 0; col < b; ++col)
+            offset += std::int64_t{plane_rows(a)} * plane_cols(col);
+        return offset;
+    }
+    int cell_rows() const { return (image.rows + cell_pixels - 1) / cell_pixels; }
+    int cell_cols() const { return (image.cols + cell_pixels - 1) / cell_pixels; }
+    std::int64_t gradient_bytes() const { return has_gradients ? 2 * image.dim() : 0; }
+    std::int64_t cell_bytes() const {
+        return has_cells ? std::int64_t{cell_rows()} * cell_cols() * cell_bins : 0;
+    }
+    /// The gradients come first.
+    std::int64_t bytes() const { return gradient_bytes() + cell_bytes(); }
+    friend bool operator==(const DescriptorLayout&, const DescriptorLayout&) = default;
+};
+
+/// The descriptors of some images, one after another.
+struct Descriptors {
+    DescriptorLayout layout;
+    std::vector<std::uint8_t> bytes;  ///< count × layout.bytes()
+
+    const std::uint8_t* row(std::int64_t i) const { return bytes.data() + i * layout.bytes(); }
+    std::int64_t count() const {
+        return layout.bytes() > 0 ? static_cast<std::int64_t>(bytes.size()) / layout.bytes() : 0;
+    }
+};
+
+/// ⌊√n⌋ for 0 <= n < 2²²: the nearest float of the root is below the next integer, because √(k² - 1) is at least
+/// 2⁻¹² below k <= 2¹¹, and floats there are at most 2⁻¹³ apart.
+KNN_HOST_DEVICE inline int integer_root(int n) {
+    return static_cast<int>(std::sqrt(static_cast<float>(n)));
+}
+KNN_HOST_DEVICE inline int gradient_divisor(int gx, int gy) {
+    return integer_root(gx * gx + gy * gy) + gradient_offset;
+}
+KNN_HOST_DEVICE inline int gradient_level(int g, int divisor) {
+    const int size = (2 * gradient_levels * (g < 0 ? -g : g) + divisor) / (2 * divisor);
+    return g < 0 ? -size : size;
+}
+
+/// The share of direction 0..7 in a gradient.
+KNN_HOST_DEVICE inline int direction_share(int direction, int gx, int gy) {
+    // Turned back by multiples of 90°, the direction is 0 or 1.
+    for (int turns = direction / 2; turns > 0; --turns) {
+        const int x = gx;
+        gx = gy;
+        gy = -x;
+    }
+    if (direction % 2 == 0) {
+        const int rest = gx - (gy < 0 ? -gy : gy);
+        return rest > 0 ? rest : 0;
+    }
+    const int both = gx < gy ? gx : gy;
+    return both > 0 ? 181 * both >> 7 : 0;
+}
+
+KNN_HOST_DEVICE inline std::uint8_t cell_value(std::int32_t sum) {
+    const int scaled = sum >> cell_shift;
+    constexpr int most = cell_limit * cell_limit;
+    return static_cast<std::uint8_t>(integer_root(scaled < most ? scaled : most));
+}
+
+/// The descriptor of one image, layout.bytes(), as it is defined.
+void describe(const DescriptorLayout& layout, const std::uint8_t* image, std::uint8_t* out);
+
+}  // namespace knn

@@ -1,0 +1,89 @@
+#include "data/rerank/distance.h"
+
+#include <algorithm>
+
+namespace knn {
+
+namespace {
+
+struct Pair {
+    int x, y;
+};
+
+/// p(x, y) of a descriptor.
+Pair pair_at(const DescriptorLayout& layout, const std::uint8_t* descriptor, int x, int y) {
+    if (x < 0 || x >= layout.image.cols || y < 0 || y >= layout.image.rows) return {0, 0};
+    const int a = y % layout.step, b = x % layout.step;
+    const std::int64_t at =
+        layout.plane(a, b) + std::int64_t{y / layout.step} * layout.plane_cols(b) + x / layout.step;
+    return {static_cast<std::int8_t>(descriptor[2 * at]), static_cast<std::int8_t>(descriptor[2 * at + 1])};
+}
+
+/// The sum over the context of the point (x, y) at displacement (dx, dy).
+int displaced(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+              const std::uint8_t* candidate, int x, int y, int dx, int dy) {
+    int sum = 0;
+    const int reach = rerank.context * rerank.step;
+    for (int v = y - reach; v <= y + reach; v += rerank.step)
+        for (int u = x - reach; u <= x + reach; u += rerank.step) {
+            const Pair p = pair_at(layout, query, u, v), q = pair_at(layout, candidate, u + dx, v + dy);
+            sum += (p.x - q.x) * (p.x - q.x) + (p.y - q.y) * (p.y - q.y);
+        }
+    return sum;
+}
+
+std::uint32_t distortion(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+                         const std::uint8_t* candidate) {
+    std::uint32_t total = 0;
+    for (int y = 0; y < layout.image.rows; y += rerank.step)
+        for (int x = 0; x < layout.image.cols; x += rerank.step) {
+            int least = displaced(rerank, layout, query, candidate, x, y, 0, 0);
+            for (int dy = -rerank.window; dy <= rerank.window; ++dy)
+                for (int dx = -rerank.window; dx <= rerank.window; ++dx)
+                    least = std::min(least, displaced(rerank, layout, query, candidate, x, y, dx, dy));
+            total += static_cast<std::uint32_t>(least);
+        }
+    return total;
+}
+
+int between_cells(const DescriptorLayout& layout, const std::uint8_t* query, const std::uint8_t* candidate,
+                  int row, int col) {
+    const bool inside = row >= 0 && row < layout.cell_rows() && col >= 0 && col < layout.cell_cols();
+    const std::uint8_t* other = candidate + (std::int64_t{row} * layout.cell_cols() + col) * cell_bins;
+    int sum = 0;
+    for (int bin = 0; bin < cell_bins; ++bin) {
+        const int difference = query[bin] - (inside ? other[bin] : 0);
+        sum += difference * difference;
+    }
+    return sum;
+}
+
+std::uint32_t cells(const DescriptorLayout& layout, const std::uint8_t* query,
+                    const std::uint8_t* candidate) {
+    std::uint32_t total = 0;
+    for (int row = 0; row < layout.cell_rows(); ++row)
+        for (int col = 0; col < layout.cell_cols(); ++col) {
+            const std::uint8_t* cell = query + (std::int64_t{row} * layout.cell_cols() + col) * cell_bins;
+            int least = between_cells(layout, cell, candidate, row, col);
+            for (int v = row - 1; v <= row + 1; ++v)
+                for (int u = col - 1; u <= col + 1; ++u)
+                    least = std::min(least, between_cells(layout, cell, candidate, v, u));
+            total += static_cast<std::uint32_t>(least);
+        }
+    return total;
+}
+
+}  // namespace
+
+std::uint32_t rerank_distance(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+                              const std::uint8_t* candidate) {
+    std::uint32_t score = rerank.has_gradients() ? distortion(rerank, layout, query, candidate) : 0;
+    if (rerank.has_cells()) {
+        const std::int64_t offset = layout.gradient_bytes();
+        score += (rerank.kind == Reranker::both ? cell_factor : 1) *
+                 cells(layout, query + offset, candidate + offset);
+    }
+    return score;
+}
+
+}  // namespace knn

@@ -1,0 +1,30 @@
+#pragma once
+/// The distance of a query and a candidate from their descriptors, an unsigned 32-bit score.
+///
+///   distortion   Σ over the points g of the grid min over displacements d Σ over contexts c
+///                |p_q(g + step · c) - p_c(g + step · c + d)|²
+///                g: every step-th pixel of each row and column; d: -window..window in x and y; c: -context..context in
+///                x and y; p is 0 outside of the image. (Keysers et al. 2007, "Deformation models for image
+///                recognition": the image distortion model.)
+///   cells        Σ over the cells g min over the 3 × 3 cells around g Σ over directions (h_q(g) - h_c(g'))²; h is 0
+///                outside of the image.
+///   both         distortion + cell_factor · cells
+///
+/// Limits: |p_q - p_c|² <= 1,600, so a sum over 5 × 5 contexts is at most 40,000 and fits 16 bits; one cell is at most
+/// 8 · 63² = 31,752. For 66,051 pixels (max_dim), distortion is below 66,051 · 25 · 100 < 1.7e8 at step 1 and
+/// 16,641 · 40,000 < 6.7e8 at step 2, cells below 33,026 · 31,752 < 1.05e9, both below 2³².
+
+#include <cstdint>
+
+#include "data/rerank/descriptor.h"
+
+namespace knn {
+
+/// Of `both`. On MNIST the two medians are about equal then.
+inline constexpr std::uint32_t cell_factor = 1;
+
+/// As it is defined, in plain loops.
+std::uint32_t rerank_distance(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+                              const std::uint8_t* candidate);
+
+}  // namespace knn
