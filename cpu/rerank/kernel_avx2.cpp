@@ -19,9 +19,7 @@ struct Avx2 {
     static Lanes dot(Lanes h, Lanes g) {
         return reinterpret_cast<Lanes>(_mm256_maddubs_epi16(raw(h), raw(g)));
     }
-    static Lanes min(Lanes a, Lanes b) {
-        return reinterpret_cast<Lanes>(_mm256_min_epu16(raw(a), raw(b)));
-    }
+    static Lanes min(Lanes a, Lanes b) { return reinterpret_cast<Lanes>(_mm256_min_epu16(raw(a), raw(b))); }
     static Lanes signed_min(Lanes a, Lanes b) {
         return reinterpret_cast<Lanes>(_mm256_min_epi16(raw(a), raw(b)));
     }

@@ -55,8 +55,7 @@ struct RerankBody {
             std::memcpy(to + i * lanes, &b[i], sizeof b[i]);
     }
     /// `count` units of each candidate from unit `first` on. A rest of less than 8 overlaps what was written before.
-    static void transpose(const std::uint8_t* const* rows, std::int64_t first, int count,
-                          std::uint16_t* to) {
+    static void transpose(const std::uint8_t* const* rows, std::int64_t first, int count, std::uint16_t* to) {
         for (int lane = 0; lane < lanes; lane += 8) {
             if (count < 8) {
                 for (int i = 0; i < count; ++i)
@@ -70,8 +69,7 @@ struct RerankBody {
             }
         }
     }
-    static void pack_planes(const RerankShape& shape, const std::uint8_t* const* rows,
-                            std::uint16_t* to) {
+    static void pack_planes(const RerankShape& shape, const std::uint8_t* const* rows, std::uint16_t* to) {
         const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
         std::int64_t first = 0;
         for (int a = 0; a < shape.step; ++a)
@@ -137,8 +135,8 @@ struct RerankBody {
     /// One displacement: `candidate` is the vector of the plane that meets the context's first point. The sums over
     /// contexts, first down the columns, then along the rows.
     template <int context>
-    static void displace(const RerankShape& shape, const std::uint32_t* query,
-                         const std::uint16_t* candidate, const RerankLanes& work) {
+    static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
+                         const RerankLanes& work) {
         constexpr int span = 2 * context + 1;
         const int width = shape.grid_cols + 2 * context;
         const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
@@ -178,8 +176,8 @@ struct RerankBody {
             ring[span - 1] = oldest;
         }
     }
-    static void displace(const RerankShape& shape, const std::uint32_t* query,
-                         const std::uint16_t* candidate, const RerankLanes& work) {
+    static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
+                         const RerankLanes& work) {
         if (shape.context == 0) return displace<0>(shape, query, candidate, work);
         if (shape.context == 1) return displace<1>(shape, query, candidate, work);
         displace<2>(shape, query, candidate, work);
