@@ -40,12 +40,6 @@ Strategy serial_strategy() {
     return {baseline.name, baseline.summary, false};
 }
 
-class PlainMemory : public HostMemory {
-  public:
-    std::pmr::memory_resource* resource() override { return std::pmr::new_delete_resource(); }
-    void pin() override {}
-};
-
 }  // namespace
 
 std::span<const Engine> engines() {
@@ -58,43 +52,26 @@ const Engine* find_engine(std::string_view name, std::span<const Engine> among) 
     return found != among.end() ? &*found : nullptr;
 }
 
+const Engine& first_engine(bool on_gpu, std::span<const Engine> among) {
+    return *std::find_if(among.begin(), among.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
+}
+
 Device cpu_device() {
     return cpu::device();
 }
 
 #ifdef MNIST_KNN_HAS_CUDA
 
-namespace {
-
-std::vector<Strategy> as_strategies(const std::vector<gpu::StrategyInfo>& infos) {
-    std::vector<Strategy> strategies;
-    for (const gpu::StrategyInfo& info : infos)
-        strategies.push_back({info.name, info.summary});
-    return strategies;
-}
-
-class PinnedMemory : public HostMemory {
-  public:
-    PinnedMemory(int device, bool for_tensor) : memory_(gpu::host_memory(device, for_tensor)) {}
-    std::pmr::memory_resource* resource() override { return memory_.get(); }
-    void pin() override { memory_->pin(); }
-
-  private:
-    std::unique_ptr<gpu::HostMemory> memory_;
-};
-
-}  // namespace
-
 std::vector<Strategy> distance_kernels() {
-    return as_strategies(gpu::distance_kernels());
+    return gpu::distance_kernels();
 }
 std::vector<Strategy> selectors() {
-    std::vector<Strategy> all = as_strategies(gpu::selectors());
+    std::vector<Strategy> all = gpu::selectors();
     all.push_back(serial_strategy());
     return all;
 }
 std::vector<Strategy> tensor_kernels() {
-    return as_strategies(gpu::tensor_kernels());
+    return gpu::tensor_kernels();
 }
 const GpuBench* gpu_bench() {
     static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays, gpu::random_bench_arrays,
@@ -105,8 +82,8 @@ std::vector<Device> gpus(std::string* why_none) {
     return gpu::devices(why_none);
 }
 std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
-    if (engine.on_gpu) return std::make_unique<PinnedMemory>(device, engine.open == gpu::open_tensor);
-    return std::make_unique<PlainMemory>();
+    if (engine.on_gpu) return gpu::host_memory(device, engine.open == gpu::open_tensor);
+    return std::make_unique<HostMemory>();
 }
 
 #else
@@ -128,7 +105,7 @@ std::vector<Device> gpus(std::string* why_none) {
     return {};
 }
 std::unique_ptr<HostMemory> host_memory(const Engine&, int) {
-    return std::make_unique<PlainMemory>();
+    return std::make_unique<HostMemory>();
 }
 
 #endif

@@ -3,13 +3,14 @@
 /// `info`, the tests and `bench` all read these lists.
 
 #include <memory>
-#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "data/core/bench.h"
+#include "data/core/host_memory.h"
 #include "data/core/searcher.h"
+#include "data/core/strategy.h"
 
 namespace knn {
 
@@ -29,13 +30,11 @@ struct Engine {
 std::span<const Engine> engines();
 /// Null if no engine of the table has this name.
 const Engine* find_engine(std::string_view name, std::span<const Engine> table = engines());
+/// The fastest engine of this kind.
+const Engine& first_engine(bool on_gpu, std::span<const Engine> table = engines());
 
 /// Names for --distance and --select: those of the GPU pipeline, none in a build without CUDA, and selectors
 /// of the CPU's.
-struct Strategy {
-    std::string name, summary;
-    bool on_gpu = true;
-};
 std::vector<Strategy> distance_kernels();
 std::vector<Strategy> selectors();
 /// The kernels among which the engine `tensor` chooses, or which --distance names with it.
@@ -53,20 +52,13 @@ struct GpuBench {
                                            const Rows& query, const Watch& watch);
     std::unique_ptr<BenchArrays> (*random_arrays)(int device, const Problem& problem, std::uint64_t seed,
                                                   const Watch& watch);
-    Trial (*time_kernels)(int device, const Training& training, const Rows& query, int k,
-                          const TrialOptions& options, const Watch& watch, Neighbors* found,
-                          std::int64_t* undecided);
+    Trial (*time_kernels)(const Plan& plan, const Training& training, const Rows& query, int k,
+                          const TrialOptions& options, const Watch& watch, Neighbors& found);
 };
 const GpuBench* gpu_bench();
 
 /// Host memory for the data set: pinned if a GPU will read it, plain otherwise.
 /// Creating it for a GPU starts the CUDA context on another thread; `pin` waits for that.
-class HostMemory {
-  public:
-    virtual ~HostMemory() = default;
-    virtual std::pmr::memory_resource* resource() = 0;
-    virtual void pin() = 0;
-};
 std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device);
 
 }  // namespace knn

@@ -8,10 +8,6 @@ namespace knn {
 
 namespace {
 
-const Engine& first_engine(std::span<const Engine> table, bool on_gpu) {
-    return *std::find_if(table.begin(), table.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
-}
-
 /// Whether the selector runs on the CPU.
 bool selects_on_cpu(const Wish& wish) {
     if (wish.select.empty()) return false;
@@ -140,7 +136,7 @@ Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machin
                  std::span<const Engine> table) {
     check_combination(wish);
     if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
-    const Engine& cpu_engine = first_engine(table, false);
+    const Engine& cpu_engine = first_engine(false, table);
     if (!wants_gpu(wish)) return resolve_with(cpu_engine, wish, problem, machine.cpu);
     if (const Device* gpu = find_gpu(wish.device, machine))
         return resolve_on_gpu(wish, problem, *gpu, machine.cpu, table);
@@ -156,7 +152,7 @@ Planner::Planner(const Wish& wish) : wish_(wish) {
     check_combination(wish);
     const bool on_gpu = wants_gpu(wish);
     const Engine* named = find_engine(wish.engine.value_or(default_engine));
-    likely_ = on_gpu && named != nullptr ? named : &first_engine(engines(), on_gpu);
+    likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
     if (!on_gpu) return;
     // The default policy: if no thread can be started, `get` looks for GPUs.
     machine_ = std::async([] {

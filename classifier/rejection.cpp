@@ -19,9 +19,10 @@ constexpr double weight_of_doubt = 0.3;
 
 /// The value that `share` of `values` do not exceed.
 double quantile(std::vector<double> values, double share) {
-    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), values.begin() + place, values.end());
-    return values[static_cast<std::size_t>(place)];
+    const auto at =
+        values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ Panels::Panels(const Kernel& kernel, Rows rows)
     : kernel_(kernel),
       rows_(rows),
       groups_(groups_of(kernel, rows.dim)),
-      count_((rows.count + kernel.images - 1) / kernel.images),
+      count_(divide_up(rows.count, kernel.images)),
       pixels_(static_cast<std::size_t>(count_ * panel_bytes())),
       terms_(static_cast<std::size_t>(count_ * kernel.images)) {}
 

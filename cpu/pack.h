@@ -18,7 +18,7 @@ PixelSums sums_of(const std::uint8_t* row, std::int64_t dim);
 
 /// Number of pixel groups per image; the last group and the last row are padded with 0.
 constexpr std::int64_t groups_of(const Kernel& kernel, std::int64_t dim) {
-    const std::int64_t groups = (dim + group_pixels - 1) / group_pixels;
+    const std::int64_t groups = divide_up(dim, group_pixels);
     return kernel.form == QueryForm::rows ? round_up(groups, row_groups) : groups;
 }
 

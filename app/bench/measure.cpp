@@ -50,6 +50,13 @@ void count_search(Measurement& measured) {
                           static_cast<double>(problem.dim);
 }
 
+bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const Neighbor> found) {
+    std::vector<Neighbor> right(found.size());
+    std::vector<std::uint64_t> scratch;
+    cpu::serial_selectors().front().select(row, right, scratch);
+    return std::equal(right.begin(), right.end(), found.begin());
+}
+
 void count_selection(Measurement& measured) {
     const double n = static_cast<double>(measured.n_query);
     measured.bytes = n * (4 * static_cast<double>(measured.problem.n_train) + 8 * measured.problem.k);
@@ -57,35 +64,31 @@ void count_selection(Measurement& measured) {
 
 }  // namespace
 
-void BenchRun::prepare(Workload& work, std::int64_t most) {
+void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     const int k = work.max_k();
     Rows queries = work.query();
     Exclude exclude = work.exclude;
     std::vector<std::uint8_t> pixels;
-    if (most < work.query().count) {
-        work.checked = sample(work.query().count, most);
+    if (max_checked < work.query().count) {
+        work.checked = sample(work.query().count, max_checked);
         for (const std::int64_t q : work.checked)
             pixels.insert(pixels.end(), queries.row(q), queries.row(q) + queries.dim);
-        exclude = {exclude.first, queries.count - 1, most - 1};  // spaced as in `sample`
-        queries = {pixels.data(), most, queries.dim};
+        exclude = {exclude.first, queries.count - 1, max_checked - 1};  // spaced as in `sample`
+        queries = {pixels.data(), max_checked, queries.dim};
     }
     work.expected = search_on_cpu(work.train(), queries, k, work.measure, exclude, watch_);
     report_.checked =
-        (work.checked.empty() ? std::string("every answer") : with_commas(most) + " of the answers") +
+        (work.checked.empty() ? std::string("every answer") : with_commas(max_checked) + " of the answers") +
         " against the CPU engine";
     Plan serial;
     if (cpu::settle_serial(work.problem(k), serial)) return;
     report_.checked += ", which agrees with nth_element on a sample of queries";
-    const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
     std::vector<std::uint32_t> row(static_cast<std::size_t>(work.train().count));
-    std::vector<std::uint64_t> scratch;
-    std::vector<Neighbor> right(static_cast<std::size_t>(k));
-    for (const std::int64_t place : sample(work.expected.n_query, sampled)) {
-        const std::int64_t q = work.query_of(place);
+    for (const std::int64_t row_index : sample(work.expected.n_query, sampled)) {
+        const std::int64_t q = work.query_of(row_index);
         cpu::serial_distances(work.train(), work.query().row(q), row);
         if (work.exclude.any()) row[static_cast<std::size_t>(work.exclude.index_of(q))] = excluded_distance;
-        baseline.select(row, right, scratch);
-        if (std::equal(right.begin(), right.end(), work.expected.row(place).begin())) continue;
+        if (agrees_with_nth_element(row, work.expected.row(row_index))) continue;
         Measurement wrong = started(report_.experiment, "search", "cpu", "cpu", work.problem(k));
         wrong.wrong = "query " + std::to_string(q) + " has other neighbors than by nth_element";
         keep(wrong);
@@ -145,13 +148,9 @@ Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem,
     take(measured, arrays.time_select(name, problem.k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
     const Neighbors found = arrays.neighbors(measured.n_query);
-    std::vector<Neighbor> right(static_cast<std::size_t>(problem.k));
-    std::vector<std::uint64_t> scratch;
-    for (const std::int64_t q : sample(measured.n_query, sampled)) {
-        cpu::serial_selectors().front().select(arrays.matrix_row(q), right, scratch);
-        if (!std::equal(right.begin(), right.end(), found.row(q).begin()))
+    for (const std::int64_t q : sample(measured.n_query, sampled))
+        if (!agrees_with_nth_element(arrays.matrix_row(q), found.row(q)))
             measured.wrong = "row " + std::to_string(q) + " has other neighbors than by nth_element";
-    }
     count_selection(measured);
     return keep(std::move(measured));
 }
@@ -160,12 +159,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
                                   const std::string& selector, int k, const TrialOptions& options) {
     Serial both{started(experiment, "distance", serial_distances, one_cpu_thread, work.problem(k)),
                 started(experiment, "select", selector, one_cpu_thread, work.problem(k))};
-    Plan plan;
-    if (const Refusal refusal = cpu::settle_serial(work.problem(k), plan)) {
-        both.distance.left_out = both.select.left_out = *refusal;
-        return {keep(both.distance), keep(both.select)};
-    }
-    const cpu::SerialTrial trial = cpu::time_serial(work.train(), work.query(), k,
+    const cpu::SerialTrial trial = cpu::time_serial(work.problem(k), work.train(), work.query(),
                                                     *cpu::find_serial_selector(selector), options, watch_);
     take(both.distance, trial.distance);
     take(both.select, trial.select);
@@ -193,34 +187,39 @@ Measurement BenchRun::serial_random(const Problem& problem, const std::string& e
     return keep(std::move(measured));
 }
 
-Measurement BenchRun::search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
-                             const TrialOptions& options, Classified* result, bool all_queries) {
+Plan BenchRun::settled(const SearchWay& way, Measurement& measured) const {
     const Engine& engine = *way.engine;
-    const std::string on = !engine.on_gpu ? "cpu" : has_gpu() ? report_.gpu : "gpu";
-    Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
-    Resolved resolved;
-    resolved.engine = &engine;
-    resolved.plan.engine = engine.name;
-    resolved.plan.device = engine.on_gpu ? gpu_ : cpu_device();
-    resolved.plan.distance = way.distance;
-    resolved.plan.select = way.select;
-    resolved.plan.threads = options_.wish.threads;
+    Plan plan{.engine = engine.name,
+              .device = engine.on_gpu ? gpu_ : cpu_device(),
+              .distance = way.distance,
+              .select = way.select,
+              .threads = options_.wish.threads};
     if (engine.on_gpu && !has_gpu())
         measured.left_out = "it runs on a GPU, and " + why_no_gpu_;
-    else if (const Refusal refusal = engine.settle(work.problem(k), resolved.plan))
+    else if (const Refusal refusal = engine.settle(measured.problem, plan))
         measured.left_out = *refusal;
+    return plan;
+}
+
+Measurement BenchRun::search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
+                             const TrialOptions& options, Classified* result, bool all_queries) {
+    const std::string on = !way.engine->on_gpu ? "cpu" : has_gpu() ? report_.gpu : "gpu";
+    Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
+    const Plan plan = settled(way, measured);
     if (!measured.left_out.empty()) return keep(std::move(measured));
 
-    Classifier classifier(work.training(), {.measure = work.measure, .vote = {.k = k}}, resolved);
+    Classifier classifier(work.training(), {.measure = work.measure, .vote = {.k = k}},
+                          {way.engine, plan, ""});
     measured.open_ms = classifier.open_ms();
+    const auto classify = [&](std::int64_t n) {
+        return classifier.classify(work.query().first(n), watch_, work.exclude);
+    };
     constexpr std::int64_t few = 256, growth = 4;  // queries of the runs that estimate the total
     const std::int64_t all = work.query().count;
-    Rows queries;
+    std::int64_t& n = measured.n_query;
     Classified found;
-    for (std::int64_t n = std::min(all, few);; n = std::min(growth * n, all)) {
-        measured.n_query = n;
-        queries = work.query().first(n);
-        found = classifier.classify(queries, watch_, work.exclude);
+    for (n = std::min(all, few);; n = std::min(growth * n, all)) {
+        found = classify(n);
         // Counts what the first search packs for all others as part of opening.
         for (const Stage& stage : found.timeline.stages())
             if (stage.name == "pack") measured.open_ms += stage.total_ms;
@@ -230,12 +229,10 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
         if (n == all || (!affordable && !all_queries)) break;
     }
     measured.wrong = work.mismatch(found.neighbors);
-    const int runs = std::clamp(static_cast<int>(options.budget_ms / std::max(found.search_ms, 1e-3)),
-                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
-    for (int run = 0; run < runs; ++run) {
-        found = classifier.classify(queries, watch_, work.exclude);
+    for (int run = options.runs(found.search_ms); run > 0; --run) {
+        found = classify(n);
         measured.ms.push_back(found.search_ms);
-        if (engine.on_gpu) measured.kernels_ms.push_back(found.timeline.kernels_ms());
+        if (way.engine->on_gpu) measured.kernels_ms.push_back(found.timeline.kernels_ms());
     }
     if (measured.wrong.empty()) measured.wrong = work.mismatch(found.neighbors);
     count_search(measured);
@@ -245,16 +242,12 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
 
 Measurement BenchRun::kernels(const Workload& work, const std::string& experiment, int k,
                               const TrialOptions& options) {
-    const Engine& tensor = *find_engine("tensor");
+    const SearchWay tensor = search_way("tensor");
     Measurement measured = started(experiment, "kernels", tensor.name, report_.gpu, work.problem(k));
-    Plan plan{.engine = tensor.name, .device = gpu_};
-    if (const Refusal refusal = tensor.settle(work.problem(k), plan)) {
-        measured.left_out = *refusal;
-        return keep(std::move(measured));
-    }
+    const Plan plan = settled(tensor, measured);
+    if (!measured.left_out.empty()) return keep(std::move(measured));
     Neighbors found;
-    take(measured, gpu_bench()->time_kernels(gpu_.number, work.training(), work.query(), k, options, watch_,
-                                             &found, nullptr));
+    take(measured, gpu_bench()->time_kernels(plan, work.training(), work.query(), k, options, watch_, found));
     if (measured.ms.empty()) return keep(std::move(measured));
     measured.wrong = work.mismatch(found);
     count_search(measured);

@@ -72,10 +72,11 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
         return on_gpu ? within(measured.gb_per_s(), limits.pinned_upload_gb_per_s, "link",
                                "faster than the limit's run")
                       : LimitShare{};
-    const double most = on_gpu ? direct_form * limits.multiply_add_gflop_per_s : 0;
+    const double max_gflop_per_s = on_gpu ? direct_form * limits.multiply_add_gflop_per_s : 0;
     const LimitShare arithmetic =
-        within(measured.gflop_per_s(), most, "arithmetic",
-               measured.gflop_per_s() > noise * most ? "not the direct form" : "faster than the limit's run");
+        within(measured.gflop_per_s(), max_gflop_per_s, "arithmetic",
+               measured.gflop_per_s() > noise * max_gflop_per_s ? "not the direct form"
+                                                                : "faster than the limit's run");
     if (arithmetic.share == 0 && !arithmetic.limit.empty()) return arithmetic;
     const double copy = on_gpu ? limits.copy_gb_per_s : cpu_copy_gb_per_s;
     LimitShare memory = within(measured.gb_per_s(), copy, "memory", "faster than a copy");

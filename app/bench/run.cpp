@@ -55,9 +55,7 @@ void BenchRun::expect(std::int64_t steps) {
 }
 
 std::unique_ptr<HostMemory> BenchRun::host_memory() const {
-    const auto engine = std::find_if(engines().begin(), engines().end(),
-                                     [&](const Engine& one) { return one.on_gpu == has_gpu(); });
-    return knn::host_memory(*engine, gpu_.number);
+    return knn::host_memory(first_engine(has_gpu()), gpu_.number);
 }
 
 std::unique_ptr<BenchArrays> BenchRun::arrays(const Workload& work) {

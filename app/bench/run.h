@@ -33,8 +33,8 @@ class BenchRun {
     void expect(std::int64_t steps);
 
     /// Computes the reference answers with the CPU engine, compares a sample of them with `nth_element` if
-    /// that supports the metric, and says so in the report. `most`: maximum number of queries, evenly spaced.
-    void prepare(Workload& work, std::int64_t most = unlimited);
+    /// that supports the metric, and says so in the report. `max_checked`: of the queries, evenly spaced.
+    void prepare(Workload& work, std::int64_t max_checked = unlimited);
 
     /// For images: pinned if there is a GPU, as the engines expect.
     std::unique_ptr<HostMemory> host_memory() const;
@@ -81,6 +81,8 @@ class BenchRun {
 
   private:
     Measurement keep(Measurement measured);
+    /// The plan of a search for the problem of `measured`, which says why if it cannot run.
+    Plan settled(const SearchWay& way, Measurement& measured) const;
     void find_gpu();
 
     const Options& options_;

@@ -9,7 +9,7 @@ namespace knn {
 
 namespace {
 
-std::string place(std::int64_t query, std::int64_t rank, const Neighbor& found, const Neighbor& right) {
+std::string difference(std::int64_t query, std::int64_t rank, const Neighbor& found, const Neighbor& right) {
     const auto text = [](const Neighbor& one) {
         return "image " + std::to_string(one.index) + " at " + std::to_string(one.distance);
     };
@@ -43,7 +43,7 @@ std::string Workload::mismatch(const Neighbors& found) const {
         const std::int64_t q = query_of(row);
         const auto mine = found.row(q), right = expected.row(row);
         for (std::size_t i = 0; i < std::min(mine.size(), right.size()); ++i)
-            if (mine[i] != right[i]) return place(q, static_cast<std::int64_t>(i), mine[i], right[i]);
+            if (mine[i] != right[i]) return difference(q, static_cast<std::int64_t>(i), mine[i], right[i]);
     }
     return "";
 }
@@ -75,19 +75,19 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
     return row;
 }
 
-std::uint64_t random_value(std::uint64_t seed, std::uint64_t place) {
-    std::uint64_t x = (seed << 48) + (place + 1) * 0x9e3779b97f4a7c15u;
+std::uint64_t random_value(std::uint64_t seed, std::uint64_t index) {
+    std::uint64_t x = (seed << 48) + (index + 1) * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
     return x ^ (x >> 31);
 }
 
-std::vector<std::int64_t> sample(std::int64_t n, std::int64_t most) {
-    std::vector<std::int64_t> places;
-    const std::int64_t count = std::min(n, most);
+std::vector<std::int64_t> sample(std::int64_t n, std::int64_t max_count) {
+    std::vector<std::int64_t> indices;
+    const std::int64_t count = std::min(n, max_count);
     for (std::int64_t i = 0; i < count; ++i)
-        places.push_back(count > 1 ? i * (n - 1) / (count - 1) : 0);
-    return places;
+        indices.push_back(count > 1 ? i * (n - 1) / (count - 1) : 0);
+    return indices;
 }
 
 }  // namespace knn

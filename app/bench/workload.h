@@ -60,10 +60,10 @@ class Workload {
     int max_k_;
 };
 
-/// A pseudorandom number that depends only on seed and `place` (splitmix64).
-std::uint64_t random_value(std::uint64_t seed, std::uint64_t place);
+/// A pseudorandom number that depends only on seed and index (splitmix64).
+std::uint64_t random_value(std::uint64_t seed, std::uint64_t index);
 
-/// At most `most` of 0 .. n - 1, evenly spaced, including the first and the last.
-std::vector<std::int64_t> sample(std::int64_t n, std::int64_t most);
+/// At most `max_count` of 0 .. n - 1, evenly spaced, including the first and the last.
+std::vector<std::int64_t> sample(std::int64_t n, std::int64_t max_count);
 
 }  // namespace knn

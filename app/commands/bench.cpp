@@ -29,11 +29,11 @@ void write_plot(const BenchReport& report, const std::string& file) {
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
     const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
-    write_output(file, [&](std::ostream& out) { write_plot(out, drawing, file); });
+    write_output(file, plot_of(drawing, file));
 }
 
 void write_all(const BenchReport& report, const BenchOptions& bench) {
-    if (!bench.json.empty()) write_output(bench.json, [&](std::ostream& out) { out << bench_json(report); });
+    if (!bench.json.empty()) write_output(bench.json, bench_json(report));
     if (!bench.csv.empty()) write_output(bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); });
     if (!bench.plot.empty() && !report.panels.empty()) write_plot(report, bench.plot);
     for (const std::string& file : {bench.json, bench.csv, bench.plot})

@@ -1,7 +1,6 @@
 #include <array>
 #include <future>
 #include <optional>
-#include <ostream>
 
 #include "app/cli/values.h"
 #include "app/commands/command.h"
@@ -165,14 +164,11 @@ void write_outputs(const PictureAnswers& answers, const Options& options) {
     const auto taken = [](const std::string& file) { return !file.empty() && is_standard_output(file); };
     if (!taken(json) && !taken(explain))
         print(answers_text(answers, options.output.quiet, use_color(options.output.color)));
-    if (!json.empty()) write_output(json, [&](std::ostream& out) { out << answers_json(answers); });
+    if (!json.empty()) write_output(json, answers_json(answers));
     if (explain.empty()) return;
     if (answers.pictures.size() > max_explained)
         note("--explain shows the first " + std::to_string(max_explained) + " pictures", options.output);
-    const std::vector<std::uint8_t> png = explanation_png(answers);
-    write_output(explain, [&](std::ostream& out) {
-        out.write(reinterpret_cast<const char*>(png.data()), static_cast<std::streamsize>(png.size()));
-    });
+    write_output(explain, explanation_png(answers));
 }
 
 }  // namespace

@@ -202,7 +202,7 @@ int graph(const Options& options, Clock::time_point start) {
         if (std::ostream* out = files.stream(streams, GraphFiles::json))
             *out << graph_json(result, training.labels);
         if (std::ostream* out = files.stream(streams, GraphFiles::plot))
-            write_plot(*out, graph_plot(result), files.names[GraphFiles::plot]);
+            *out << plot_of(graph_plot(result), files.names[GraphFiles::plot]);
     });
     if (!files.take_standard_output() && !options.output.quiet) print(graph_text(result, training.labels));
     return 0;

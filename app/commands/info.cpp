@@ -1,5 +1,4 @@
 #include <filesystem>
-#include <ostream>
 
 #include "app/commands/command.h"
 #include "app/console/destinations.h"
@@ -34,7 +33,7 @@ int info(const Options& options, Clock::time_point) {
     outputs.check({});
     const Inventory inventory = take_inventory(options.data);
     if (inventory.found) outputs.check(inventory.found->files());
-    if (!json.empty()) write_output(json, [&](std::ostream& out) { out << inventory_json(inventory); });
+    if (!json.empty()) write_output(json, inventory_json(inventory));
     if (json.empty() || !is_standard_output(json)) print(inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.
     if (!inventory.data_problem.empty()) throw DataError(inventory.data_problem);

@@ -71,9 +71,8 @@ std::string without_name(const std::string& message, const std::string& file) {
     return message.starts_with(start) ? message.substr(start.size()) : message;
 }
 
-void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained, const Watch& watch) {
-    const Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-", watch.stop)
-                                               : read_picture(answer.file, watch.stop);
+void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
+    const Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-") : read_picture(answer.file);
     answer.rows = picture.rows;
     answer.cols = picture.cols;
     std::vector<Step>* steps = explained ? &answer.steps : nullptr;
@@ -89,10 +88,9 @@ void extract(PictureAnswer& answer, const ExtractOptions& options, bool explaine
 }
 
 /// An error in one picture does not affect the others.
-void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained,
-                    const Watch& watch) {
+void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
     try {
-        extract(answer, options, explained, watch);
+        extract(answer, options, explained);
         return;
     } catch (const Interrupted&) {
         throw;
@@ -135,8 +133,7 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
             const auto at = static_cast<std::size_t>(i);
             answers[at].file = sources[at].file;
             answers[at].error = sources[at].error;
-            if (sources[at].error.empty())
-                try_to_extract(answers[at], options, at < options.explained, watch);
+            if (sources[at].error.empty()) try_to_extract(answers[at], options, at < options.explained);
             team.advance(thread, 1);
         }
     });

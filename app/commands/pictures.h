@@ -25,8 +25,8 @@ struct ExtractOptions {
     int threads = 1;
 };
 
-/// Reads the pictures and extracts their digits, several at a time; the answers to be are in the order of
-/// `sources`. What fails gets its `error`. Throws Interrupted.
+/// Reads the pictures and extracts their digits, several at a time. Returns one element per source, in order,
+/// without labels yet; a picture that fails has its `error`. Throws Interrupted.
 std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& sources,
                                             const ExtractOptions& options, const Watch& watch);
 

@@ -26,10 +26,9 @@ std::string size_text(const Picture& picture) {
 }
 
 /// Copies one picture to its row, or returns what is wrong with it.
-std::optional<std::string> read_row(const std::string& file, const Picture& first, std::uint8_t* row,
-                                    const Watch& watch) {
+std::optional<std::string> read_row(const std::string& file, const Picture& first, std::uint8_t* row) {
     try {
-        const Picture picture = read_picture(file, watch.stop);
+        const Picture picture = read_picture(file);
         if (picture.rows != first.rows || picture.cols != first.cols)
             return file + ": has " + size_text(picture) + " pixels; expected " + size_text(first) +
                    ", as the first picture of the folder has";
@@ -44,14 +43,14 @@ std::optional<std::string> read_row(const std::string& file, const Picture& firs
 LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::memory_resource* memory,
                             const Watch& watch) {
     limit_codecs();
-    const Picture first = read_picture(files.front(), watch.stop);
+    const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
     LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
     std::vector<std::optional<std::string>> wrong(files.size());
     cpu::Team team(cpu::available_threads(), watch, images.count, 1);
     team.run_pieces(images.count, 1, [&](int thread, std::int64_t i, std::int64_t) {
         const auto at = static_cast<std::size_t>(i);
-        wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim, watch);
+        wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim);
         team.advance(thread, 1);
     });
     for (const auto& error : wrong)

@@ -1,7 +1,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <ostream>
 
 #include "app/commands/command.h"
 #include "app/console/attempts.h"
@@ -82,7 +81,7 @@ std::string page_name(const std::string& file, std::int64_t page, std::int64_t p
            path.extension().string();
 }
 
-/// The pages of a sheet have names of their own, which are known only now.
+/// Checks the names of the sheet's pages, whose number depends on the selection.
 void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vector<fs::path>& inputs) {
     const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
     if (view.sheet.empty() || page_name(view.sheet, 0, pages) == view.sheet) return;
@@ -97,15 +96,12 @@ std::string digits(std::int64_t count) {
     return with_commas(count) + ' ' + noun(count, "digit");
 }
 
-/// Returns what to tell about it.
+/// Returns a sentence for the user about it.
 std::string write_sheet(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
     const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
     for (std::int64_t page = 0; page < pages; ++page) {
         stop_if_asked();
-        const std::vector<std::uint8_t> png = sheet_png(evaluation, gallery, page);
-        write_output(page_name(file, page, pages), [&](std::ostream& out) {
-            out.write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
-        });
+        write_output(page_name(file, page, pages), sheet_png(evaluation, gallery, page));
     }
     std::string names = page_name(file, 0, pages);
     if (pages > 1) names += " to " + page_name(file, pages - 1, pages);
@@ -113,7 +109,7 @@ std::string write_sheet(const std::string& file, const Evaluation& evaluation, c
 }
 
 std::string write_page(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
-    write_output(file, [&](std::ostream& out) { out << html_page(evaluation, gallery); });
+    write_output(file, html_page(evaluation, gallery));
     return "wrote " + harmless(file) + ": " + digits(std::ssize(gallery.images)) + "\n";
 }
 

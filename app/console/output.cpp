@@ -97,6 +97,14 @@ void write_output(const std::string& file, const std::function<void(std::ostream
     judge(buffer.error);
 }
 
+void write_output(const std::string& file, std::string_view text) {
+    write_output(file, [&](std::ostream& out) { out << text; });
+}
+
+void write_output(const std::string& file, std::span<const std::uint8_t> bytes) {
+    write_output(file, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
 void write_outputs_together(std::span<const OutputFile> files) {
     if (files.empty()) return;
     const auto& [file, write] = files.front();

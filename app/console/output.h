@@ -1,6 +1,7 @@
 #pragma once
 /// Output of results, notices and errors.
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <span>
@@ -23,6 +24,8 @@ void print_line_to_stderr(std::string_view text);
 /// everything is written and before the file is renamed; if it throws, the file is not renamed.
 void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
                   const std::function<void()>& before_in_place = {});
+void write_output(const std::string& file, std::string_view text);
+void write_output(const std::string& file, std::span<const std::uint8_t> bytes);
 
 /// One of several files.
 struct OutputFile {

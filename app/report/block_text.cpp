@@ -5,6 +5,7 @@
 
 #include "app/report/distance.h"
 #include "data/core/format.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -25,10 +26,10 @@ struct Gray {
     }
 };
 
-/// Reduced by averaging rectangles of whole pixels, so that neither side exceeds `most`.
-Gray shrunk(const std::uint8_t* gray, int rows, int cols, int most) {
-    const int times = (std::max(rows, cols) + most - 1) / most;
-    Gray small{(rows + times - 1) / times, (cols + times - 1) / times, {}};
+/// Reduced by averaging rectangles of whole pixels, so that neither side exceeds `max_side`.
+Gray shrunk(const std::uint8_t* gray, int rows, int cols, int max_side) {
+    const int times = int(divide_up(std::max(rows, cols), max_side));
+    Gray small{int(divide_up(rows, times)), int(divide_up(cols, times)), {}};
     for (int row = 0; row < rows; row += times)
         for (int col = 0; col < cols; col += times) {
             const int end_row = std::min(row + times, rows), end_col = std::min(col + times, cols);

@@ -8,6 +8,7 @@
 #include "app/report/distance.h"
 #include "app/report/png.h"
 #include "data/core/format.h"
+#include "data/core/round_up.h"
 #include "data/core/words.h"
 
 namespace knn {
@@ -65,7 +66,7 @@ int per_row(double side, double max_width) {
 }
 
 int count_rows(std::size_t count, int columns) {
-    return (int(count) + columns - 1) / columns;
+    return int(divide_up(std::int64_t(count), columns));
 }
 
 /// The file and the answer, with `detail` in smaller letters on its own line.

@@ -216,7 +216,7 @@ SavedReport read_all(const std::string& file, const json& root) {
 
 /// Reads the whole file; a report of 256 classes has about half a megabyte.
 std::string content_of(const std::string& file) {
-    constexpr std::size_t most = 64 << 20;
+    constexpr std::size_t max_bytes = 64 << 20;
     const FileDescriptor opened(file == "-"
                                     ? ::dup(STDIN_FILENO)
                                     : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -229,7 +229,7 @@ std::string content_of(const std::string& file) {
         if (got < 0 && errno == ECANCELED) throw Interrupted();
         if (got < 0) fail(file, errno == EISDIR ? "is a folder" : "cannot be read");
         text.append(piece.begin(), piece.begin() + got);
-        if (text.size() > most) fail(file, "is larger than 64 MiB");
+        if (text.size() > max_bytes) fail(file, "is larger than 64 MiB");
     }
 }
 

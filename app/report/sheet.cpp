@@ -6,6 +6,7 @@
 
 #include "app/report/canvas.h"
 #include "data/core/format.h"
+#include "data/core/round_up.h"
 #include "data/core/words.h"
 
 namespace knn {
@@ -57,14 +58,14 @@ void draw_head(Canvas& canvas, const Evaluation& evaluation, const Gallery& gall
 
 std::int64_t sheet_pages(std::int64_t digits) {
     constexpr std::int64_t on_page = std::int64_t{columns} * rows;
-    return std::max<std::int64_t>(1, (digits + on_page - 1) / on_page);
+    return std::max<std::int64_t>(1, divide_up(digits, on_page));
 }
 
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const std::int64_t on_page = columns * rows, begin = page * on_page;
     const std::int64_t count = std::min(on_page, std::ssize(gallery.images) - begin);
     const std::int64_t across = std::clamp<std::int64_t>(std::ssize(gallery.images), min_columns, columns);
-    const std::int64_t down = std::max<std::int64_t>(1, (count + across - 1) / across);
+    const std::int64_t down = std::max<std::int64_t>(1, divide_up(count, across));
     const double width = 2 * margin + double(across) * cell_width - (cell_width - tile);
     Canvas canvas(width, head + double(down) * cell_height + margin / 2, 3);
     draw_head(canvas, evaluation, gallery, page, width);

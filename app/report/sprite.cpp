@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "app/report/png.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -21,7 +22,8 @@ int Sprite::columns() const {
 std::vector<std::uint8_t> Sprite::png() const {
     const auto across = static_cast<std::size_t>(columns());
     const auto rows = static_cast<std::size_t>(rows_), cols = static_cast<std::size_t>(cols_);
-    const std::size_t down = std::max<std::size_t>(1, (tiles_.size() + across - 1) / across);
+    const std::size_t down =
+        static_cast<std::size_t>(std::max<std::int64_t>(1, divide_up(std::ssize(tiles_), columns())));
     const std::size_t width = across * cols;
     std::vector<std::uint8_t> pixels(width * down * rows);
     for (std::size_t i = 0; i < tiles_.size(); ++i) {

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <ostream>
 
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -34,11 +33,8 @@ std::string free_name(std::int64_t image) {
 
 void save(const Evaluation& evaluation, Viewer& viewer) {
     try {
-        const std::vector<std::uint8_t> png = scene_png(evaluation, viewer);
         const std::string name = free_name(viewer.image());
-        write_output(name, [&](std::ostream& out) {
-            out.write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
-        });
+        write_output(name, scene_png(evaluation, viewer));
         viewer.tell("saved " + name);
     } catch (const DataError& error) {
         viewer.tell(error.what());

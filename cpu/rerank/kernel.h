@@ -24,8 +24,8 @@ struct DescriptorParts {
 
 /// The query's descriptor, each 16-bit unit twice in 32 bits, which is the fastest to broadcast.
 struct RerankQuery {
-    const std::uint32_t* gradients;   ///< plane (0, 0): (grid_rows + 2 · context) × (grid_cols + 2 · context)
-    const std::uint32_t* cells;       ///< cell_rows × cell_cols × 4, bins multiplied by 2
+    const std::uint32_t* gradients;  ///< plane (0, 0): (grid_rows + 2 · context) × (grid_cols + 2 · context)
+    const std::uint32_t* cells;      ///< cell_rows × cell_cols × 4, bins multiplied by 2
     const std::uint16_t* cell_terms;  ///< cell_rows × cell_cols: Σ h²
 };
 
@@ -38,15 +38,20 @@ struct RerankLanes {
     std::uint16_t* squares;     ///< 2 · context + 1 rows of (grid_cols + 2 · context) × lanes
 };
 
-/// Memory for the descriptor of one image; stride: cols + 2.
+/// Pixels that loops over rows treat at once.
+inline constexpr int row_block = 32;
+
+/// Memory for the descriptor of one image. Rows are `stride` long, a multiple of row_block and at least cols + 4; what
+/// is behind column cols - 1 is 0. Aligned to 64 bytes.
 struct DescribeWork {
-    std::int16_t* padded;   ///< (rows + 2) × stride, zeros around the image
+    std::int64_t stride;
+    std::int16_t* padded;   ///< (rows + 2) × stride and 2 more, zeros around the image
     std::int16_t *gx, *gy;  ///< stride: the gradients of a row
-    std::int8_t* levels;    ///< (rows + 1) × stride × 2; zeros in the last row and from column cols on
+    std::int8_t* levels;    ///< (rows + 1) × stride × 2 and 2 more, zeros in the last row
     std::int8_t* boxes;     ///< stride × 2: the sums of a row of levels
     std::uint16_t* shares;  ///< rows × 8 × stride
-    std::uint16_t* column;  ///< stride + 8: shares of one direction summed down the columns, zeros at both ends
-    std::uint8_t* values;   ///< stride
+    std::uint16_t* column;  ///< 2 + 8 × stride + 4: shares summed down the columns, zeros at both ends
+    std::uint8_t* values;   ///< 8 × stride
 };
 
 struct RerankKernel {

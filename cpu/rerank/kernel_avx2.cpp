@@ -19,11 +19,21 @@ struct Avx2 {
     static Lanes dot(Lanes h, Lanes g) {
         return reinterpret_cast<Lanes>(_mm256_maddubs_epi16(raw(h), raw(g)));
     }
-    static Lanes min(Lanes a, Lanes b) {
-        return reinterpret_cast<Lanes>(_mm256_min_epu16(raw(a), raw(b)));
-    }
+    static Lanes min(Lanes a, Lanes b) { return reinterpret_cast<Lanes>(_mm256_min_epu16(raw(a), raw(b))); }
     static Lanes signed_min(Lanes a, Lanes b) {
         return reinterpret_cast<Lanes>(_mm256_min_epi16(raw(a), raw(b)));
+    }
+    static Lanes load_eight(const std::uint8_t* const* rows, std::int64_t offset) {
+        const auto eight = [&](int row) {
+            return _mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[row] + offset));
+        };
+        return reinterpret_cast<Lanes>(_mm256_set_m128i(eight(8), eight(0)));
+    }
+    static Lanes interleave_low(Lanes a, Lanes b) {
+        return reinterpret_cast<Lanes>(_mm256_unpacklo_epi16(raw(a), raw(b)));
+    }
+    static Lanes interleave_high(Lanes a, Lanes b) {
+        return reinterpret_cast<Lanes>(_mm256_unpackhi_epi16(raw(a), raw(b)));
     }
 };
 

@@ -25,6 +25,17 @@ struct Plain {
     static Lanes signed_min(Lanes a, Lanes b) {
         return reinterpret_cast<Signed>(a) < reinterpret_cast<Signed>(b) ? a : b;
     }
+    static Lanes load_eight(const std::uint8_t* const* rows, std::int64_t offset) {
+        Lanes eight;
+        std::memcpy(&eight, rows[0] + offset, sizeof eight);
+        return eight;
+    }
+    static Lanes interleave_low(Lanes a, Lanes b) {
+        return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+    }
+    static Lanes interleave_high(Lanes a, Lanes b) {
+        return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
 };
 
 }  // namespace

@@ -6,6 +6,8 @@
 ///   squares(a, b)              (a.x - b.x)² + (a.y - b.y)² of pairs of signed bytes
 ///   dot(h, g)                  h.x · g.x + h.y · g.y of pairs, h unsigned, g signed bytes
 ///   min(a, b), signed_min(a, b)
+///   load_eight(rows, offset)   8 units at `offset` bytes of rows[0], rows[8], ..., each in 128 bits
+///   interleave_low(a, b)       of each 128 bits: a0 b0 a1 b1 a2 b2 a3 b3; interleave_high: a4 b4 ... b7
 /// The other operations are those of the compiler's vectors, which it has on every processor.
 
 #include <cstring>
@@ -28,50 +30,37 @@ struct RerankBody {
 
     // --- candidates side by side ---
 
-    using Eight [[gnu::vector_size(16)]] = std::uint16_t;
-    static Eight load_eight(const std::uint8_t* from) {
-        Eight eight;
-        std::memcpy(&eight, from, sizeof eight);
-        return eight;
-    }
-    /// Units first .. first + 7 of eight candidates.
+    /// Units first .. first + 7 of all candidates: three rounds of interleaving in each 128 bits, which hold eight
+    /// candidates.
     static void transpose_eight(const std::uint8_t* const* rows, std::int64_t first, std::uint16_t* to) {
-        Eight a[8], b[8];
+        Lanes a[8], b[8];
         for (int i = 0; i < 8; ++i)
-            a[i] = load_eight(rows[i] + 2 * first);
-        for (int i = 0; i < 4; ++i) {
-            b[2 * i] = __builtin_shufflevector(a[i], a[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-        }
-        for (int i = 0; i < 4; ++i) {
-            a[2 * i] = __builtin_shufflevector(b[i], b[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-            a[2 * i + 1] = __builtin_shufflevector(b[i], b[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
-        }
-        for (int i = 0; i < 4; ++i) {
-            b[2 * i] = __builtin_shufflevector(a[i], a[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
-            b[2 * i + 1] = __builtin_shufflevector(a[i], a[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+            a[i] = Set::load_eight(rows + i, 2 * first);
+        for (int round = 0; round < 3; ++round) {
+            for (int i = 0; i < 4; ++i) {
+                b[2 * i] = Set::interleave_low(a[i], a[i + 4]);
+                b[2 * i + 1] = Set::interleave_high(a[i], a[i + 4]);
+            }
+            for (int i = 0; i < 8; ++i)
+                a[i] = b[i];
         }
         for (int i = 0; i < 8; ++i)
-            std::memcpy(to + i * lanes, &b[i], sizeof b[i]);
+            store(to + i * lanes, a[i]);
     }
     /// `count` units of each candidate from unit `first` on. A rest of less than 8 overlaps what was written before.
-    static void transpose(const std::uint8_t* const* rows, std::int64_t first, int count,
-                          std::uint16_t* to) {
-        for (int lane = 0; lane < lanes; lane += 8) {
-            if (count < 8) {
-                for (int i = 0; i < count; ++i)
-                    for (int l = lane; l < lane + 8; ++l)
-                        std::memcpy(to + i * lanes + l, rows[l] + 2 * (first + i), 2);
-                continue;
-            }
-            for (int i = 0; i < count; i += 8) {
-                const int at = i < count - 8 ? i : count - 8;
-                transpose_eight(rows + lane, first + at, to + at * lanes + lane);
-            }
+    static void transpose(const std::uint8_t* const* rows, std::int64_t first, int count, std::uint16_t* to) {
+        if (count < 8) {
+            for (int i = 0; i < count; ++i)
+                for (int lane = 0; lane < lanes; ++lane)
+                    std::memcpy(to + i * lanes + lane, rows[lane] + 2 * (first + i), 2);
+            return;
+        }
+        for (int i = 0; i < count; i += 8) {
+            const int at = i < count - 8 ? i : count - 8;
+            transpose_eight(rows, first + at, to + at * lanes);
         }
     }
-    static void pack_planes(const RerankShape& shape, const std::uint8_t* const* rows,
-                            std::uint16_t* to) {
+    static void pack_planes(const RerankShape& shape, const std::uint8_t* const* rows, std::uint16_t* to) {
         const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
         std::int64_t first = 0;
         for (int a = 0; a < shape.step; ++a)
@@ -137,8 +126,8 @@ struct RerankBody {
     /// One displacement: `candidate` is the vector of the plane that meets the context's first point. The sums over
     /// contexts, first down the columns, then along the rows.
     template <int context>
-    static void displace(const RerankShape& shape, const std::uint32_t* query,
-                         const std::uint16_t* candidate, const RerankLanes& work) {
+    static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
+                         const RerankLanes& work) {
         constexpr int span = 2 * context + 1;
         const int width = shape.grid_cols + 2 * context;
         const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
@@ -178,8 +167,8 @@ struct RerankBody {
             ring[span - 1] = oldest;
         }
     }
-    static void displace(const RerankShape& shape, const std::uint32_t* query,
-                         const std::uint16_t* candidate, const RerankLanes& work) {
+    static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
+                         const RerankLanes& work) {
         if (shape.context == 0) return displace<0>(shape, query, candidate, work);
         if (shape.context == 1) return displace<1>(shape, query, candidate, work);
         displace<2>(shape, query, candidate, work);

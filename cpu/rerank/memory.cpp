@@ -87,17 +87,18 @@ void RerankMemory::set_query(const RerankShape& shape, const DescriptorLayout& l
 }
 
 DescribeMemory::DescribeMemory(const RerankShape& shape) {
-    const auto stride = static_cast<std::size_t>(shape.cols + 2), rows = static_cast<std::size_t>(shape.rows);
-    padded_.resize((rows + 2) * stride);
-    gradients_.resize(2 * stride);
-    levels_.resize(2 * (rows + 2) * stride);
-    shares_.resize(rows * 8 * stride + stride + 8);
-    values_.resize(stride);
-    work_ = {.padded = padded_.data(),
+    const std::int64_t stride = round_up(shape.cols + 4, row_block), rows = shape.rows;
+    padded_ = zeros<std::int16_t>((rows + 2) * stride + row_block);
+    gradients_ = zeros<std::int16_t>(2 * stride);
+    levels_ = zeros<std::int8_t>(2 * (rows + 2) * stride + row_block);
+    shares_ = zeros<std::uint16_t>((rows + 1) * 8 * stride + row_block);
+    values_ = zeros<std::uint8_t>(8 * stride);
+    work_ = {.stride = stride,
+             .padded = padded_.data(),
              .gx = gradients_.data(),
              .gy = gradients_.data() + stride,
-             .levels = levels_.data(),
-             .boxes = levels_.data() + 2 * (rows + 1) * stride,
+             .levels = levels_.data() + 2 * stride,
+             .boxes = levels_.data(),
              .shares = shares_.data(),
              .column = shares_.data() + rows * 8 * stride,
              .values = values_.data()};

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "cpu/aligned.h"
 #include "cpu/rerank/kernel.h"
 #include "data/rerank/descriptor.h"
@@ -34,10 +32,10 @@ class DescribeMemory {
     const DescribeWork& work() const { return work_; }
 
   private:
-    std::vector<std::int16_t> padded_, gradients_;
-    std::vector<std::int8_t> levels_;
-    std::vector<std::uint16_t> shares_;
-    std::vector<std::uint8_t> values_;
+    Aligned<std::int16_t> padded_, gradients_;
+    Aligned<std::int8_t> levels_;
+    Aligned<std::uint16_t> shares_;
+    Aligned<std::uint8_t> values_;
     DescribeWork work_;
 };
 

@@ -47,9 +47,9 @@ void by_sort(Row row, std::span<Neighbor> out, Scratch& keys) {
 void by_k_pass(Row row, std::span<Neighbor> out, Scratch& keys) {
     make_keys(row, keys);
     for (Neighbor& found : out) {
-        const auto least = std::min_element(keys.begin(), keys.end());
-        found = neighbor_of_key(*least);
-        *least = std::numeric_limits<std::uint64_t>::max();
+        const auto min = std::min_element(keys.begin(), keys.end());
+        found = neighbor_of_key(*min);
+        *min = std::numeric_limits<std::uint64_t>::max();
     }
 }
 
@@ -95,36 +95,6 @@ class Serial {
     std::vector<std::uint32_t> row_;
     Scratch scratch_;
 };
-
-SerialTrial timed(const Problem& problem, Serial::Fill fill, const SerialSelector& selector,
-                  const TrialOptions& options, const Watch& watch) {
-    SerialTrial trial;
-    Plan plan;
-    trial.distance.refusal = trial.select.refusal = settle_serial(problem, plan);
-    if (trial.select.refusal) return trial;
-    Serial serial(problem, std::move(fill), selector, watch);
-    serial.run(1);  // warms up
-    serial.run(1);
-    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
-    const double affordable = options.budget_ms / ms_per_query;
-    const std::int64_t n = std::clamp(static_cast<std::int64_t>(affordable / TrialOptions::min_runs),
-                                      std::int64_t{1}, problem.n_query);
-    const int runs = std::clamp(static_cast<int>(affordable / static_cast<double>(n)),
-                                std::min(TrialOptions::min_runs, options.repeat), options.repeat);
-    for (int run = 0; run < runs; ++run) {
-        serial.run(n);
-        trial.distance.ms.push_back(serial.fill_ms);
-        trial.select.ms.push_back(serial.select_ms);
-    }
-    trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
-    trial.neighbors.k = problem.k;
-    trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
-    return trial;
-}
-
-Serial::Fill distances_of(const Rows& train, const Rows& query) {
-    return [=](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); };
-}
 
 }  // namespace
 
@@ -210,16 +180,37 @@ std::unique_ptr<Searcher> open_serial(const Rows& train, const Plan& plan) {
     return std::make_unique<SerialSearcher>(train, plan);
 }
 
-SerialTrial time_serial(const Rows& train, const Rows& query, int k, const SerialSelector& selector,
-                        const TrialOptions& options, const Watch& watch) {
-    return timed({train.count, query.count, train.dim, k}, distances_of(train, query), selector, options,
-                 watch);
+SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
+                        const SerialSelector& selector, const TrialOptions& options, const Watch& watch) {
+    return time_serial_select(
+        problem,
+        [&](std::int64_t q, std::span<std::uint32_t> row) { serial_distances(train, query.row(q), row); },
+        selector, options, watch);
 }
 
 SerialTrial time_serial_select(const Problem& problem, const Serial::Fill& row_of,
                                const SerialSelector& selector, const TrialOptions& options,
                                const Watch& watch) {
-    return timed(problem, row_of, selector, options, watch);
+    SerialTrial trial;
+    Plan plan;
+    trial.distance.refusal = trial.select.refusal = settle_serial(problem, plan);
+    if (trial.select.refusal) return trial;
+    Serial serial(problem, row_of, selector, watch);
+    serial.run(1);  // warms up
+    serial.run(1);
+    const double ms_per_query = std::max(serial.fill_ms + serial.select_ms, 1e-4);
+    const double affordable = options.budget_ms / ms_per_query / TrialOptions::min_runs;
+    const std::int64_t n =
+        std::clamp(static_cast<std::int64_t>(affordable), std::int64_t{1}, problem.n_query);
+    for (int run = options.runs(ms_per_query * static_cast<double>(n)); run > 0; --run) {
+        serial.run(n);
+        trial.distance.ms.push_back(serial.fill_ms);
+        trial.select.ms.push_back(serial.select_ms);
+    }
+    trial.distance.n_query = trial.select.n_query = trial.neighbors.n_query = n;
+    trial.neighbors.k = problem.k;
+    trial.neighbors.rows.assign(serial.neighbors.rows.begin(), serial.neighbors.rows.begin() + n * problem.k);
+    return trial;
 }
 
 double copy_gb_per_s() {

@@ -44,16 +44,16 @@ struct SerialTrial {
     Trial distance, select;
     Neighbors neighbors;  ///< of the queries that were run
 };
-SerialTrial time_serial(const Rows& train, const Rows& query, int k, const SerialSelector& selector,
-                        const TrialOptions& options, const Watch& watch);
+SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,
+                        const SerialSelector& selector, const TrialOptions& options, const Watch& watch);
 
-/// Selection alone, from rows that `row_of` fills; the time of filling is not counted.
+/// Selection alone; `row_of` fills a row before its selection is timed.
 SerialTrial time_serial_select(const Problem& problem,
                                const std::function<void(std::int64_t, std::span<std::uint32_t>)>& row_of,
                                const SerialSelector& selector, const TrialOptions& options,
                                const Watch& watch);
 
-/// Bytes a second, read and written, of one thread's copy of a piece of memory that no cache holds.
+/// GB/s read and written by one thread that copies more memory than a cache holds.
 double copy_gb_per_s();
 
 }  // namespace knn::cpu

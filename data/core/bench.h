@@ -2,6 +2,7 @@
 /// What `bench` times: parts of a search on the arrays of one problem. gpu/bench/bench.h makes such arrays on a
 /// GPU.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,14 +13,20 @@
 
 namespace knn {
 
-/// Number of runs. If `repeat` runs would exceed `budget_ms`, there are fewer, but at least `min_runs`; if even
-/// these exceed it, fewer queries.
+/// Limits of a measurement. If `repeat` runs would exceed `budget_ms`, there are fewer, but at least `min_runs`; if
+/// even these exceed it, fewer queries.
 struct TrialOptions {
     static constexpr int min_runs = 3;
 
     int repeat = 10;
     double budget_ms = 5000;
     bool linear = false;  ///< of a distance kernel: training rows contiguous, not pitched
+
+    /// The number of runs if one takes this long.
+    int runs(double ms) const {
+        return static_cast<int>(
+            std::clamp<double>(budget_ms / std::max(ms, 1e-3), std::min(min_runs, repeat), repeat));
+    }
 };
 
 /// The result of a trial.

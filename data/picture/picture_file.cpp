@@ -1,7 +1,6 @@
 #include "data/picture/picture_file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "data/core/errors.h"
 #include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 #include "data/picture/picture_header.h"
 #include "data/picture/picture_module.h"
 
@@ -31,14 +31,6 @@ constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
     throw DataError(name + ": " + what + "; " + instead);
 }
 
-/// Waits until a pipe or a terminal is readable or ends; a file always is.
-void wait_for(int descriptor, const std::atomic<bool>* stop) {
-    constexpr int pause_ms = 100;
-    pollfd waiting{descriptor, POLLIN, 0};
-    while (::poll(&waiting, 1, pause_ms) <= 0)
-        if (stop != nullptr && stop->load()) throw Interrupted();
-}
-
 PictureHeader header_of(std::span<const std::uint8_t> bytes, const std::string& name) {
     if (std::optional<PictureHeader> header = picture_header(bytes)) return std::move(*header);
     const std::string foreign = foreign_format(bytes);
@@ -47,7 +39,7 @@ PictureHeader header_of(std::span<const std::uint8_t> bytes, const std::string& 
 }
 
 /// The whole file, if its beginning is that of a picture: a device may have no end.
-std::vector<std::uint8_t> content_of(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
+std::vector<std::uint8_t> content_of(int descriptor, const std::string& name) {
     struct stat found {};
     if (::fstat(descriptor, &found) != 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
     if (S_ISDIR(found.st_mode)) fail(name, "is a folder");
@@ -60,9 +52,8 @@ std::vector<std::uint8_t> content_of(int descriptor, const std::string& name, co
             fail(name, "is larger than 1 GiB", "expected a picture of at most 100 megapixels");
         if (size == beginning) header_of(bytes, name);
         if (size == bytes.size()) bytes.resize(std::min(std::max(whole, 2 * size), max_file_bytes + 1));
-        wait_for(descriptor, stop);
-        const ssize_t got = ::read(descriptor, bytes.data() + size, bytes.size() - size);
-        if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        const ssize_t got = read_some(descriptor, std::span(bytes).subspan(size));
+        if (got < 0 && errno == ECANCELED) throw Interrupted();
         if (got < 0) fail(name, std::string("cannot be read: ") + std::strerror(errno));
         size += static_cast<std::size_t>(got);
         if (got > 0) continue;
@@ -129,15 +120,15 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     return picture;
 }
 
-Picture read_picture(const std::string& file, const std::atomic<bool>* stop) {
+Picture read_picture(const std::string& file) {
     // On a FIFO without a writer a blocking open() would not return.
     const FileDescriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (!descriptor.is_open()) fail(file, std::string("cannot be read: ") + std::strerror(errno));
-    return decode_picture(content_of(descriptor.number(), file, stop), file);
+    return decode_picture(content_of(descriptor.number(), file), file);
 }
 
-Picture read_picture(int descriptor, const std::string& name, const std::atomic<bool>* stop) {
-    return decode_picture(content_of(descriptor, name, stop), name);
+Picture read_picture(int descriptor, const std::string& name) {
+    return decode_picture(content_of(descriptor, name), name);
 }
 
 }  // namespace knn

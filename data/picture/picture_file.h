@@ -1,7 +1,6 @@
 #pragma once
 /// Picture files (PNG, JPEG, BMP, TIFF, WebP, PGM), decoded by OpenCV, recognized by content, never by name.
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -19,9 +18,9 @@ void limit_codecs();
 
 /// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and
 /// checked before decoding. Animated and multi-page files give their first picture.
-/// Throws Interrupted if `stop` (may be null) is set while waiting for a pipe or a terminal.
-Picture read_picture(const std::string& file, const std::atomic<bool>* stop = nullptr);
-Picture read_picture(int descriptor, const std::string& name, const std::atomic<bool>* stop = nullptr);
+/// Throws Interrupted if a stop is requested while reading (data/file/transfer.h).
+Picture read_picture(const std::string& file);
+Picture read_picture(int descriptor, const std::string& name);
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name);
 
 }  // namespace knn

@@ -51,7 +51,7 @@ std::uint64_t count_pieces(std::uint64_t bytes) {
 }
 
 std::uint32_t crc_of(View bytes, std::uint32_t before = 0) {
-    if (bytes.empty()) return before;  // zlib takes a null pointer for the wish to begin anew
+    if (bytes.empty()) return before;  // for a null pointer zlib would ignore `before`
     return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
 }
 

@@ -3,12 +3,12 @@
 #include "gpu/bench/bench.h"
 
 #include <algorithm>
-#include <span>
 
 #include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
 #include "gpu/distance/expand.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/runtime/device_buffer.h"
 #include "gpu/runtime/image_buffer.h"
 #include "gpu/runtime/pinned_buffer.h"
@@ -21,25 +21,12 @@ namespace {
 
 constexpr int poison = 0xa5;
 
-template <class Strategy>
-const Strategy* find(std::span<const Strategy* const> table, const std::string& name) {
-    const auto found =
-        std::find_if(table.begin(), table.end(), [&](const Strategy* one) { return one->name == name; });
-    return found != table.end() ? *found : nullptr;
-}
-
 const DistanceKernel* find_distance(const std::string& name) {
-    const DistanceKernel* kernel = find(distance_table(), name);
-    return kernel != nullptr ? kernel : find(rung_table(), name);
+    const DistanceKernel* kernel = find_in(distance_table(), name);
+    return kernel != nullptr ? kernel : find_in(rung_table(), name);
 }
 
-std::size_t free_memory() {
-    std::size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
-    return free_bytes;
-}
-
-/// Values that look random and depend on their place alone (the finalizer of MurmurHash3).
+/// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).
 __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
     const std::int64_t q = blockIdx.y + std::int64_t{gridDim.y} * blockIdx.z;
     const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -99,16 +86,16 @@ class GpuBenchArrays : public BenchArrays {
                               stream_),
               "poisoning the matrix");
         prepare(*kernel);
-        const std::int64_t most = fitting(n_query(), kernel->workspace_bytes);
+        const std::int64_t max_n = fitting(n_query(), kernel->workspace_bytes);
         Trial trial =
-            runs_.timed(most, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+            runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
         trial.operations = kernel->operations;
         trial.pixel_bytes = kernel->takes == Pixels::bytes ? 1 : 4;
         return trial;
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
-        const Selector* selector = find(selector_table(), name);
+        const Selector* selector = find_in(selector_table(), name);
         if (selector == nullptr) return refused("this build has no selector of this name");
         problem_.k = k;
         if (Refusal refusal = selector->supports(sized(n_query()))) return refused(*refusal);
@@ -116,8 +103,8 @@ class GpuBenchArrays : public BenchArrays {
         if (neighbors_.size() < size) neighbors_ = DeviceBuffer<Neighbor>(size);
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
               "poisoning the neighbors");
-        const std::int64_t most = fitting(n_query(), selector->workspace_bytes);
-        return runs_.timed(most, options, [&](std::int64_t n) {
+        const std::int64_t max_n = fitting(n_query(), selector->workspace_bytes);
+        return runs_.timed(max_n, options, [&](std::int64_t n) {
             selector->enqueue(sized(n), matrix_.first(n), {neighbors_.d_data(), n, k}, workspace_.d_data(),
                               stream_);
         });
@@ -178,7 +165,7 @@ class GpuBenchArrays : public BenchArrays {
         floats = PitchedBuffer<float>(images.count, round_up(images.dim, 4));
         const ByteRows rows = bytes.rows(images.count, images.dim);
         enqueue_upload(images, rows, stream_);
-        enqueue_expand(rows, view(floats, images.count), stream_);
+        enqueue_expand(rows, floats.first(images.count, images.dim), stream_);
         stream_.synchronize();
     }
 
@@ -193,7 +180,7 @@ class GpuBenchArrays : public BenchArrays {
 
     Images training(const DistanceKernel& kernel, bool linear) const {
         if (kernel.takes == Pixels::bytes) return {{}, train_bytes_.rows(problem_.n_train, problem_.dim)};
-        FloatRows train = view(train_, problem_.n_train);
+        FloatRows train = train_.first(problem_.n_train, problem_.dim);
         if (linear) {
             train.d_data = linear_.d_data();
             train.pitch_bytes = static_cast<std::size_t>(train_.rows().cols) * sizeof(float);
@@ -210,14 +197,7 @@ class GpuBenchArrays : public BenchArrays {
         };
         if (kernel.takes == Pixels::bytes)
             return {{}, part(query_bytes_.rows(problem_.n_query, problem_.dim))};
-        return {part(view(query_, problem_.n_query)), {}};
-    }
-
-    /// Its padding columns are not counted.
-    FloatRows view(const PitchedBuffer<float>& buffer, std::int64_t n) const {
-        FloatRows rows = buffer.first(n);
-        rows.cols = problem_.dim;
-        return rows;
+        return {part(query_.first(problem_.n_query, problem_.dim)), {}};
     }
 
     /// Half of the free memory at most: the rest is for workspaces, which a selector may want as large as the
@@ -239,7 +219,7 @@ class GpuBenchArrays : public BenchArrays {
               "laying out rows");
     }
 
-    /// The most queries at once whose workspace fits; makes that workspace.
+    /// Allocates the workspace for n queries, or for fewer if memory is short; returns their number.
     std::int64_t fitting(std::int64_t n, std::size_t (*bytes_for)(const Problem&)) {
         const std::size_t available = free_memory() / 10 * 9 + workspace_.size();
         while (n > 1 && bytes_for(sized(n)) > available)
@@ -276,13 +256,6 @@ class GpuBenchArrays : public BenchArrays {
 };
 
 }  // namespace
-
-std::vector<std::string> rung_kernels() {
-    std::vector<std::string> names;
-    for (const DistanceKernel* kernel : rung_table())
-        names.emplace_back(kernel->name);
-    return names;
-}
 
 std::unique_ptr<BenchArrays> bench_arrays(int device, const Problem& problem, const Rows& train,
                                           const Rows& query, const Watch& watch) {

@@ -2,16 +2,11 @@
 /// Measurements of the GPU as app/ calls them. Plain C++, without CUDA types.
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "data/core/bench.h"
+#include "data/transform/fitted.h"
 
 namespace knn::gpu {
-
-/// Distance kernels that are in no table because they repeat a step of a paper, not to be used: the rungs of
-/// seed 003, §3, and the tiles of seed 004, §5.
-std::vector<std::string> rung_kernels();
 
 /// Measured limits of this device. Throws DeviceError.
 Limits measure_limits(int device);
@@ -28,10 +23,14 @@ std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& prob
                                                  const Watch& watch);
 
 /// Times the kernels of a whole search by the engine `tensor` (l2), vote included, with training set and
-/// queries on the device: a CUDA graph, launched repeatedly. `found` (may be null) gets the neighbors,
-/// `undecided` (may be null) the number of queries that had to be compared with the whole training set.
-Trial time_kernels(int device, const Training& training, const Rows& query, int k,
-                   const TrialOptions& options, const Watch& watch, Neighbors* found = nullptr,
-                   std::int64_t* undecided = nullptr);
+/// queries on the device: a CUDA graph, launched repeatedly. The plan is settled; `found` gets the neighbors.
+Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,
+                   const TrialOptions& options, const Watch& watch, Neighbors& found);
+
+/// Times a transform of images that are on the device, all in one launch per kernel. `features` (may be null) gets
+/// them, count × dim_out.
+Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
+                     const TrialOptions& options, const Watch& watch,
+                     std::vector<std::uint8_t>* features = nullptr);
 
 }  // namespace knn::gpu

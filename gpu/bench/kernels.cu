@@ -2,6 +2,7 @@
 // on the device, all launches in one CUDA graph, so that the host's speed has no effect.
 
 #include "gpu/bench/bench.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
 #include "gpu/runtime/event.h"
@@ -47,30 +48,15 @@ class Graph {
     Event begin_, end_;
 };
 
-/// The first kernel that this device supports.
-const TensorKernel* kernel_for(const Problem& problem, Refusal& refusal) {
-    const int capability = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
-                           device_attribute(cudaDevAttrComputeCapabilityMinor);
-    for (const TensorKernel* kernel : tensor_table()) {
-        refusal = kernel->supports(problem, capability);
-        if (!refusal) return kernel;
-    }
-    return nullptr;
-}
-
 }  // namespace
 
-Trial time_kernels(int device, const Training& training, const Rows& query, int k,
-                   const TrialOptions& options, const Watch& watch, Neighbors* found,
-                   std::int64_t* undecided) {
-    check(cudaSetDevice(device), "choosing the device");
+Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,
+                   const TrialOptions& options, const Watch& watch, Neighbors& found) {
+    check(cudaSetDevice(plan.device.number), "choosing the device");
     const Rows& train = training.rows;
     Trial trial;
     trial.n_query = query.count;
     trial.operations = 2;
-    const TensorKernel* kernel = kernel_for({train.count, query.count, train.dim, k}, trial.refusal);
-    if (kernel == nullptr) return trial;
-
     const Stream stream;
     ImageBuffer train_bytes, query_bytes;
     train_bytes.reserve(train.count, train.dim);
@@ -82,7 +68,7 @@ Trial time_kernels(int device, const Training& training, const Rows& query, int 
                           stream),
           "uploading labels");
     const FusedTraining arranged(train_bytes.rows(train.count, train.dim), stream);
-    FusedSearch search(*kernel, arranged);
+    FusedSearch search(named_in(tensor_table(), plan.distance), arranged);
     const std::int64_t batch = search.reserve(query.count, k, false);
     const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));
     const DeviceBuffer<Vote> votes(static_cast<std::size_t>(query.count));
@@ -99,22 +85,19 @@ Trial time_kernels(int device, const Training& training, const Rows& query, int 
                              stream);
         }
     });
-    double spent_ms = 0;
-    for (int run = -warm_up_runs; run < options.repeat; ++run) {
-        if (run >= TrialOptions::min_runs && spent_ms > options.budget_ms) break;
+    const auto launch_ms = [&] {
         if (watch.stopped()) throw Interrupted();
-        const double ms = graph.launch_ms(stream);
-        if (run < 0) continue;
-        trial.ms.push_back(ms);
-        spent_ms += ms;
-    }
-    if (undecided != nullptr) *undecided = search.undecided();
-    if (found != nullptr) {
-        *found = Neighbors(query.count, k);
-        check(cudaMemcpy(found->rows.data(), neighbors.d_data(), found->rows.size() * sizeof(Neighbor),
-                         cudaMemcpyDeviceToHost),
-              "downloading neighbors");
-    }
+        return graph.launch_ms(stream);
+    };
+    double ms = 0;
+    for (int run = 0; run < warm_up_runs; ++run)
+        ms = launch_ms();
+    for (int run = options.runs(ms); run > 0; --run)
+        trial.ms.push_back(launch_ms());
+    found = Neighbors(query.count, k);
+    check(cudaMemcpy(found.rows.data(), neighbors.d_data(), found.rows.size() * sizeof(Neighbor),
+                     cudaMemcpyDeviceToHost),
+          "downloading neighbors");
     return trial;
 }
 

@@ -61,9 +61,7 @@ Limits measure_limits(int device) {
     check(cudaSetDevice(device), "choosing the device");
     Stream stream;
     Limits limits;
-    std::size_t free_bytes = 0, all_bytes = 0;
-    check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
-    const std::size_t size = std::min<std::size_t>(std::size_t{1} << 30, free_bytes / 4);
+    const std::size_t size = std::min<std::size_t>(std::size_t{1} << 30, free_memory() / 4);
     DeviceBuffer<char> from(size), to(size);
     check(cudaMemsetAsync(from.d_data(), 1, size, stream), "filling");
     limits.copy_gb_per_s =

@@ -6,7 +6,8 @@
 
 namespace knn::gpu {
 
-/// The kernels that only `bench` runs (gpu/bench/bench.h). They must give the same answers as the others.
+/// Distance kernels that only `bench` runs, because each repeats a step of a paper: the rungs of seed 003, §3, and
+/// the tiles of seed 004, §5. They must give the same answers as the others.
 std::span<const DistanceKernel* const> rung_table();
 
 }  // namespace knn::gpu

@@ -23,17 +23,17 @@ class Runs {
     /// What is timed is queued on this stream.
     const Stream& stream() const { return stream_; }
 
-    /// Finds out how many queries n, up to `most`, can be run `min_runs` times within the time, by trying
+    /// Finds out how many queries n, up to `max_n`, can be run `min_runs` times within the time, by trying
     /// `work(n)` for four times as many each time; then times that number. A try may take the time of all runs:
     /// kernels with one thread per query are no slower for more queries.
     template <class Work>
-    Trial timed(std::int64_t most, const TrialOptions& options, Work&& work) {
+    Trial timed(std::int64_t max_n, const TrialOptions& options, Work&& work) {
         constexpr std::int64_t first = 16, growth = 4;
-        std::int64_t n = std::min(most, first);
+        std::int64_t n = std::min(max_n, first);
         once([&] { work(n); });  // loads the code
         double ms = once([&] { work(n); });
-        while (n < most) {
-            const std::int64_t next = std::min(growth * n, most);
+        while (n < max_n) {
+            const std::int64_t next = std::min(growth * n, max_n);
             if (ms * static_cast<double>(next) / static_cast<double>(n) > options.budget_ms) break;
             ms = once([&] { work(next); });
             if (ms * TrialOptions::min_runs > options.budget_ms) break;
@@ -47,10 +47,7 @@ class Runs {
     Trial repeated(std::int64_t n, const TrialOptions& options, Work&& work) {
         Trial trial;
         trial.n_query = n;
-        const double ms = std::max(once(work), 1e-3);
-        const int runs = std::clamp(static_cast<int>(options.budget_ms / ms),
-                                    std::min(TrialOptions::min_runs, options.repeat), options.repeat);
-        for (int run = 0; run < runs; ++run)
+        for (int run = options.runs(once(work)); run > 0; --run)
             trial.ms.push_back(once(work));
         return trial;
     }

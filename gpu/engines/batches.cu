@@ -19,30 +19,46 @@ struct ResultLayout {
     }
 };
 
+/// The memory between the steps of a transform is for this many images.
+constexpr std::int64_t images_per_transform = 16'384;
+
+double size(std::int64_t n, std::int64_t dim) {
+    return static_cast<double>(n) * static_cast<double>(dim);
+}
+
 }  // namespace
 
-Upload::Upload(const Training& training) {
-    const Rows& rows = training.rows;
-    images.reserve(rows.count, rows.dim);
+Upload::Upload(const Training& training) : n(training.rows.count) {
+    const bool transforms = training.transform != nullptr && training.features.count == 0;
+    const Rows& rows = training.features.count > 0 ? training.features : training.rows;
+    ImageBuffer& uploaded = transforms ? images_ : features;
+    uploaded.reserve(n, rows.dim);
     labels.reserve(training.labels.size());
-    const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);
-    timer.time(stream, {.name = "upload", .bytes = bytes, .kind = StageKind::copy}, [&] {
-        enqueue_upload(rows, images.rows(rows.count, rows.dim), stream);
+    timer.time(stream, {.name = "upload", .bytes = size(n, rows.dim), .kind = StageKind::copy}, [&] {
+        enqueue_upload(rows, uploaded.rows(n, rows.dim), stream);
         if (training.labels.empty()) return;
         check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), training.labels.size(),
                               cudaMemcpyHostToDevice, stream),
               "uploading labels");
     });
+    if (training.transform != nullptr) transform = DeviceTransform(*training.transform);
+    dim = transforms ? transform.dim_out() : rows.dim;
+    if (!transforms) return;
+    features.reserve(n, dim);
+    transform.reserve(std::min(n, images_per_transform));
+    timer.time(stream, {.name = "transform", .bytes = size(n, rows.dim + dim)},
+               [&] { transform.enqueue(images_.rows(n, rows.dim), features.rows(n, dim), stream); });
 }
 
 void Upload::finish(Timeline& timeline) {
     timer.synchronize();
     timer.add_to(timeline);
+    images_ = {};
 }
 
 /// The memory of one batch in flight.
 struct BatchedSearcher::Slot {
-    ImageBuffer query;
+    ImageBuffer images, features;  // features only if there is a transform
     DeviceBuffer<char> results;
     PinnedBuffer<char> host_results;
     StageTimer timer;
@@ -57,11 +73,13 @@ struct BatchedSearcher::Run {
     bool is_one_batch;
 };
 
-BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, DeviceBuffer<std::uint8_t> labels,
-                                 Rows train, const Measure& measure, const Plan& plan)
+BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
+                                 const Plan& plan)
     : engine_(std::move(engine)),
-      labels_(std::move(labels)),
-      train_(train),
+      labels_(std::move(upload.labels)),
+      transform_(std::move(upload.transform)),
+      n_train_(upload.n),
+      dim_(upload.dim),
       measure_(measure),
       plan_(plan),
       limit_(plan.batch),
@@ -91,14 +109,16 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
                              Timeline& timeline, const Watch& watch) {
     check(cudaSetDevice(plan_.device.number), "choosing the device");
     const std::int64_t n = queries.count;
-    require_k(k, train_.count, exclude);
-    require(queries.dim == train_.dim, "queries of as many pixels as the training images");
-    require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < train_.count,
+    require_k(k, n_train_, exclude);
+    require(queries.dim == (transform_.is_raw() ? dim_ : transform_.dim_in()),
+            "queries of as many pixels as the training images");
+    require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < n_train_,
             "queries that are training images");
     watch.step(0, n);
     Answers answers;
     answers.neighbors = Neighbors(0, k);
     if (n == 0) return answers;
+    if (!transform_.is_raw()) transform_.reserve(std::min(n, images_per_transform));
     plan_.batch = engine_->reserve(n, k, exclude.any(), limit_);
     const Run run{queries, k, rule, exclude, plan_.batch >= n};
     std::int64_t done = 0;
@@ -129,12 +149,14 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
 void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     const Rows queries = run.queries.slice(begin, std::min(plan_.batch, run.queries.count - begin));
     const ResultLayout layout(queries.count, run.k, run.rule != nullptr);
-    slot.query.reserve(queries.count, queries.dim);
+    slot.images.reserve(queries.count, queries.dim);
+    if (!transform_.is_raw()) slot.features.reserve(queries.count, dim_);
     slot.results.reserve(layout.bytes);
     slot.host_results.reserve(layout.bytes);
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
     const cudaStream_t out = run.is_one_batch ? kernels_ : downloads_;
-    const Batch batch{slot.query.rows(queries.count, queries.dim),
+    const ByteRows images = slot.images.rows(queries.count, queries.dim);
+    const Batch batch{transform_.is_raw() ? images : slot.features.rows(queries.count, dim_),
                       {reinterpret_cast<Neighbor*>(slot.results.d_data()), queries.count, run.k},
                       {run.exclude, begin}};
     auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
@@ -143,8 +165,12 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     slot.begin = begin;
     slot.n = queries.count;
     cudaEvent_t done = slot.timer.time(in, {.name = "upload", .bytes = n * dim, .kind = StageKind::copy},
-                                       [&] { enqueue_upload(queries, batch.query, in); });
+                                       [&] { enqueue_upload(queries, images, in); });
     if (in != kernels_) kernels_.wait_for(done);
+    if (!transform_.is_raw())
+        done =
+            slot.timer.time(kernels_, {.name = "transform", .bytes = size(queries.count, queries.dim + dim_)},
+                            [&] { transform_.enqueue(images, batch.query, kernels_); });
     for (Step& step : engine_->steps(batch))
         done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
     if (run.rule != nullptr)

@@ -1,7 +1,9 @@
 #pragma once
 /// The loop over batches of queries, shared by all GPU engines:
 ///
-///   host bytes ─upload→ bytes ─the engine's stages→ neighbors ─vote→ votes ─download→ host
+///   host bytes ─upload→ bytes ─transform→ features ─the engine's stages→ neighbors ─vote→ votes ─download→ host
+///
+/// Without a transform the features are the bytes themselves, and the stage is missing.
 ///
 /// Two slots alternate: while the kernels work on the batch in one slot, the next batch is uploaded to the other
 /// and the results of the previous one are downloaded, each direction on its own stream. A search of one batch
@@ -21,12 +23,13 @@
 #include "gpu/runtime/stage_timer.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/runtime/views.h"
+#include "gpu/transform/transform.h"
 
 namespace knn::gpu {
 
 /// One batch on the device.
 struct Batch {
-    ByteRows query;  ///< as uploaded
+    ByteRows query;  ///< features
     NeighborRows out;
     Excluded excluded;
 };
@@ -53,25 +56,30 @@ class BatchEngine {
     virtual std::vector<Step> steps(const Batch& batch) = 0;
 };
 
-/// The upload of the training set, bytes and labels, while an engine is opened.
+/// The upload of the training set while an engine is opened, and its transform.
 class Upload {
   public:
-    /// Queues the copies on `stream`. The host memory must outlive this.
+    /// Queues the copies, and the launches of the transform, on `stream`. The host memory must outlive this.
     explicit Upload(const Training& training);
     /// Waits, and adds the stages so far to `timeline`.
     void finish(Timeline& timeline);
 
     Stream stream;
     StageTimer timer;
-    ImageBuffer images;
+    std::int64_t n, dim;   ///< of the features
+    ImageBuffer features;  ///< what is searched; without a transform the pixels
     DeviceBuffer<std::uint8_t> labels;
+    DeviceTransform transform;  ///< for queries
+
+  private:
+    ImageBuffer images_;  ///< that the transform reads
 };
 
 class BatchedSearcher final : public Searcher {
   public:
-    /// plan.batch: the limit of a batch, or 0.
-    BatchedSearcher(std::unique_ptr<BatchEngine> engine, DeviceBuffer<std::uint8_t> labels, Rows train,
-                    const Measure& measure, const Plan& plan);
+    /// Takes labels and transform from `upload`. plan.batch: the limit of a batch, or 0.
+    BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
+                    const Plan& plan);
     ~BatchedSearcher() override;
 
     Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
@@ -92,7 +100,8 @@ class BatchedSearcher final : public Searcher {
 
     std::unique_ptr<BatchEngine> engine_;
     DeviceBuffer<std::uint8_t> labels_;
-    Rows train_;
+    DeviceTransform transform_;
+    std::int64_t n_train_, dim_;  ///< bytes of features
     Measure measure_;
     Plan plan_;
     std::int64_t limit_;

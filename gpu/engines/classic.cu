@@ -27,25 +27,18 @@ constexpr std::int64_t usual_batch = 4096;
 // The limit of --batch: fits in the grid of every kernel.
 constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
-/// The rows of a float buffer that hold n images, without padding columns.
-FloatRows float_view(const PitchedBuffer<float>& buffer, std::int64_t n, std::int64_t dim) {
-    FloatRows view = buffer.first(n);
-    view.cols = dim;
-    return view;
-}
-
 class Classic final : public BatchEngine {
   public:
     /// Takes the training set from `upload`, on its stream.
-    Classic(const DistanceKernel& distance, const Selector& selector, const Rows& train,
-            const Measure& measure, Upload& upload, Timeline& timeline)
+    Classic(const DistanceKernel& distance, const Selector& selector, const Measure& measure, Upload& upload,
+            Timeline& timeline)
         : distance_(distance),
           selector_(selector),
-          n_train_(train.count),
-          dim_(train.dim),
+          n_train_(upload.n),
+          dim_(upload.dim),
           measure_(measure) {
         const Problem problem = problem_of(1, 1);
-        const ByteRows bytes = upload.images.rows(n_train_, dim_);
+        const ByteRows bytes = upload.features.rows(n_train_, dim_);
         const bool floats = distance.takes == Pixels::floats;
         if (floats) train_floats_ = PitchedBuffer<float>(n_train_, round_up(dim_, 4));
         prepared_ = DeviceBuffer<char>(distance.prepared_bytes(problem));
@@ -54,7 +47,7 @@ class Classic final : public BatchEngine {
         selector.load(problem);
         load_vote();
         upload.timer.time(upload.stream, {.name = "expand", .bytes = (floats ? 5 : 2) * size}, [&] {
-            if (floats) enqueue_expand(bytes, float_view(train_floats_, n_train_, dim_), upload.stream);
+            if (floats) enqueue_expand(bytes, train_floats_.first(n_train_, dim_), upload.stream);
             if (prepared_.size() > 0)
                 distance.prepare(problem, images(train_floats_, bytes), prepared_.d_data(), upload.stream);
         });
@@ -62,7 +55,7 @@ class Classic final : public BatchEngine {
         if (prepared_.size() > 0)
             train_floats_ = {};
         else if (!floats)
-            train_bytes_ = std::move(upload.images);
+            train_bytes_ = std::move(upload.features);
     }
 
     std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
@@ -121,7 +114,7 @@ class Classic final : public BatchEngine {
     /// What the kernel reads: `bytes`, or the floats expanded from them.
     Images images(const PitchedBuffer<float>& floats, const ByteRows& bytes) const {
         if (distance_.takes == Pixels::bytes) return {{}, bytes};
-        return {float_view(floats, bytes.n, dim_), {}};
+        return {floats.first(bytes.n, dim_), {}};
     }
 
     std::size_t workspace_bytes(std::int64_t n_query, int k) const {
@@ -131,15 +124,13 @@ class Classic final : public BatchEngine {
 
     /// The number of queries that leaves a tenth of the free memory unused.
     std::int64_t fitting(std::int64_t batch, int k) const {
-        std::size_t free_bytes = 0, all_bytes = 0;
-        check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
         constexpr std::int64_t pitch = 512;  // at most what cudaMallocPitch rounds rows up to
         const std::int64_t images = round_up(4 * n_train_, pitch) + round_up(4 * dim_, pitch);
         const std::int64_t in_flight =
             2 * (ImageBuffer::pitch_of(dim_) + static_cast<std::int64_t>(sizeof(Vote)) +
                  k * static_cast<std::int64_t>(sizeof(Neighbor)));
         const std::int64_t held = matrix_.rows().n * images + static_cast<std::int64_t>(workspace_.size());
-        const std::int64_t budget = (static_cast<std::int64_t>(free_bytes) + held) / 10 * 9;
+        const std::int64_t budget = (static_cast<std::int64_t>(free_memory()) + held) / 10 * 9;
         while (batch > 1 &&
                batch * (images + in_flight) + static_cast<std::int64_t>(workspace_bytes(batch, k)) > budget)
             batch = (batch + 1) / 2;
@@ -182,10 +173,9 @@ std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& 
     const OnDevice on_device(plan.device.number);
     Upload upload(training);
     auto engine = std::make_unique<Classic>(named_in(distance_table(), plan.distance),
-                                            named_in(selector_table(), plan.select), training.rows, measure,
-                                            upload, timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), training.rows,
-                                             measure, plan);
+                                            named_in(selector_table(), plan.select), measure, upload,
+                                            timeline);
+    return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
 }
 
 }  // namespace knn::gpu

@@ -14,12 +14,6 @@ std::string version_text(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-int attribute(cudaDeviceAttr which, int device) {
-    int value = 0;
-    check(cudaDeviceGetAttribute(&value, which, device), "reading a device attribute");
-    return value;
-}
-
 /// float32 lanes of a multiprocessor, by compute capability (CUDA C++ Programming Guide, arithmetic
 /// throughput).
 int float_lanes(int major, int minor) {
@@ -49,8 +43,8 @@ Device describe(int number) {
     int driver = 0, runtime = 0;
     check(cudaDriverGetVersion(&driver), "asking for the driver's version");
     check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
-    const int memory_khz = attribute(cudaDevAttrMemoryClockRate, number);
-    const int clock_khz = attribute(cudaDevAttrClockRate, number);
+    const int memory_khz = device_attribute(cudaDevAttrMemoryClockRate, number);
+    const int clock_khz = device_attribute(cudaDevAttrClockRate, number);
 
     Device device;
     device.name = properties.name;
@@ -61,7 +55,7 @@ Device describe(int number) {
     device.driver = version_text(driver);
     device.runtime = version_text(runtime);
     device.peak_gb_per_s =
-        2.0 * memory_khz * 1e3 * properties.memoryBusWidth / 8 * 1e-9;  // two transfers a clock
+        2.0 * memory_khz * 1e3 * properties.memoryBusWidth / 8 * 1e-9;  // two transfers per clock
     device.peak_gflop_per_s = 2.0 * properties.multiProcessorCount *
                               float_lanes(properties.major, properties.minor) * clock_khz * 1e3 * 1e-9;
     device.peak_link_gb_per_s = link_gb_per_s(number);

@@ -2,23 +2,20 @@
 /// The GPU engines as classifier/ and app/ call them. Plain C++, without CUDA types.
 
 #include <memory>
-#include <memory_resource>
 #include <string>
 #include <vector>
 
 #include "data/core/device.h"
+#include "data/core/host_memory.h"
 #include "data/core/plan.h"
 #include "data/core/searcher.h"
+#include "data/core/strategy.h"
 
 namespace knn::gpu {
 
-/// A distance kernel or a selector as the command line, --help and `info` show it.
-struct StrategyInfo {
-    std::string name, summary;
-};
-std::vector<StrategyInfo> distance_kernels();
-std::vector<StrategyInfo> selectors();
-std::vector<StrategyInfo> tensor_kernels();
+std::vector<Strategy> distance_kernels();
+std::vector<Strategy> selectors();
+std::vector<Strategy> tensor_kernels();
 
 /// The GPUs that this build can use; empty if there is none. `why_none` (may be null) then gets the
 /// reason.
@@ -41,13 +38,8 @@ std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& m
                                       Timeline& timeline);
 
 /// Host memory that a GPU reads at full speed. Creating it starts the CUDA context of `device` on another
-/// thread and loads the kernels of the engine `tensor` there if it will search; memory is handed out at once, so that files can
-/// be read meanwhile, and pinned when `pin` is called.
-class HostMemory : public std::pmr::memory_resource {
-  public:
-    /// Waits for the context and pins all that has been handed out. Throws DeviceError.
-    virtual void pin() = 0;
-};
+/// thread, and then loads the kernels of the engine `tensor` if that will search. Memory is handed out at once, so
+/// that files can be read meanwhile; `pin` waits for the context.
 std::unique_ptr<HostMemory> host_memory(int device, bool for_tensor);
 
 }  // namespace knn::gpu

@@ -16,7 +16,7 @@ namespace knn::gpu {
 namespace {
 
 /// Whole pages for every allocation, because memory is pinned in pages.
-class RegisteredMemory final : public HostMemory {
+class RegisteredMemory final : public HostMemory, std::pmr::memory_resource {
   public:
     RegisteredMemory(int device, bool for_tensor)
         // The default policy: if no thread can be started, `pin` creates the context.
@@ -35,6 +35,8 @@ class RegisteredMemory final : public HostMemory {
         for (const Block& block : blocks_)
             release(block);
     }
+
+    std::pmr::memory_resource* resource() override { return this; }
 
     void pin() override {
         context_.get();

@@ -9,23 +9,23 @@ namespace knn::gpu {
 
 namespace {
 
-template <class Strategy>
-std::vector<StrategyInfo> list(std::span<const Strategy* const> table) {
-    std::vector<StrategyInfo> all;
-    for (const Strategy* strategy : table)
-        all.push_back({strategy->name, strategy->summary});
+template <class Entry>
+std::vector<Strategy> list(std::span<const Entry* const> table) {
+    std::vector<Strategy> all;
+    for (const Entry* entry : table)
+        all.push_back({entry->name, entry->summary});
     return all;
 }
 
 }  // namespace
 
-std::vector<StrategyInfo> distance_kernels() {
+std::vector<Strategy> distance_kernels() {
     return list(distance_table());
 }
-std::vector<StrategyInfo> selectors() {
+std::vector<Strategy> selectors() {
     return list(selector_table());
 }
-std::vector<StrategyInfo> tensor_kernels() {
+std::vector<Strategy> tensor_kernels() {
     return list(tensor_table());
 }
 

@@ -22,18 +22,18 @@ class OnDevice {
 
 /// The strategy of this name, or, if `name` is empty, the first that `refuse` accepts. If there is none, null, and
 /// `refusal` has the reason. `kind` is for the message.
-template <class Strategy, class Refuse>
-const Strategy* choose(std::span<const Strategy* const> table, const std::string& name, const char* kind,
-                       Refusal& refusal, Refuse&& refuse) {
+template <class Entry, class Refuse>
+const Entry* choose(std::span<const Entry* const> table, const std::string& name, const char* kind,
+                    Refusal& refusal, Refuse&& refuse) {
     std::string names;
     refusal.reset();
-    for (const Strategy* strategy : table) {
-        names += (names.empty() ? "" : ", ") + std::string(strategy->name);
-        if (!name.empty() && name != strategy->name) continue;
-        Refusal why = refuse(*strategy);
+    for (const Entry* entry : table) {
+        names += (names.empty() ? "" : ", ") + std::string(entry->name);
+        if (!name.empty() && name != entry->name) continue;
+        Refusal why = refuse(*entry);
         if (!why) {
             refusal.reset();
-            return strategy;
+            return entry;
         }
         if (!refusal) refusal = why;
     }
@@ -41,11 +41,18 @@ const Strategy* choose(std::span<const Strategy* const> table, const std::string
     return nullptr;
 }
 
+/// The strategy of this name; null if the table has none.
+template <class Entry>
+const Entry* find_in(std::span<const Entry* const> table, const std::string& name) {
+    for (const Entry* entry : table)
+        if (name == entry->name) return entry;
+    return nullptr;
+}
+
 /// The strategy that a settled plan names.
-template <class Strategy>
-const Strategy& named_in(std::span<const Strategy* const> table, const std::string& name) {
-    for (const Strategy* strategy : table)
-        if (name == strategy->name) return *strategy;
+template <class Entry>
+const Entry& named_in(std::span<const Entry* const> table, const std::string& name) {
+    if (const Entry* found = find_in(table, name)) return *found;
     throw DeviceError("GPU: the plan names '" + name + "', which no table has");
 }
 

@@ -20,18 +20,10 @@ namespace knn::gpu {
 
 namespace {
 
-int compute_capability(int device) {
-    int major = 0, minor = 0;
-    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-          "reading a device attribute");
-    check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-          "reading a device attribute");
-    return 10 * major + minor;
-}
-
-const TensorKernel* choose_kernel(const Problem& problem, const std::string& name, int device,
-                                  Refusal& refusal) {
-    const int capability = compute_capability(device);
+/// For the current device.
+const TensorKernel* choose_kernel(const Problem& problem, const std::string& name, Refusal& refusal) {
+    const int capability = 10 * device_attribute(cudaDevAttrComputeCapabilityMajor) +
+                           device_attribute(cudaDevAttrComputeCapabilityMinor);
     return choose(tensor_table(), name, "tensor kernel", refusal,
                   [&](const TensorKernel& kernel) { return kernel.supports(problem, capability); });
 }
@@ -52,7 +44,7 @@ class Tensor final : public BatchEngine {
         for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.excluded)) {
             Stage stage{.name = step.name};
             // All pixels count, although the kernels skip unused ones.
-            if (stage.name == "search")
+            if (step.compares_all)
                 stage.operations = 2.0 * static_cast<double>(batch.query.n) * static_cast<double>(n_train_) *
                                    static_cast<double>(dim_);
             steps.emplace_back(std::move(stage), std::move(step.enqueue));
@@ -71,8 +63,7 @@ class Tensor final : public BatchEngine {
 void load_tensor_kernels(int device) {
     const OnDevice on_device(device);
     Refusal refusal;
-    const TensorKernel* kernel = choose_kernel({1, 1, 1, 1}, "", device, refusal);
-    if (kernel == nullptr) return;
+    if (choose_kernel({1, 1, 1, 1}, "", refusal) == nullptr) return;
     load_prepare();
     load_fold(1);
     load_scan();
@@ -85,11 +76,11 @@ Refusal settle_tensor(const Problem& problem, Plan& plan) {
     if (Refusal refusal = refuse_all_but_l2("tensor", problem)) return refusal;
     if (!plan.select.empty() && plan.select != "fused")
         return "tensor selects while it multiplies, and takes no --select";
-    constexpr std::int64_t most = 0x7fffffff - tile_train;
-    if (problem.n_train > most || problem.n_query > most)
-        return "tensor takes at most " + std::to_string(most) + " images";
+    constexpr std::int64_t max_images = 0x7fffffff - tile_train;
+    if (problem.n_train > max_images || problem.n_query > max_images)
+        return "tensor takes at most " + std::to_string(max_images) + " images";
     Refusal refusal;
-    const TensorKernel* kernel = choose_kernel(problem, plan.distance, plan.device.number, refusal);
+    const TensorKernel* kernel = choose_kernel(problem, plan.distance, refusal);
     if (kernel == nullptr) return refusal;
     plan.distance = kernel->name;
     plan.select = "fused";
@@ -100,19 +91,17 @@ Refusal settle_tensor(const Problem& problem, Plan& plan) {
 std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
                                       Timeline& timeline) {
     const OnDevice on_device(plan.device.number);
-    const Rows& rows = training.rows;
     Upload upload(training);
     load_tensor_kernels(plan.device.number);  // while the images are uploaded
     const TensorKernel& kernel = named_in(tensor_table(), plan.distance);
     std::unique_ptr<Tensor> engine;
-    const double bytes = static_cast<double>(rows.count) * static_cast<double>(rows.dim);
+    const double bytes = static_cast<double>(upload.n) * static_cast<double>(upload.dim);
     upload.timer.time(upload.stream, {.name = "arrange", .bytes = 3 * bytes}, [&] {
-        engine = std::make_unique<Tensor>(kernel, upload.images.rows(rows.count, rows.dim), upload.stream);
+        engine = std::make_unique<Tensor>(kernel, upload.features.rows(upload.n, upload.dim), upload.stream);
     });
     kernel.load(engine->dim());
     upload.finish(timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), std::move(upload.labels), rows, measure,
-                                             plan);
+    return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
 }
 
 }  // namespace knn::gpu

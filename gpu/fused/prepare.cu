@@ -183,7 +183,7 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
     if (indices.empty()) indices.push_back(0);
     count_ = static_cast<std::int64_t>(indices.size());
     if (indices.size() == dim) return;
-    indices.resize((indices.size() + 3) / 4 * 4);  // they are read four at a time
+    indices.resize(static_cast<std::size_t>(round_up(count_, 4)));  // they are read four at a time
     d_indices_ = DeviceBuffer<std::int32_t>(indices.size());
     check(cudaMemcpy(d_indices_.d_data(), indices.data(), indices.size() * sizeof(std::int32_t),
                      cudaMemcpyHostToDevice),

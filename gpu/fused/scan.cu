@@ -65,13 +65,38 @@ __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, con
     top.merge();
 }
 
+/// Stores the k best of one part of undecided query u. The last block to do so for this query gets the k best of
+/// all parts; returns false in the others. By the whole block.
+__device__ bool merge_parts(const ScanWorkspace& workspace, int u, int part, int parts,
+                            const TopK<threads>& top) {
+    __shared__ bool is_last;
+    NeighborKey* d_all = workspace.d_keys + std::int64_t{u} * parts * top.k;
+    for (int i = static_cast<int>(threadIdx.x); i < top.k; i += threads)
+        d_all[part * top.k + i] = top.best[i];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(&workspace.d_finished[u], 1) == parts - 1;
+    __syncthreads();
+    if (!is_last) return false;
+    if (threadIdx.x == 0) workspace.d_finished[u] = 0;
+    __threadfence();
+    const int n = parts * top.k;
+    top.clear();
+    for (int begin = 0; begin < n; begin += threads) {
+        const int i = begin + static_cast<int>(threadIdx.x);
+        if (i < n) top.gather(__ldcg(d_all + i));
+        top.merge_when_full();
+    }
+    top.merge();
+    return true;
+}
+
 __global__ void __launch_bounds__(threads)
     scan_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
                 const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided, Excluded excluded,
                 ScanWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
-    __shared__ bool is_last;
     const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
     const int count = *undecided.d_count, blocks = static_cast<int>(gridDim.x);
     if (count == 0) return;
@@ -87,27 +112,9 @@ __global__ void __launch_bounds__(threads)
         top.clear();
         scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
                   excluded.of(q), begin, end, top);
-        if (parts > 1) {  // then this block has only one item
-            assert(count * parts <= blocks);
-            NeighborKey* d_mine = workspace.d_keys + std::int64_t{item} * out.k;
-            for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
-                d_mine[i] = top.best[i];
-            __threadfence();
-            __syncthreads();
-            if (threadIdx.x == 0) is_last = atomicAdd(&workspace.d_finished[u], 1) == parts - 1;
-            __syncthreads();
-            if (!is_last) return;
-            if (threadIdx.x == 0) workspace.d_finished[u] = 0;
-            __threadfence();
-            const NeighborKey* d_all = workspace.d_keys + std::int64_t{u} * parts * out.k;
-            const int n = parts * out.k;
-            top.clear();
-            for (int begin_key = 0; begin_key < n; begin_key += threads) {
-                const int i = begin_key + static_cast<int>(threadIdx.x);
-                if (i < n) top.gather(__ldcg(d_all + i));
-                top.merge_when_full();
-            }
-            top.merge();
+        if (parts > 1) {
+            assert(count * parts <= blocks);  // so this block has only one item
+            if (!merge_parts(workspace, u, part, parts, top)) return;
         }
         for (int i = static_cast<int>(threadIdx.x); i < out.k; i += threads)
             out.d_data[q * out.k + i] = neighbor_of(top.best[i]);

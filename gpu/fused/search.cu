@@ -124,10 +124,10 @@ std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit)
     std::int64_t batch = n_query;
     if (n_query > few_queries) {
         const std::int64_t all = divide_up(n_query, tile_queries);
-        std::int64_t most = std::min(all, max_query_tiles);
-        while (most > 1 && layout_for(most * tile_queries).bytes() > max_list_bytes)
-            --most;
-        batch = std::min(divide_up(all, divide_up(all, most)) * tile_queries, n_query);
+        std::int64_t tiles = std::min(all, max_query_tiles);
+        while (tiles > 1 && layout_for(tiles * tile_queries).bytes() > max_list_bytes)
+            --tiles;
+        batch = std::min(divide_up(all, divide_up(all, tiles)) * tile_queries, n_query);
     }
     return limit > 0 ? std::min(limit, batch) : batch;
 }
@@ -187,7 +187,7 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
 std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out,
                                                   const Excluded& excluded) {
     require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude,
-            "a batch of the search that there is room for");
+            "a batch of the search that `reserve` prepared");
     const ByteRows rows = query_.first(query.n);
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_scans(query.n);
@@ -220,7 +220,8 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
                  fold(passes.first, {.is_last = false, .rank = sampling_.first_rank}, stream);
                  kernel_.search(training_.rows(), rows, passes.rest, stream);
              }
-         }},
+         },
+         true},
         {"fold",
          [=](cudaStream_t stream) {
              fold(is_split ? passes.rest : passes.first, {.is_first = !is_split}, stream);

@@ -79,6 +79,7 @@ class FusedSearch {
     struct Step {
         const char* name;
         std::function<void(cudaStream_t)> enqueue;
+        bool compares_all = false;  ///< every query with every training image
     };
     /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest.
     std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {});

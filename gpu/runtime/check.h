@@ -25,8 +25,8 @@ inline void check_launch(const char* kernel) {
     check(cudaGetLastError(), kernel);
 }
 
-/// Host check of an assumption that the kernel asserts in a debug build. `what` completes "GPU: invalid
-/// launch; expected <what>".
+/// Checks on the host what the kernel asserts in a debug build. `what` completes "GPU: invalid launch; expected
+/// <what>".
 inline void require(bool holds, const char* what) {
     if (!holds) throw DeviceError(std::string("GPU: invalid launch; expected ") + what);
 }
@@ -36,7 +36,7 @@ inline void require_supported(const Refusal& refusal) {
     if (refusal) throw DeviceError("GPU: " + *refusal);
 }
 
-/// So many blocks in the first dimension of a grid, which must fit 31 bits.
+/// The first dimension of a grid: a number of blocks below 2³¹.
 inline unsigned grid_size(std::int64_t blocks) {
     require(blocks >= 1 && blocks < std::int64_t{1} << 31, "1 to 2,147,483,647 blocks");
     return static_cast<unsigned>(blocks);
@@ -50,12 +50,24 @@ inline void check_allocation(cudaError_t status, std::size_t bytes) {
                       cudaGetErrorString(status) + "; expected a smaller --limit-train, or --device cpu");
 }
 
-/// An attribute of the current device.
-inline int device_attribute(cudaDeviceAttr attribute) {
-    int device = 0, value = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
+inline int device_attribute(cudaDeviceAttr attribute, int device) {
+    int value = 0;
     check(cudaDeviceGetAttribute(&value, attribute, device), "reading a device attribute");
     return value;
+}
+
+/// Of the current device.
+inline int device_attribute(cudaDeviceAttr attribute) {
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    return device_attribute(attribute, device);
+}
+
+/// Free bytes of the current device.
+inline std::size_t free_memory() {
+    std::size_t free_bytes = 0, all_bytes = 0;
+    check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
+    return free_bytes;
 }
 
 }  // namespace knn::gpu

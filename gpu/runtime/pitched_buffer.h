@@ -30,11 +30,10 @@ class PitchedBuffer {
     ~PitchedBuffer() { cudaFree(rows_.d_data); }
 
     const PitchedRows<T>& rows() const { return rows_; }
-    /// The first n rows.
-    PitchedRows<T> first(std::int64_t n) const {
-        PitchedRows<T> view = rows_;
-        view.n = n;
-        return view;
+    /// The first n rows, with all columns or without the last ones, which pad them.
+    PitchedRows<T> first(std::int64_t n) const { return first(n, rows_.cols); }
+    PitchedRows<T> first(std::int64_t n, std::int64_t cols) const {
+        return {rows_.d_data, n, cols, rows_.pitch_bytes};
     }
 
   private:

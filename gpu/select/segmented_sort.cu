@@ -89,7 +89,7 @@ struct Plan {
         const std::int64_t stride = round_up(problem.n_train, usual_pitch);
         elements = std::clamp(workspace_goal / bytes_per_pair, problem.n_train,
                               std::max(problem.n_train, std::min(problem.n_query * stride, max_elements)));
-        array_bytes = static_cast<std::size_t>((4 * elements + 255) / 256 * 256);
+        array_bytes = static_cast<std::size_t>(round_up(4 * elements, 256));
         check(sort_rows(problem, elements, 1, 0, nullptr, {}, cub_bytes, nullptr),
               "asking CUB for its workspace");
     }

@@ -31,7 +31,9 @@ TEST_CASE("every serial selector finds the k smallest in order") {
         const auto right = test::nearest(train, query, k);
         for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
             CAPTURE(selector.name);
-            const cpu::SerialTrial trial = cpu::time_serial(train_rows, query_rows, k, selector, options, {});
+            const cpu::SerialTrial trial =
+                cpu::time_serial({train_rows.count, query_rows.count, train_rows.dim, k}, train_rows,
+                                 query_rows, selector, options, {});
             CHECK(!trial.select.refusal);
             CHECK(trial.select.n_query == 9);
             CHECK(trial.select.ms.size() == 2);
@@ -51,9 +53,9 @@ TEST_CASE("too little time means fewer queries, and the trial says how many") {
     const test::Rows train = test::random_rows(20'000, 64, 1), query = test::random_rows(500, 64, 2);
     TrialOptions options;
     options.budget_ms = 0.01;
-    const cpu::SerialTrial trial =
-        cpu::time_serial({train.pixels.data(), train.n, train.dim}, {query.pixels.data(), query.n, query.dim},
-                         3, cpu::serial_selectors().front(), options, {});
+    const cpu::SerialTrial trial = cpu::time_serial(
+        {train.n, query.n, train.dim, 3}, {train.pixels.data(), train.n, train.dim},
+        {query.pixels.data(), query.n, query.dim}, cpu::serial_selectors().front(), options, {});
     CHECK(trial.select.n_query == 1);
     CHECK(trial.select.ms.size() == 3);
     CHECK(trial.neighbors.n_query == 1);
@@ -66,7 +68,8 @@ TEST_CASE("the serial search stops when it is told to") {
     const std::atomic<bool> stop = true;
     Watch watch;
     watch.stop = &stop;
-    CHECK_THROWS_AS(cpu::time_serial(images, images, 1, cpu::serial_selectors().front(), {}, watch),
+    CHECK_THROWS_AS(cpu::time_serial({images.count, images.count, images.dim, 1}, images, images,
+                                     cpu::serial_selectors().front(), {}, watch),
                     Interrupted);
 }
 

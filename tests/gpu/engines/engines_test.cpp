@@ -51,7 +51,7 @@ constexpr std::size_t n_distances = 9, n_selectors = 9;  // of the tables
 TEST_CASE("gpu: every distance kernel passes the battery") {
     if (!test::have_gpu()) return;
     REQUIRE(gpu::distance_kernels().size() == n_distances);
-    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+    for (const Strategy& distance : gpu::distance_kernels())
         if (distance.name == "float4")
             check_battery("classic", distance.name, "", measures_of({Metric::l1}));
         else if (distance.name != "gemm")
@@ -65,7 +65,7 @@ TEST_CASE("gpu: every distance kernel passes the battery") {
 TEST_CASE("gpu: every selector passes the battery") {
     if (!test::have_gpu()) return;
     REQUIRE(gpu::selectors().size() == n_selectors);
-    for (const gpu::StrategyInfo& select : gpu::selectors())
+    for (const Strategy& select : gpu::selectors())
         check_battery("classic", "", select.name,
                       test::have_cublas() ? test::other_measures() : measures_of({Metric::l1, Metric::lp}));
 }
@@ -73,7 +73,7 @@ TEST_CASE("gpu: every selector passes the battery") {
 TEST_CASE("gpu: every tensor kernel passes the battery") {
     if (!test::have_tensor_cores()) return;
     int ran = 0;
-    for (const gpu::StrategyInfo& kernel : gpu::tensor_kernels()) {
+    for (const Strategy& kernel : gpu::tensor_kernels()) {
         const test::Rows one = test::random_rows(1, 1, 1);
         test::GpuProblem problem{one, one};
         problem.rule.k = 1;
@@ -226,9 +226,9 @@ bool check_small_problem(const std::string& distance, const std::string& select)
 TEST_CASE("gpu: small problem, every distance kernel and selector") {
     if (!test::have_gpu()) return;
     int ran = 0;
-    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
+    for (const Strategy& distance : gpu::distance_kernels())
         ran += check_small_problem(distance.name, "");
-    for (const gpu::StrategyInfo& select : gpu::selectors())
+    for (const Strategy& select : gpu::selectors())
         ran += check_small_problem("", select.name);
     CHECK(ran == static_cast<int>(n_distances + n_selectors) - !test::have_cublas());
 }
@@ -236,8 +236,8 @@ TEST_CASE("gpu: small problem, every distance kernel and selector") {
 TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
     if (!test::have_gpu()) return;
     int ran = 0;
-    for (const gpu::StrategyInfo& distance : gpu::distance_kernels())
-        for (const gpu::StrategyInfo& select : gpu::selectors())
+    for (const Strategy& distance : gpu::distance_kernels())
+        for (const Strategy& select : gpu::selectors())
             ran += check_small_problem(distance.name, select.name);
     CHECK(ran == static_cast<int>((n_distances - !test::have_cublas()) * n_selectors));
 }
@@ -360,15 +360,16 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
 TEST_CASE("gpu: host memory can be filled before it is pinned, from several threads") {
     if (!test::have_gpu()) return;
     const auto memory = gpu::host_memory(0, true);
-    std::byte* early = static_cast<std::byte*>(memory->allocate(100'000));
+    std::pmr::memory_resource& pages = *memory->resource();
+    std::byte* early = static_cast<std::byte*>(pages.allocate(100'000));
     early[99'999] = std::byte{42};
     memory->pin();
-    std::byte* late = static_cast<std::byte*>(memory->allocate(5));
+    std::byte* late = static_cast<std::byte*>(pages.allocate(5));
     late[4] = std::byte{1};
     memory->pin();
     CHECK(early[99'999] == std::byte{42});
-    memory->deallocate(early, 100'000);
-    memory->deallocate(late, 5);
+    pages.deallocate(early, 100'000);
+    pages.deallocate(late, 5);
 }
 
 }  // namespace knn

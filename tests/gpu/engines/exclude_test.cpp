@@ -35,11 +35,11 @@ struct Strategies {
 /// Each distance kernel, each selector and each tensor kernel.
 std::vector<Strategies> all_strategies() {
     std::vector<Strategies> all;
-    for (const gpu::StrategyInfo& one : gpu::distance_kernels())
+    for (const Strategy& one : gpu::distance_kernels())
         all.push_back({test::classic, one.name, ""});
-    for (const gpu::StrategyInfo& one : gpu::selectors())
+    for (const Strategy& one : gpu::selectors())
         all.push_back({test::classic, "", one.name});
-    for (const gpu::StrategyInfo& one : gpu::tensor_kernels())
+    for (const Strategy& one : gpu::tensor_kernels())
         all.push_back({test::tensor, one.name, ""});
     return all;
 }

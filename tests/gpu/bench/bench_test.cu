@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "gpu/bench/rungs.h"
 #include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
@@ -45,8 +46,10 @@ std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const
 
 TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
     if (!test::have_gpu()) return;
-    std::vector<std::string> names = gpu::rung_kernels();
-    for (const gpu::StrategyInfo& one : gpu::distance_kernels())
+    std::vector<std::string> names;
+    for (const gpu::DistanceKernel* kernel : gpu::rung_table())
+        names.emplace_back(kernel->name);
+    for (const Strategy& one : gpu::distance_kernels())
         names.push_back(one.name);
     TrialOptions options;
     options.repeat = 2;
@@ -82,7 +85,7 @@ TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that
         const auto arrays = arrays_of(train, query, 4, watch, measure);
         const auto right = test::nearest(train, query, 60, measure);
         int able = 0;
-        for (const gpu::StrategyInfo& one : gpu::distance_kernels()) {
+        for (const Strategy& one : gpu::distance_kernels()) {
             CAPTURE(one.name);
             if (arrays->time_distance(one.name, {}).refusal) {
                 CHECK(arrays->fill(one.name));
@@ -107,7 +110,7 @@ TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
     const auto arrays = arrays_of(train, query, 9, watch);
     CHECK(!arrays->fill(gpu::distance_kernels().front().name));
     const auto right = test::nearest(train, query, 9);
-    for (const gpu::StrategyInfo& selector : gpu::selectors()) {
+    for (const Strategy& selector : gpu::selectors()) {
         const Trial trial = arrays->time_select(selector.name, 9, {});
         if (trial.refusal) continue;
         CAPTURE(selector.name);
@@ -126,8 +129,6 @@ TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(2'000, 1'000, 1), query = test::random_rows(12'000, 1'000, 2);
     const Watch watch;
-    TrialOptions options;
-    options.repeat = 1;
     const auto arrays = arrays_of(train, query, 1, watch);
     CHECK(!arrays->fill("float4"));
     const auto row = arrays->matrix_row(11'999);
@@ -143,13 +144,11 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
     TrialOptions options;
     options.repeat = 5;
     Neighbors found;
-    std::int64_t undecided = -1;
-    const Trial trial =
-        gpu::time_kernels(0, {view(train), labels}, view(query), 6, options, watch, &found, &undecided);
-    REQUIRE(!trial.refusal);
+    Plan plan;
+    REQUIRE(!gpu::settle_tensor({3'000, 300, 50, 6}, plan));
+    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, options, watch, found);
     CHECK(trial.ms.size() == 5);
     CHECK(trial.n_query == 300);
-    CHECK(undecided >= 0);
     const auto right = test::nearest(train, query, 6);
     for (std::int64_t q = 0; q < 300; ++q)
         for (std::size_t i = 0; i < 6; ++i)

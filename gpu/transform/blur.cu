@@ -1,0 +1,77 @@
+// `blur` of images of any shape (data/transform/blur.h).
+//
+// in       n × rows · cols bytes, device memory, any pitch
+// out      the same
+// tables   2 · radius + 1 weights, 32-bit integers
+// scratch  rows · cols 32-bit integers per image: the image blurred along its rows, in shared memory or workspace
+// launch   a block of 256 threads takes an image after the other
+// exact    the functions that define the step, integers
+// work     2 · (2 · radius + 1) multiply-adds per pixel
+
+#include "gpu/runtime/check.h"
+#include "gpu/runtime/load.h"
+#include "gpu/transform/scratch.h"
+#include "gpu/transform/step.h"
+
+namespace knn::gpu {
+
+namespace {
+
+constexpr int threads = 256;
+
+__global__ void __launch_bounds__(threads)
+    blur_kernel(ByteRows in, ByteRows out, ImageShape shape, const std::int32_t* d_weights, int radius,
+                std::int32_t* d_scratch, std::int64_t stride) {
+    extern __shared__ std::int32_t shared[];
+    std::int32_t* along = d_scratch != nullptr ? d_scratch + blockIdx.x * stride : shared;
+    const int dim = shape.rows * shape.cols, thread = static_cast<int>(threadIdx.x);
+    for (std::int64_t n = blockIdx.x; n < in.n; n += gridDim.x) {
+        const std::uint8_t* image = in.row(n);
+        std::uint8_t* to = out.row(n);
+        for (int i = thread; i < dim; i += threads)
+            along[i] = blurred_along_row(image, shape, d_weights, radius, i % shape.cols, i / shape.cols);
+        __syncthreads();
+        for (int i = thread; i < dim; i += threads)
+            to[i] = blurred_down_column(along + i % shape.cols, shape.cols, shape.rows, d_weights, radius,
+                                        i / shape.cols);
+        __syncthreads();
+    }
+}
+
+ScratchPlan plan(Steps steps, std::int64_t n) {
+    return {static_cast<std::size_t>(steps.front().dim_in) * sizeof(std::int32_t), n};
+}
+
+std::vector<std::byte> tables(Steps steps) {
+    std::vector<std::byte> bytes;
+    append_table(bytes, std::get<Blur>(steps.front().what).weights);
+    return bytes;
+}
+
+std::size_t workspace_bytes(Steps steps, std::int64_t n) {
+    return plan(steps, n).workspace_bytes();
+}
+
+void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
+    check_arrays(steps, arrays);
+    const FittedStep& step = steps.front();
+    const ScratchPlan scratch = plan(steps, arrays.in.n);
+    auto* d_scratch = scratch.in_shared() ? nullptr : static_cast<std::int32_t*>(arrays.d_workspace);
+    blur_kernel<<<grid_size(scratch.blocks), threads, scratch.shared_bytes(), stream>>>(
+        arrays.in, arrays.out, step.image, reinterpret_cast<const std::int32_t*>(arrays.d_tables),
+        std::get<Blur>(step.what).radius(), d_scratch,
+        static_cast<std::int64_t>(scratch.bytes / sizeof(std::int32_t)));
+    check_launch("launching blur");
+}
+
+}  // namespace
+
+extern const TransformKernel blur_transform{.name = "blur",
+                                            .summary = "one block per image of any shape",
+                                            .takes = takes_one<Blur>,
+                                            .tables = tables,
+                                            .workspace_bytes = workspace_bytes,
+                                            .load = [](Steps) { load_kernels(blur_kernel); },
+                                            .enqueue = enqueue};
+
+}  // namespace knn::gpu

@@ -1,0 +1,97 @@
+#include "gpu/transform/transform.h"
+
+#include <algorithm>
+
+#include "gpu/runtime/check.h"
+#include "gpu/transform/step.h"
+
+namespace knn::gpu {
+
+namespace {
+
+ByteRows rows_from(ByteRows rows, std::int64_t begin, std::int64_t n) {
+    rows.d_data = rows.row(begin);
+    rows.n = n;
+    return rows;
+}
+
+}  // namespace
+
+DeviceTransform::DeviceTransform(const FittedTransform& fitted) : fitted_(fitted) {
+    const Steps all = fitted_.steps;
+    for (std::size_t first = 0; first < all.size();) {
+        const TransformKernel* chosen = nullptr;
+        std::size_t count = 0;
+        for (const TransformKernel* kernel : transform_table()) {
+            count = kernel->takes(all.subspan(first));
+            if (count == 0) continue;
+            chosen = kernel;
+            break;
+        }
+        require(chosen != nullptr, "a step that a kernel of the table computes");
+        const Steps steps = all.subspan(first, count);
+        const std::vector<std::byte> tables = chosen->tables(steps);
+        Launch launch{chosen, first, count, DeviceBuffer<std::byte>(tables.size())};
+        if (!tables.empty())
+            check(cudaMemcpy(launch.tables.d_data(), tables.data(), tables.size(), cudaMemcpyHostToDevice),
+                  "uploading tables of a transform");
+        chosen->load(steps);
+        launches_.push_back(std::move(launch));
+        first += count;
+    }
+}
+
+void DeviceTransform::reserve(std::int64_t n) {
+    if (n <= reserved_) return;
+    const Steps all = fitted_.steps;
+    std::size_t workspace_bytes = 0;
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+        const Launch& launch = launches_[i];
+        const Steps steps = all.subspan(launch.first, launch.count);
+        workspace_bytes = std::max(workspace_bytes, launch.kernel->workspace_bytes(steps, n));
+        if (i + 1 < launches_.size()) between_[i % 2].reserve(n, steps.back().dim_out);
+    }
+    workspace_.reserve(workspace_bytes);
+    reserved_ = n;
+}
+
+void DeviceTransform::enqueue(const ByteRows& images, const ByteRows& features, cudaStream_t stream) {
+    const bool raw = is_raw();
+    require(images.n == features.n && (raw ? images.cols : dim_in()) == images.cols &&
+                (raw ? images.cols : dim_out()) == features.cols,
+            "images and features of the transform's shape");
+    if (images.n == 0) return;
+    const auto dim = static_cast<std::size_t>(images.cols);
+    if (raw)
+        return check(
+            cudaMemcpy2DAsync(features.d_data, features.pitch_bytes, images.d_data, images.pitch_bytes, dim,
+                              static_cast<std::size_t>(images.n), cudaMemcpyDeviceToDevice, stream),
+            "copying images");
+    require(reserved_ > 0, "memory reserved for a transform");
+    for (std::int64_t begin = 0; begin < images.n; begin += reserved_) {
+        const std::int64_t n = std::min(reserved_, images.n - begin);
+        enqueue_piece(rows_from(images, begin, n), rows_from(features, begin, n), stream);
+    }
+}
+
+void DeviceTransform::enqueue_piece(const ByteRows& images, const ByteRows& features, cudaStream_t stream) {
+    const Steps all = fitted_.steps;
+    ByteRows in = images;
+    for (std::size_t i = 0; i < launches_.size(); ++i) {
+        const Launch& launch = launches_[i];
+        const Steps steps = all.subspan(launch.first, launch.count);
+        const bool is_last = i + 1 == launches_.size();
+        const ByteRows out = is_last ? features : between_[i % 2].rows(images.n, steps.back().dim_out);
+        launch.kernel->enqueue(steps, {launch.tables.d_data(), in, out, workspace_.d_data()}, stream);
+        in = out;
+    }
+}
+
+std::vector<const char*> DeviceTransform::kernels() const {
+    std::vector<const char*> names;
+    for (const Launch& launch : launches_)
+        names.push_back(launch.kernel->name);
+    return names;
+}
+
+}  // namespace knn::gpu

@@ -1,0 +1,174 @@
+#include "cpu/rerank/rerank.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <stdexcept>
+
+#include "cpu/search.h"
+#include "data/rerank/density.h"
+#include "data/rerank/distance.h"
+#include "tests/support/rerank_images.h"
+#include "tests/support/rerank_oracle.h"
+#include "tests/support/surroundings.h"
+
+namespace knn {
+namespace {
+
+Rows rows_of(const std::vector<std::uint8_t>& images, ImageShape shape) {
+    return {images.data(), static_cast<std::int64_t>(images.size()) / shape.dim(), shape.dim()};
+}
+
+/// Different images of 0 .. n-1 for each query, with the distances of another search.
+Neighbors random_candidates(std::int64_t n_query, int count, std::uint32_t n, std::mt19937& random) {
+    Neighbors candidates(n_query, count);
+    std::vector<std::uint32_t> order(n);
+    for (std::uint32_t i = 0; i < n; ++i)
+        order[i] = i;
+    for (std::int64_t q = 0; q < n_query; ++q) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
+            candidates.row(q)[i] = {static_cast<std::uint32_t>(random() % 9), order[i]};
+    }
+    return candidates;
+}
+
+/// What `rerank` has to give, from the oracle's distances.
+Neighbors expected(const Rerank& rerank, const Neighbors& candidates,
+                   const std::vector<test::RerankMaps>& queries, const std::vector<test::RerankMaps>& train,
+                   const std::vector<std::uint32_t>& density, int k) {
+    Neighbors all(candidates.n_query, k);
+    for (std::int64_t q = 0; q < candidates.n_query; ++q) {
+        std::vector<std::pair<std::int64_t, std::uint32_t>> row;
+        for (const Neighbor& candidate : candidates.row(q)) {
+            std::int64_t distance =
+                test::rerank_distance(queries[static_cast<std::size_t>(q)], train[candidate.index], rerank);
+            if (!density.empty()) distance = distance * density[candidate.index] / 32768;
+            row.emplace_back(distance, candidate.index);
+        }
+        std::sort(row.begin(), row.end());
+        for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i)
+            all.row(q)[i] = {static_cast<std::uint32_t>(row[i].first), row[i].second};
+    }
+    return all;
+}
+
+TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruction set") {
+    test::Surroundings surroundings(".");
+    std::mt19937 random(3);
+    constexpr int n_train = 40, n_query = 9;
+    for (const ImageShape shape : test::rerank_shapes()) {
+        const std::vector<std::uint8_t> train = test::rerank_images(n_train, shape, 11);
+        const std::vector<std::uint8_t> queries = test::rerank_images(n_query, shape, 12);
+        for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both}) {
+            const Rerank rerank{.kind = kind,
+                                .step = 1 + static_cast<int>(random() % 2),
+                                .window = static_cast<int>(random() % 5),
+                                .context = static_cast<int>(random() % 3)};
+            INFO(name(kind), " on ", shape.rows, "x", shape.cols, ", step ", rerank.step, ", window ",
+                 rerank.window, ", context ", rerank.context);
+            std::vector<test::RerankMaps> train_maps, query_maps;
+            std::vector<std::uint8_t> bytes;
+            for (int i = 0; i < n_train; ++i) {
+                train_maps.push_back(test::rerank_maps(train.data() + i * shape.dim(), shape, rerank.step));
+                const auto some = test::descriptor_bytes(train_maps.back(), rerank);
+                bytes.insert(bytes.end(), some.begin(), some.end());
+            }
+            for (int i = 0; i < n_query; ++i)
+                query_maps.push_back(test::rerank_maps(queries.data() + i * shape.dim(), shape, rerank.step));
+            const int count = std::vector{1, 7, 32, 33, 40}[random() % 5];
+            const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
+            std::vector<std::uint32_t> density;
+            if (random() % 2 == 0)
+                for (int i = 0; i < n_train; ++i)
+                    density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
+            const Neighbors candidates = random_candidates(n_query, count, n_train, random);
+            const Neighbors want = expected(rerank, candidates, query_maps, train_maps, density, k);
+            for (const std::string& isa : cpu::instruction_sets()) {
+                surroundings.set("MNIST_KNN_ISA", isa);
+                CAPTURE(isa);
+                for (const int threads : {1, 3}) {
+                    const Descriptors a = cpu::describe(rerank, rows_of(train, shape), shape, threads);
+                    REQUIRE(a.bytes == bytes);
+                    const Descriptors b = cpu::describe(rerank, rows_of(queries, shape), shape, threads);
+                    REQUIRE(cpu::rerank(rerank, candidates, b, a, density, k, threads).rows == want.rows);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("cpu::rerank: the steepest gradients and all parameters stay within 16-bit sums") {
+    test::Surroundings surroundings(".");
+    constexpr ImageShape shape{12, 13};
+    // Stripes against the same stripes with the colors exchanged: opposite gradients everywhere.
+    std::vector<std::uint8_t> images;
+    for (int i = 0; i < 4; ++i)
+        for (int y = 0; y < shape.rows; ++y)
+            for (int x = 0; x < shape.cols; ++x)
+                images.push_back((i < 2 ? x / 6 : y / 6) % 2 == i % 2 ? 255 : 0);
+    for (int step = 1; step <= max_step; ++step)
+        for (int window = 0; window <= max_window; ++window)
+            for (int context = 0; context <= max_context; ++context) {
+                const Rerank rerank{
+                    .kind = Reranker::both, .step = step, .window = window, .context = context};
+                std::vector<test::RerankMaps> maps;
+                for (int i = 0; i < 4; ++i)
+                    maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape, step));
+                std::mt19937 random(1);
+                const Neighbors candidates = random_candidates(4, 4, 4, random);
+                for (const std::string& isa : cpu::instruction_sets()) {
+                    surroundings.set("MNIST_KNN_ISA", isa);
+                    const Descriptors some = cpu::describe(rerank, rows_of(images, shape), shape, 1);
+                    REQUIRE(cpu::rerank(rerank, candidates, some, some, {}, 4, 1).rows ==
+                            expected(rerank, candidates, maps, maps, {}, 4).rows);
+                }
+                const DescriptorLayout layout(shape, rerank);
+                std::vector<std::uint8_t> one(static_cast<std::size_t>(layout.bytes())), two = one;
+                describe(layout, images.data(), one.data());
+                describe(layout, images.data() + shape.dim(), two.data());
+                CHECK(rerank_distance(rerank, layout, one.data(), two.data()) ==
+                      test::rerank_distance(maps[0], maps[1], rerank));
+            }
+}
+
+TEST_CASE("cpu::rerank: an image is at distance 0 from itself, and equal distances go by index") {
+    constexpr ImageShape shape{28, 28};
+    std::vector<std::uint8_t> images = test::rerank_images(8, shape, 5);
+    const std::vector<std::uint8_t> copy = images;
+    images.insert(images.end(), copy.begin(), copy.end());
+    const Rerank rerank{.kind = Reranker::both};
+    const Descriptors train = cpu::describe(rerank, rows_of(images, shape), shape);
+    const Descriptors queries = cpu::describe(rerank, rows_of(copy, shape), shape);
+    Neighbors candidates(8, 16);
+    for (std::int64_t q = 0; q < 8; ++q)
+        for (std::uint32_t i = 0; i < 16; ++i)
+            candidates.row(q)[i] = {i, 15 - i};
+    const Neighbors got = cpu::rerank(rerank, candidates, queries, train, {}, 16);
+    for (std::uint32_t q = 4; q < 7; ++q) {  // noise and strokes, which nothing else equals
+        CHECK(got.row(q)[0] == Neighbor{0, q});
+        CHECK(got.row(q)[1] == Neighbor{0, q + 8});
+        CHECK(got.row(q)[2].distance > 0);
+    }
+    CHECK(std::is_sorted(got.row(0).begin(), got.row(0).end()));
+}
+
+TEST_CASE("cpu::rerank: no queries, k out of range, a stop") {
+    constexpr ImageShape shape{5, 5};
+    const std::vector<std::uint8_t> images = test::rerank_images(12, shape, 5);
+    const Rerank rerank{.kind = Reranker::both};
+    const Descriptors train = cpu::describe(rerank, rows_of(images, shape), shape);
+    CHECK(cpu::describe(rerank, {images.data(), 0, 25}, shape).bytes.empty());
+    CHECK(cpu::rerank(rerank, Neighbors(0, 10), {train.layout, {}}, train, {}, 3).rows.empty());
+    CHECK_THROWS_AS(cpu::rerank(rerank, Neighbors(1, 10), train, train, {}, 11), std::invalid_argument);
+    CHECK_THROWS_AS(cpu::rerank(rerank, Neighbors(1, 10), train, train, {}, 0), std::invalid_argument);
+    std::atomic<bool> stop{true};
+    Watch watch;
+    watch.stop = &stop;
+    CHECK_THROWS_AS(cpu::rerank(rerank, Neighbors(1, 10), train, train, {}, 1, 1, watch), Interrupted);
+    CHECK_THROWS_AS(cpu::describe(rerank, rows_of(images, shape), shape, 1, &stop), Interrupted);
+}
+
+}  // namespace
+}  // namespace knn

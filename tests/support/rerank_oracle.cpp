@@ -1,0 +1,193 @@
+#include "tests/support/rerank_oracle.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "data/transform/deskew.h"
+
+namespace knn::test {
+
+namespace {
+
+using Map = std::vector<std::int64_t>;
+
+Map straightened(const std::uint8_t* image, ImageShape shape, double part) {
+    const Skew skew = skew_of(moments_of(image, shape), shape, part);
+    Map map;
+    for (int y = 0; y < shape.rows; ++y)
+        for (int x = 0; x < shape.cols; ++x)
+            map.push_back(deskewed(image, shape, skew, x, y));
+    return map;
+}
+
+/// 0 outside.
+std::int64_t at(const Map& map, ImageShape shape, std::int64_t x, std::int64_t y) {
+    if (x < 0 || y < 0 || x >= shape.cols || y >= shape.rows) return 0;
+    return map[static_cast<std::size_t>(y * shape.cols + x)];
+}
+
+struct Vector {
+    std::int64_t x = 0, y = 0;
+};
+
+Vector sobel(const Map& map, ImageShape shape, std::int64_t x, std::int64_t y) {
+    constexpr std::int64_t kernel[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
+    Vector sum;
+    for (int v = 0; v < 3; ++v)
+        for (int u = 0; u < 3; ++u) {
+            const std::int64_t value = at(map, shape, x + u - 1, y + v - 1);
+            sum.x += kernel[v][u] * value;
+            sum.y += kernel[u][v] * value;
+        }
+    return sum;
+}
+
+std::int64_t root(std::int64_t n) {
+    std::int64_t r = 0;
+    while ((r + 1) * (r + 1) <= n)
+        ++r;
+    return r;
+}
+
+/// 5 g / (length + 204) to the nearest integer, halves away from 0.
+std::int64_t level(std::int64_t g, std::int64_t length) {
+    const std::int64_t size = g < 0 ? -g : g, divisor = length + 204;
+    std::int64_t steps = 0;
+    while (10 * size >= (2 * steps + 1) * divisor)
+        ++steps;
+    return g < 0 ? -steps : steps;
+}
+
+constexpr std::int64_t axes[8][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}, {-1, 0}, {-1, -1}, {0, -1}, {1, -1}};
+
+/// g as a sum of an axis (even direction) and a diagonal next to it with nonnegative factors; diagonals are longer by √2.
+std::int64_t share(Vector g, int direction) {
+    for (int even = 0; even < 8; even += 2)
+        for (const int odd : {(even + 1) % 8, (even + 7) % 8}) {
+            // g = s · axes[even] + t · axes[odd], and the determinant of the two is 1 or -1.
+            const auto &a = axes[even], &b = axes[odd];
+            const std::int64_t det = a[0] * b[1] - a[1] * b[0];
+            const std::int64_t s = (g.x * b[1] - g.y * b[0]) / det, t = (a[0] * g.y - a[1] * g.x) / det;
+            if (s < 0 || t < 0) continue;
+            return direction == even ? s : direction == odd ? t * 181 / 128 : 0;
+        }
+    return 0;
+}
+
+Map bins_of(const Map& image, ImageShape shape) {
+    constexpr std::int64_t binomial[] = {1, 5, 10, 10, 5, 1};
+    Map all;
+    for (std::int64_t top = 0; top < shape.rows; top += 2)
+        for (std::int64_t left = 0; left < shape.cols; left += 2)
+            for (int direction = 0; direction < 8; ++direction) {
+                std::int64_t sum = 0;
+                for (std::int64_t y = std::max<std::int64_t>(top - 2, 0);
+                     y < std::min<std::int64_t>(top + 4, shape.rows); ++y)
+                    for (std::int64_t x = std::max<std::int64_t>(left - 2, 0);
+                         x < std::min<std::int64_t>(left + 4, shape.cols); ++x)
+                        sum += binomial[y - top + 2] * binomial[x - left + 2] *
+                               share(sobel(image, shape, x, y), direction);
+                all.push_back(std::min<std::int64_t>(63, root(sum / 256)));
+            }
+    return all;
+}
+
+std::int64_t distortion(const RerankMaps& query, const RerankMaps& candidate, const Rerank& rerank) {
+    const ImageShape shape = query.shape;
+    const std::int64_t s = rerank.step, w = rerank.window, c = rerank.context;
+    std::int64_t total = 0;
+    for (std::int64_t y = 0; y < shape.rows; y += s)
+        for (std::int64_t x = 0; x < shape.cols; x += s) {
+            std::int64_t least = std::numeric_limits<std::int64_t>::max();
+            for (std::int64_t move = 0; move < (2 * w + 1) * (2 * w + 1); ++move) {
+                const std::int64_t dx = move % (2 * w + 1) - w, dy = move / (2 * w + 1) - w;
+                std::int64_t sum = 0;
+                for (std::int64_t v = y - c * s; v <= y + c * s; v += s)
+                    for (std::int64_t u = x - c * s; u <= x + c * s; u += s) {
+                        const std::int64_t a =
+                            at(query.x, shape, u, v) - at(candidate.x, shape, u + dx, v + dy);
+                        const std::int64_t b =
+                            at(query.y, shape, u, v) - at(candidate.y, shape, u + dx, v + dy);
+                        sum += a * a + b * b;
+                    }
+                least = std::min(least, sum);
+            }
+            total += least;
+        }
+    return total;
+}
+
+std::int64_t cells(const RerankMaps& query, const RerankMaps& candidate) {
+    const ImageShape grid{(query.shape.rows + 1) / 2, (query.shape.cols + 1) / 2};
+    std::int64_t total = 0;
+    for (int y = 0; y < grid.rows; ++y)
+        for (int x = 0; x < grid.cols; ++x) {
+            std::int64_t least = std::numeric_limits<std::int64_t>::max();
+            for (int v = y - 1; v <= y + 1; ++v)
+                for (int u = x - 1; u <= x + 1; ++u) {
+                    const bool inside = u >= 0 && u < grid.cols && v >= 0 && v < grid.rows;
+                    std::int64_t sum = 0;
+                    for (int bin = 0; bin < 8; ++bin) {
+                        const auto own = static_cast<std::size_t>((y * grid.cols + x) * 8 + bin);
+                        const auto other = static_cast<std::size_t>((v * grid.cols + u) * 8 + bin);
+                        const std::int64_t difference =
+                            query.bins[own] - (inside ? candidate.bins[other] : 0);
+                        sum += difference * difference;
+                    }
+                    least = std::min(least, sum);
+                }
+            total += least;
+        }
+    return total;
+}
+
+}  // namespace
+
+RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape, int step) {
+    RerankMaps maps{shape, {}, {}, {}};
+    const Map upright = straightened(image, shape, 0.75);
+    Map x, y;
+    for (int row = 0; row < shape.rows; ++row)
+        for (int col = 0; col < shape.cols; ++col) {
+            const Vector g = sobel(upright, shape, col, row);
+            const std::int64_t length = root(g.x * g.x + g.y * g.y);
+            x.push_back(level(g.x, length));
+            y.push_back(level(g.y, length));
+        }
+    for (int row = 0; row < shape.rows; ++row)
+        for (int col = 0; col < shape.cols; ++col) {
+            Vector sum;
+            for (int i = 0; i < step * step; ++i) {
+                sum.x += at(x, shape, col + i % step, row + i / step);
+                sum.y += at(y, shape, col + i % step, row + i / step);
+            }
+            maps.x.push_back(sum.x);
+            maps.y.push_back(sum.y);
+        }
+    maps.bins = bins_of(straightened(image, shape, 0.5), shape);
+    return maps;
+}
+
+std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, const Rerank& rerank) {
+    std::vector<std::uint8_t> bytes;
+    const auto put = [&](std::int64_t value) { bytes.push_back(static_cast<std::uint8_t>(value)); };
+    if (rerank.kind != Reranker::cells)
+        for (int phase = 0; phase < rerank.step * rerank.step; ++phase)
+            for (int y = phase / rerank.step; y < maps.shape.rows; y += rerank.step)
+                for (int x = phase % rerank.step; x < maps.shape.cols; x += rerank.step) {
+                    put(at(maps.x, maps.shape, x, y));
+                    put(at(maps.y, maps.shape, x, y));
+                }
+    if (rerank.kind != Reranker::distortion)
+        for (const std::int64_t bin : maps.bins)
+            put(bin);
+    return bytes;
+}
+
+std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, const Rerank& rerank) {
+    if (rerank.kind == Reranker::cells) return cells(query, candidate);
+    const std::int64_t first = distortion(query, candidate, rerank);
+    return rerank.kind == Reranker::both ? first + cells(query, candidate) : first;
+}
+
+}  // namespace knn::test

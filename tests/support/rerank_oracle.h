@@ -1,0 +1,25 @@
+#pragma once
+/// Oracle of re-ranking: maps over all pixels in 64-bit integers, and every displacement of every point. Of the program
+/// it uses the deskewed image alone (data/transform/deskew.h), which has an oracle of its own.
+
+#include <cstdint>
+#include <vector>
+
+#include "data/core/rows.h"
+#include "data/rerank/rerank.h"
+
+namespace knn::test {
+
+struct RerankMaps {
+    ImageShape shape;
+    std::vector<std::int64_t> x, y;  ///< rows × cols: sums of normalized gradients over step × step pixels
+    std::vector<std::int64_t> bins;  ///< ⌈rows / 2⌉ × ⌈cols / 2⌉ × 8
+};
+RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape, int step);
+
+/// The bytes of the descriptor of these maps.
+std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, const Rerank& rerank);
+
+std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, const Rerank& rerank);
+
+}  // namespace knn::test
