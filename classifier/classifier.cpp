@@ -2,6 +2,8 @@
 
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
+#include "cpu/rerank/searcher.h"
+#include "cpu/search.h"
 #include "cpu/transform/transform.h"
 #include "data/core/clock.h"
 #include "data/rerank/density.h"
@@ -17,27 +19,39 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
         training_.transform = fitted_.get();
         opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     }
-    if (method.reranks() && training.reranking == nullptr) fit_reranking(resolved);
     searcher_ = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
+    if (method.reranks()) {
+        if (training.reranking == nullptr) fit_reranking();
+        searcher_ = reranked(std::move(searcher_), *training_.reranking);
+    }
     open_ms_ = ms_since(start);
 }
 
+/// Re-ranking runs on the host behind every engine.
+std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searcher,
+                                               const Reranking& reranking) {
+    Training training = training_;
+    training.reranking = &reranking;
+    return std::make_unique<cpu::RerankedSearcher>(training, std::move(searcher), cpu::available_threads());
+}
+
 /// The density of the training set is that of a search without density, each image among all others.
-void Classifier::fit_reranking(const Resolved& resolved) {
+void Classifier::fit_reranking() {
     const auto start = Clock::now();
-    reranking_ = std::make_unique<Reranking>(Reranking{.rerank = method_.rerank, .train = {}, .density = {}});
+    const Rows& train = training_.rows;
+    reranking_ =
+        std::make_unique<Reranking>(Reranking{.rerank = method_.rerank,
+                                              .train = cpu::describe(method_.rerank, train, training_.shape),
+                                              .density = {}});
     training_.reranking = reranking_.get();
-    if (!resolved.engine->on_gpu)
-        reranking_->train =
-            cpu::describe(method_.rerank, training_.rows, training_.shape, resolved.plan.threads);
-    if (method_.rerank.density && training_.rows.count > 1) {
-        reranking_->rerank.density = false;
-        reranking_->rerank.candidates = std::min(density_candidates, method_.rerank.candidates);
-        const auto searcher = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
-        const auto k = std::min<std::int64_t>(density_neighbors, training_.rows.count - 1);
-        reranking_->density = density_factors(
-            searcher->search(training_.rows, static_cast<int>(k), Exclude{.first = 0}, opening_, {}));
-        reranking_->rerank = method_.rerank;
+    if (method_.rerank.density && train.count > 1) {
+        const auto n = [&](int most) {
+            return static_cast<int>(std::min<std::int64_t>(most, train.count - 1));
+        };
+        const Neighbors candidates =
+            searcher_->search(train, n(density_candidates), Exclude{.first = 0}, opening_, {});
+        reranking_->density = density_factors(cpu::rerank(method_.rerank, candidates, reranking_->train,
+                                                          reranking_->train, {}, n(density_neighbors)));
     }
     opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }

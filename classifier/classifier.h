@@ -43,7 +43,8 @@ class Classifier {
     double open_ms() const { return open_ms_; }
 
   private:
-    void fit_reranking(const Resolved& resolved);
+    void fit_reranking();
+    std::unique_ptr<Searcher> reranked(std::unique_ptr<Searcher> searcher, const Reranking& reranking);
 
     std::unique_ptr<const FittedTransform> fitted_;
     std::unique_ptr<Reranking> reranking_;

@@ -11,7 +11,6 @@
 
 #include "cpu/host.h"
 #include "cpu/kernels/kernels.h"
-#include "cpu/rerank/searcher.h"
 #include "cpu/scanner.h"
 #include "cpu/serial/serial.h"
 #include "cpu/threads.h"
@@ -285,12 +284,8 @@ std::unique_ptr<Searcher> open(const Training& training, const Measure& measure,
         if (plan.distance == serial_distance) return open_serial(rows, plan);
         return std::make_unique<CpuSearcher>(rows, measure, plan);
     };
-    std::unique_ptr<Searcher> searcher =
-        training.transform == nullptr
-            ? open_rows(training.rows)
-            : std::make_unique<TransformedSearcher>(training, plan.threads, open_rows, timeline);
-    if (training.reranking == nullptr) return searcher;
-    return std::make_unique<RerankedSearcher>(training, std::move(searcher), plan.threads, timeline);
+    if (training.transform == nullptr) return open_rows(training.rows);
+    return std::make_unique<TransformedSearcher>(training, plan.threads, open_rows, timeline);
 }
 
 }  // namespace knn::cpu

@@ -24,7 +24,7 @@ struct Rerank {
     int candidates = 96;  ///< how many the search finds, min_candidates..max_k
     int step = 2;    ///< of `distortion`: gradients are summed over step × step pixels and compared in steps
     int window = 2;  ///< of `distortion`: the largest displacement, in pixels
-    int context = 1;       ///< of `distortion`: (2 · context + 1)² points of the grid move together
+    int context = 1;      ///< of `distortion`: (2 · context + 1)² points of the grid move together
     bool density = true;  ///< distances are divided by the fourth root of the candidate's own (density.h)
 
     bool has_gradients() const { return kind == Reranker::distortion || kind == Reranker::both; }
