@@ -8,10 +8,9 @@ namespace knn {
 namespace {
 
 std::string method_text(const Method& method) {
-    const std::string features =
-        method.transform.is_raw() ? "" : "transform " + method.transform.text() + ", ";
-    return features + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
-           ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
+    return features_text(method.transform) + "k = " + std::to_string(method.vote.k) + ", metric " +
+           metric_text(method.measure) + ", weights " + name(method.vote.weights) + ", tie " +
+           name(method.vote.tie);
 }
 
 std::string data_text(const Evaluation& evaluation) {
@@ -69,6 +68,10 @@ std::string engine_text(const Plan& plan) {
     if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
     if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
     return text;
+}
+
+std::string features_text(const TransformSpec& transform) {
+    return transform.is_raw() ? "" : "transform " + transform.text() + ", ";
 }
 
 std::string metric_text(const Measure& measure) {
