@@ -2,15 +2,16 @@
 
 # The names that an option takes, from the error message for the value "?".
 _mnist_knn_names() {  # PROGRAM COMMAND OPTION
-    "$1" "$2" "$3" '?' 2>&1 | sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:+_-]+((, | or )[a-zA-Z0-9:+_-]+)*)(, or a build with CUDA)?$/\1/p' |
-        sed -E 's/, | or /\n/g' | grep -v N  # gpu:N is a placeholder
+    "$1" "$2" "$3" '?' 2>&1 | sed -E 's/\[[^]]*\]//g' |
+        sed -nE 's/^mnist-knn: error: .*; expected ([a-zA-Z0-9:+_-]+((, | or )[a-zA-Z0-9:+_-]+)*)(, or a build with CUDA)?$/\1/p' |
+        sed -E 's/, | or /\n/g' | sed 's/:N$/:/'
 }
 
-# The placeholder of an option's value in the help: FILE, DIR, NAME, NAME,..., N, D, P, WHEN; nothing for a flag.
+# The placeholder of an option's value in the help: FILE, DIR, NAME, LIST, NAME,..., N, D, P, WHEN; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
     "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
-        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|NAME,\.\.\.|N|D|P|WHEN'
+        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|LIST|NAME,\.\.\.|N|D|P|WHEN'
 }
 
 _mnist_knn() {
@@ -41,7 +42,7 @@ _mnist_knn() {
     NAME | WHEN)
         mapfile -t COMPREPLY < <(compgen -W "$(_mnist_knn_names "$program" "$command" "$option")" -- "$current")
         ;;
-    NAME,...)  # a list: keeps everything up to the last comma
+    NAME,... | LIST)  # a list: keeps everything up to the last comma
         local begun=
         [[ $current != *,* ]] || begun=${current%,*},
         words=$(_mnist_knn_names "$program" "$command" "$option" | sed "s/^/$begun/")

@@ -38,8 +38,8 @@ std::string hub_text(const GraphResult& graph, std::int64_t hub, std::span<const
 }
 
 std::string settings_text(const GraphResult& graph) {
-    return "k = " + std::to_string(graph.method.vote.k) + ", metric " + metric_text(graph.method.measure) +
-           ", form " + name(graph.form);
+    return features_text(graph.method.transform) + "k = " + std::to_string(graph.method.vote.k) +
+           ", metric " + metric_text(graph.method.measure) + ", form " + name(graph.form);
 }
 
 std::string edges_text(const GraphResult& graph) {
@@ -139,8 +139,8 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
 
 std::string graph_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
     Json settings = settings_json(graph.method, graph.plan);
-    for (const char* vote : {"weights", "tie"})
-        settings.erase(vote);
+    for (const char* of_votes : {"method", "weights", "tie"})
+        settings.erase(of_votes);
     Json points = {
         {"source", graph.source}, {"count", graph.counts.points}, {"rows", graph.rows}, {"cols", graph.cols}};
     if (!graph.pictures.empty()) {

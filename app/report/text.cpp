@@ -8,14 +8,12 @@ namespace knn {
 namespace {
 
 std::string method_text(const Method& method) {
-    const std::string features =
-        method.transform.is_raw() ? "" : "transform " + method.transform.text() + ", ";
-    const Rerank& rerank = method.rerank;
-    const std::string reranking = method.reranks() ? std::string(name(rerank.kind)) + " of " +
-                                                         std::to_string(rerank.candidates) + " candidates, "
-                                                   : "";
-    return features + reranking + "vote " + name(method.vote.votes) +
-           ", k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
+    std::string text = features_text(method.transform);
+    if (method.reranks())
+        text += std::string(name(method.rerank.kind)) + " of " + std::to_string(method.rerank.candidates) +
+                " candidates, ";
+    if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
+    return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
            ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }
 
@@ -74,6 +72,10 @@ std::string engine_text(const Plan& plan) {
     if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
     if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
     return text;
+}
+
+std::string features_text(const TransformSpec& transform) {
+    return transform.is_raw() ? "" : "transform " + transform.text() + ", ";
 }
 
 std::string metric_text(const Measure& measure) {

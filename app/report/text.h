@@ -22,6 +22,9 @@ std::string device_text(const Device& device);
 std::string engine_text(const Plan& plan);
 std::string metric_text(const Measure& measure);
 
+/// What settings begin with: "transform LIST, ", or nothing if pixels are compared.
+std::string features_text(const TransformSpec& transform);
+
 /// One line per stage, and the sums.
 std::string timing_text(const Evaluation& evaluation);
 

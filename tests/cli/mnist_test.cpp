@@ -66,3 +66,29 @@ TEST_CASE("the counts of right answers on MNIST by other metrics") {
             CHECK(json::parse(result.out)["result"]["correct"] == correct);
         }
 }
+
+TEST_CASE("the counts of right answers on MNIST by features") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    struct Case {
+        std::vector<std::string> words;
+        std::map<std::string, int> wrong;  ///< by k
+    };
+    // docs/accuracy.md; the transforms themselves are compared with an oracle by tests/cpu/transform.
+    const std::vector<Case> cases = {
+        {{"--method", "gradients"}, {{"1", 72}, {"3", 65}, {"5", 63}, {"10", 73}}},
+        {{"--transform", "deskew"}, {{"1", 167}, {"5", 156}}},
+        {{"--transform", "normalize"}, {{"5", 289}}},
+        {{"--transform", "blur"}, {{"5", 263}}},
+        {{"--transform", "deskew,pca:50"}, {{"5", 147}}},
+    };
+    for (const Case& one : cases)
+        for (const auto& [k, wrong] : one.wrong) {
+            CAPTURE(one.words);
+            CAPTURE(k);
+            std::vector<std::string> words = {"evaluate", "--data", mnist_folder(), "-k", k, "--json", "-"};
+            words.insert(words.end(), one.words.begin(), one.words.end());
+            const RunResult result = program(words);
+            REQUIRE(result.exit_code == 0);
+            CHECK(json::parse(result.out)["result"]["correct"] == 10'000 - wrong);
+        }
+}

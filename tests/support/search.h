@@ -17,9 +17,14 @@ struct Request {
     int threads = 0;
     std::string distance, select;
     Exclude exclude = {};
+    TransformSpec transform = {};  ///< of images of `shape`
+    ImageShape shape = {};
+    const FittedTransform* fitted = nullptr;  ///< as Training has it, and the features
+    knn::Rows features = {};
 
-    Problem problem() const { return {train.count, query.count, train.dim, k, measure}; }
-    Method method() const { return {.measure = measure, .vote = {k, weights, tie}}; }
+    Training training() const { return {train, train_labels, shape, fitted, features}; }
+    Problem problem() const { return method().problem(training(), query.count); }
+    Method method() const { return {.transform = transform, .measure = measure, .vote = {k, weights, tie}}; }
 };
 
 /// The result; `timeline` begins with the stages of opening. Throws UsageError if the engine refuses.

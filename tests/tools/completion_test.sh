@@ -32,7 +32,7 @@ check "a name after an equals sign" equal "$(offered evaluate --tie = ne)" "near
 check "names after an equals sign" equal "$(offered evaluate --tie =)" "nearest|smallest|"
 check "when" equal "$(offered evaluate --color '')" "always|auto|never|"
 check "help" contains "$(offered evaluate --h)" "--help|"
-check "all devices" equal "$(offered evaluate --device '')" "auto|cpu|gpu|"
+check "all devices" equal "$(offered evaluate --device '')" "auto|cpu|gpu|gpu:|"
 check "devices" equal "$(offered evaluate --device c)" "cpu|"
 check "folders" equal "$(offered evaluate --data '')" "folder|with space|"
 check "files" equal "$(offered evaluate --json f)" "file|folder|"
@@ -43,4 +43,7 @@ check "cases" equal "$(offered bench --case z)" "zhu|"
 for name in cpu nth_element classic+gemm+replace_max; do  # a build with CUDA has others between
     check "a list of names" contains "|$(offered bench --only '')" "|$name|"
 done
+check "methods" equal "$(offered evaluate --method '')" "gradients|raw|"
+check "transforms" equal "$(offered evaluate --transform '')" "blur|deskew|gradients|hog|normalize|pca:|raw|"
+check "a list of transforms begun" equal "$(offered evaluate --transform deskew,h)" "deskew,hog|"
 check "a list of names begun" equal "$(offered bench --only cpu,nth)" "cpu,nth_element|"

@@ -78,6 +78,10 @@ TEST_CASE("answers as text") {
           "    distance  100  200  200\n"
           "c.png: ?  (the picture is blank)\n");
     CHECK(answers_text(sample(), true, false) == "4\n?\n");
+    PictureAnswers of_features = sample();
+    of_features.method.transform = parse_transform("--transform", "gradients");
+    CHECK(answers_text(of_features, false, false).find("    distance of features  100  200  200\n") !=
+          std::string::npos);
     CHECK(answers_text(sample(), true, true) == "4\n?\n");
     CHECK(answers_text(sample(), false, true).find("\x1b[") != std::string::npos);
 }

@@ -1,0 +1,77 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "classifier/engines.h"
+#include "cpu/search.h"
+#include "tests/support/battery.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/transform_oracle.h"
+
+namespace knn {
+
+TEST_CASE("cpu: searches with a transform are those among the oracle's features") {
+    CHECK(test::check_transforms([](test::Request request) {
+              request.threads = request.k == 5 ? 3 : 1;
+              return test::search_on_cpu(request);
+          }) == 300);
+}
+
+TEST_CASE("serial: searches with a transform are those among the oracle's features") {
+    const auto serial = [](test::Request request) {
+        request.select = "nth_element";
+        return request;
+    };
+    const int searches = test::check_transforms(
+        [&](const test::Request& request) { return test::search_on_cpu(serial(request)); },
+        [&](const test::Request& request) { return test::refuse(*find_engine("cpu"), serial(request)); });
+    CHECK(searches > 0);
+}
+
+TEST_CASE(
+    "cpu: a search with a transform has the same neighbors for each instruction set, few queries or many") {
+    test::Surroundings surroundings(std::filesystem::current_path());
+    const test::ImageSet& set = test::image_sets().back();
+    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n));
+    test::Request request;
+    request.train = set.rows();
+    request.train_labels = labels;
+    request.shape = set.shape;
+    request.transform = parse_transform("--transform", "gradients");
+    for (const std::int64_t n : {1, 2, 150}) {
+        request.query = set.rows().first(n);
+        request.exclude = {.first = 0};
+        const std::vector<Neighbor> expected = test::search_on_cpu(request).neighbors.rows;
+        for (const std::string& isa : cpu::instruction_sets()) {
+            CAPTURE(isa);
+            surroundings.set("MNIST_KNN_ISA", isa);
+            CHECK(test::search_on_cpu(request).neighbors.rows == expected);
+        }
+        surroundings.set("MNIST_KNN_ISA", std::nullopt);
+    }
+}
+
+TEST_CASE("cpu: a search with a transform says what it costs") {
+    const test::ImageSet& set = test::image_sets().back();
+    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n));
+    test::Request request;
+    request.train = set.rows();
+    request.train_labels = labels;
+    request.query = set.rows().first(10);
+    request.shape = set.shape;
+    request.transform = parse_transform("--transform", "pca:20");
+    const Classified found = test::search_on_cpu(request);
+    const auto stage = [&](const std::string& name) {
+        const auto& stages = found.timeline.stages();
+        const auto at =
+            std::find_if(stages.begin(), stages.end(), [&](const Stage& one) { return one.name == name; });
+        REQUIRE(at != stages.end());
+        return *at;
+    };
+    CHECK(stage("fit").kind == StageKind::host);
+    CHECK(stage("transform").launches == 2);
+    CHECK(stage("transform").bytes == doctest::Approx((150 + 10) * (784 + 20)));
+}
+
+}  // namespace knn

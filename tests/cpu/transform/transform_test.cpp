@@ -1,0 +1,113 @@
+#include "cpu/transform/transform.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cpu/search.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/transform_oracle.h"
+
+namespace knn {
+
+namespace {
+
+FittedTransform fitted_on(const test::ImageSet& set, const std::string& text) {
+    return cpu::fit(parse_transform("--transform", text), set.rows(), set.shape);
+}
+
+/// The first image whose features differ, as text; empty if none does.
+std::string difference(const std::vector<std::uint8_t>& got, const test::Rows& expected) {
+    if (got.size() != expected.pixels.size())
+        return std::to_string(got.size()) + " bytes instead of " + std::to_string(expected.pixels.size());
+    const auto at = std::mismatch(got.begin(), got.end(), expected.pixels.begin());
+    if (at.first == got.end()) return "";
+    const std::int64_t i = at.first - got.begin();
+    return "image " + std::to_string(i / expected.dim) + ", feature " + std::to_string(i % expected.dim) +
+           ": " + std::to_string(*at.first) + " instead of " + std::to_string(*at.second);
+}
+
+}  // namespace
+
+TEST_CASE("cpu::transform: every transform of every kind of image, as its definition says") {
+    test::Surroundings surroundings(std::filesystem::current_path());
+    for (const test::ImageSet& set : test::image_sets())
+        for (const std::string& text : test::transform_texts(set)) {
+            CAPTURE(set.name);
+            CAPTURE(text);
+            const FittedTransform fitted = fitted_on(set, text);
+            CHECK(fitted.dim_out() == output_dim(fitted.spec, set.shape));
+            const test::Rows expected = test::features_of(fitted, set.rows());
+            for (const std::string& isa : cpu::instruction_sets()) {
+                CAPTURE(isa);
+                surroundings.set("MNIST_KNN_ISA", isa);
+                CHECK(difference(cpu::features(fitted, set.rows(), 1), expected) == "");
+            }
+            surroundings.set("MNIST_KNN_ISA", std::nullopt);
+        }
+}
+
+TEST_CASE("cpu::transform: the same bytes for any number of threads and images") {
+    for (const test::ImageSet& set : test::image_sets())
+        for (const std::string text : {"gradients", "hog", "deskew,blur", "normalize"}) {
+            CAPTURE(set.name);
+            CAPTURE(text);
+            const FittedTransform fitted = fitted_on(set, text);
+            test::Rows many = set.images;
+            while (many.n < 200 && set.shape.dim() <= 784) {
+                many.pixels.insert(many.pixels.end(), set.images.pixels.begin(), set.images.pixels.end());
+                many.n += set.images.n;
+            }
+            const Rows rows{many.pixels.data(), many.n, many.dim};
+            const std::vector<std::uint8_t> expected = cpu::features(fitted, rows, 1);
+            for (const int threads : {2, 5, 0})
+                CHECK(cpu::features(fitted, rows, threads) == expected);
+            for (std::int64_t i = 0; i < many.n; i += 29) {
+                const Rows one{rows.row(i), 1, rows.dim};
+                const std::vector<std::uint8_t> alone = cpu::features(fitted, one);
+                CHECK(std::equal(alone.begin(), alone.end(), expected.begin() + i * fitted.dim_out()));
+            }
+            CHECK(cpu::features(fitted, rows.first(0)).empty());
+        }
+}
+
+TEST_CASE("cpu::transform: the vector kernels are those of each single step") {
+    test::Surroundings surroundings(std::filesystem::current_path());
+    for (const test::ImageSet& set : test::image_sets())
+        for (const std::string text : {"gradients", "deskew:1.5", "deskew,normalize,gradients"}) {
+            CAPTURE(set.name);
+            CAPTURE(text);
+            const FittedTransform fitted = fitted_on(set, text);
+            test::Rows expected{{}, set.images.n, fitted.dim_out()};
+            TransformScratch scratch;
+            for (std::int64_t i = 0; i < set.images.n; ++i) {
+                std::vector<std::uint8_t> row(set.rows().row(i), set.rows().row(i) + set.images.dim);
+                for (const FittedStep& step : fitted.steps) {
+                    std::vector<std::uint8_t> next(static_cast<std::size_t>(step.dim_out));
+                    apply_step(step, row.data(), next.data(), scratch);
+                    row = std::move(next);
+                }
+                expected.pixels.insert(expected.pixels.end(), row.begin(), row.end());
+            }
+            for (const std::string& isa : cpu::instruction_sets()) {
+                surroundings.set("MNIST_KNN_ISA", isa);
+                CHECK(difference(cpu::features(fitted, set.rows()), expected) == "");
+            }
+        }
+}
+
+TEST_CASE("cpu::transform: a wrong instruction set, an interruption, a transform that does not fit") {
+    const test::ImageSet& set = test::image_sets().front();
+    const FittedTransform fitted = fitted_on(set, "gradients");
+    {
+        test::Surroundings surroundings(std::filesystem::current_path());
+        surroundings.set("MNIST_KNN_ISA", "none");
+        CHECK_THROWS_AS(cpu::features(fitted, set.rows()), UsageError);
+    }
+    const std::atomic<bool> stop = true;
+    CHECK_THROWS_AS(cpu::features(fitted, set.rows(), 1, &stop), Interrupted);
+    CHECK_THROWS_AS(fitted_on(set, "pca:2"), UsageError);
+}
+
+}  // namespace knn

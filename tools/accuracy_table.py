@@ -1,0 +1,154 @@
+#!/usr/bin/python3
+"""Prints the table of docs/accuracy.md: for each transform the errors of k-NN among its features, counted by
+leave-one-out on the training set and on the test set, and what it costs on the CPU.
+
+    tools/accuracy_table.py [--program FILE] [--data DIR] [--threads N] [--plot FILE] [TRANSFORM]...
+
+TRANSFORM is what --transform takes; without one, every transform alone and after deskew. `mnist-knn graph` leaves each
+training image out of its own neighbors, so a vote of the first k of its neighbors is leave-one-out. --plot draws
+the errors of the pca:N among them, alone and after deskew.
+
+Needs a built mnist-knn, the MNIST files and Debian's python3-numpy; --plot also python3-matplotlib.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from compare_cpu import PROGRAMS, ROOT, Failure, read_idx
+
+KS = (1, 3, 5, 10)
+COMPONENTS = (16, 32, 64, 128)
+TRANSFORMS = ["raw", "normalize", "blur", *(f"pca:{n}" for n in COMPONENTS), "hog", "gradients"]
+
+
+def run(words):
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{words[0]}: ended with {done.returncode}; expected 0")
+    return done.stdout
+
+
+def errors(labels, neighbors, expected):
+    """How many votes of the nearest k are wrong; ties go to the smallest label."""
+    wrong = []
+    for k in KS:
+        votes = np.zeros((len(neighbors), 256), np.int32)
+        for rank in range(k):
+            np.add.at(votes, (np.arange(len(neighbors)), labels[neighbors[:, rank]]), 1)
+        wrong.append(int((votes.argmax(axis=1) != expected).sum()))
+    return wrong
+
+
+class Measured:
+    """The errors and the costs of one transform."""
+
+    def __init__(self, program, data, transform, folder, threads):
+        self.transform = transform
+        shared = ["--data", data, "--transform", transform, "-k", max(KS), "--threads", threads, "-q"]
+        train_labels = read_idx(data, "train-labels-idx1-ubyte")
+        test_labels = read_idx(data, "t10k-labels-idx1-ubyte")
+        run([program, "graph", *shared, "--npy", folder / "graph"])
+        self.left_out = errors(train_labels, np.load(folder / "graph-indices.npy"), train_labels)
+        run([program, "evaluate", *shared, "--device", "cpu", "--json", folder / "json",
+             "--neighbors-csv", folder / "csv"])  # fmt: skip
+        indices = np.loadtxt(folder / "csv", np.int64, delimiter=",", skiprows=1, usecols=2)
+        self.test = errors(train_labels, indices.reshape(-1, max(KS)), test_labels)
+        timing = json.loads((folder / "json").read_text())["timing"]
+        stages = {stage["name"]: stage for stage in timing["stages"]}
+        self.fit_ms = stages.get("fit", {}).get("total_ms", 0)
+        self.transform_ms = stages.get("transform", {}).get("total_ms", 0)
+        self.search_ms = timing["search_ms"] - self.fit_ms - self.transform_ms
+        images = len(train_labels) + len(test_labels)
+        pixels = read_idx(data, "t10k-images-idx3-ubyte")[0].size
+        moved = stages.get("transform", {}).get("bytes")
+        self.bytes = pixels if moved is None else round(moved / images) - pixels
+
+    def row(self):
+        cells = [f"`{self.transform}`", f"{self.bytes:,}"]
+        cells += [f"{left_out} / {test}" for left_out, test in zip(self.left_out, self.test)]
+        cells += [f"{ms:,.0f}" for ms in (self.fit_ms, self.transform_ms, self.search_ms)]
+        return "| " + " | ".join(cells) + " |"
+
+
+def plot(measured, file):
+    """Leave-one-out and test errors in percent at k = 5 by the number of components."""
+    try:
+        import matplotlib
+    except ImportError as error:
+        raise Failure("matplotlib is not there; expected Debian's python3-matplotlib") from error
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7, 4.2), dpi=110)
+    for start, color in (("", "tab:blue"), ("deskew,", "tab:green")):
+        points = {one.transform: one for one in measured if one.transform.startswith(start + "pca:")}
+        if not points:
+            continue
+        components = [int(name.rsplit(":", 1)[1]) for name in points]
+        for kind, total, style in (("left_out", 60_000, "o-"), ("test", 10_000, "s--")):
+            percent = [getattr(one, kind)[KS.index(5)] / total * 100 for one in points.values()]
+            axes.plot(components, percent, style, color=color,
+                      label=f"{start}pca:N, " + ("leave-one-out" if kind == "left_out" else "test set"))  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(COMPONENTS, [str(n) for n in COMPONENTS])
+    axes.set_xlabel("components N, bytes a row")
+    axes.set_ylabel("errors, % (k = 5)")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Software": None})
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("transforms", nargs="*", metavar="TRANSFORM")
+    parser.add_argument("--program", type=Path, help="default: the one in build/")
+    parser.add_argument("--data", type=Path, help="default: $MNIST_KNN_DATA, then data/mnist")
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--plot", type=Path, help="PNG of the errors by the components of pca")
+    options = parser.parse_args()
+    if not options.transforms:
+        options.transforms = TRANSFORMS + [("deskew," + name).removesuffix(",raw") for name in TRANSFORMS]
+    return options
+
+
+def main():
+    options = parse()
+    global np
+    try:
+        import numpy as np
+    except ImportError as error:
+        raise Failure("numpy is not there; expected Debian's python3-numpy") from error
+    import compare_cpu
+
+    compare_cpu.np = np  # read_idx uses it
+    programs = [options.program] if options.program else PROGRAMS
+    program = next((path for path in programs if path.is_file()), None)
+    if program is None:
+        raise Failure(f"{programs[0]}: not there; expected the built program (tools/quickstart.sh builds it)")
+    data = options.data or Path(os.environ.get("MNIST_KNN_DATA", ROOT / "data" / "mnist"))
+    ks = " | ".join(f"k = {k}" for k in KS)
+    print(f"| transform | bytes | {ks} | fit, ms | transform, ms | search, ms |")
+    print("|---" * (5 + len(KS)) + "|")
+    measured = []
+    with tempfile.TemporaryDirectory() as folder:
+        for transform in options.transforms:
+            measured.append(Measured(program, data, transform, Path(folder), options.threads))
+            print(measured[-1].row(), flush=True)
+    if options.plot:
+        plot(measured, options.plot)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Failure as failure:
+        sys.exit(f"accuracy_table.py: error: {failure}")
+    except KeyboardInterrupt:
+        sys.exit(130)
