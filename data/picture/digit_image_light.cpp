@@ -66,7 +66,7 @@ double vote_of_widths(const cv::Mat& small) {
     double most = 0, votes = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) {
         const int border = widths[i] / 2 + 1;
-        const cv::Mat shape = cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(widths[i], widths[i]));
+        const cv::Mat shape = cv::Mat::ones(widths[i], widths[i], CV_8U);
         cv::Mat padded, filled, erased;
         cv::copyMakeBorder(small, padded, border, border, border, border, cv::BORDER_REPLICATE);
         cv::morphologyEx(padded, filled, cv::MORPH_CLOSE, shape);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
 constexpr double share_of_peak = 0.4;  // edge of a part: close to the edge of the stroke, blurred or not
+constexpr double near_by = 0.12;       // how far the peak of a part reaches, of its size
+constexpr double faintest = 0.35;      // peak of the faintest stroke of a part, of the part's
 
 /// Value at a share of the histogram of `amount` where `labels` is `label`.
 double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label,
@@ -117,13 +119,34 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
                            stats.at<int>(i, 3));
         const double peak = percentile(amount, labels, box, i, 0.98);
-        const double least = std::max(share_of_peak * peak, std::min(1.2 * lines, 0.6 * peak));
-        result(box).setTo(255, (labels(box) == i) & (amount(box) > least));
+        cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
+        amount(box).copyTo(own, labels(box) == i);
+        const cv::Mat peaks = cv::min(
+            local_peak(own, near_by * std::max(box.width, box.height), faintest * peak), peak);
+        const cv::Mat least = cv::max(share_of_peak * peaks, std::min(1.2 * lines, 0.6 * peak));
+        result(box).setTo(255, own > least);
     }
     return result;
 }
 
 }  // namespace
+
+cv::Mat local_peak(const cv::Mat& own, double reach, double least) {
+    const int step = std::max(1, int(reach / 3));
+    cv::Mat small((own.rows + step - 1) / step, (own.cols + step - 1) / step, CV_32F, cv::Scalar(least));
+    for (int y = 0; y < own.rows; ++y) {
+        const float* from = own.ptr<float>(y);
+        float* to = small.ptr<float>(y / step);
+        for (int x = 0; x < own.cols; ++x)
+            to[x / step] = std::max(to[x / step], from[x]);
+    }
+    const int width = 2 * int(std::ceil(reach / step)) + 1;
+    cv::dilate(small, small, cv::Mat::ones(width, width, CV_8U));
+    cv::GaussianBlur(small, small, {}, 1);
+    cv::Mat result;
+    cv::resize(small, result, own.size(), 0, 0, cv::INTER_LINEAR);
+    return result;
+}
 
 Parts find_parts(const Ink& ink) {
     const double least = std::max(min_contrast, 4.5 * ink.noise);

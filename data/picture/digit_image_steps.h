@@ -54,6 +54,11 @@ Group one_group(const Parts& parts, cv::Size size, std::string& refused);
 /// The digits of a page in reading order.
 std::vector<Group> all_groups(const Parts& parts, cv::Size size);
 
+/// The strongest ink near each pixel: within `reach` pixels, of `own` (CV_32F, 0 where there is other ink), but
+/// at least `least`. A faint part of a stroke is measured by this, not by the digit's darkest part.
+/// digit_image_parts.cpp
+cv::Mat local_peak(const cv::Mat& own, double reach, double least);
+
 /// Pixels of the group, at working size: 0 elsewhere, 1 for full ink. CV_32F. digit_image_place.cpp
 cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group);
 /// The same with MNIST's stroke width; `pen`: the current width, in pixels of `levels`.
