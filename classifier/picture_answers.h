@@ -23,6 +23,7 @@ struct Answer {
     double confidence = 0;                   ///< the winner's share of the votes, also if rejected
     std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
     std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
+    std::vector<std::vector<Answer>> readings;  ///< of DigitImage::readings, until one is chosen
 };
 
 /// One picture, whose answer is an `error` or `digits`.

@@ -18,6 +18,7 @@
 #include "app/report/picture.h"
 #include "classifier/classifier.h"
 #include "classifier/features.h"
+#include "classifier/readings.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
 #include "cpu/search.h"
@@ -74,11 +75,16 @@ LoadedTraining load_training(const DataLocation& location, const Options& option
 /// answer is wanted at any price.
 std::vector<Answer*> digits_to_search(PictureAnswers& answers, Reject reject) {
     std::vector<Answer*> digits;
-    for (PictureAnswer& picture : answers.pictures)
+    for (PictureAnswer& picture : answers.pictures) {
+        expand_readings(picture.digits);
         for (Answer& digit : picture.digits) {
             if (reject == Reject::automatic) digit.reason = digit.image.refused;
             if (digit.reason.empty()) digits.push_back(&digit);
+            for (std::vector<Answer>& reading : digit.readings)
+                for (Answer& part : reading)
+                    digits.push_back(&part);
         }
+    }
     return digits;
 }
 
@@ -205,6 +211,9 @@ int classify(const Options& options, Clock::time_point) {
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);
     answer(digits, training, options);
+    const UsualDistances usual(training.sample, answers.labels, answers.measure);
+    for (PictureAnswer& picture : answers.pictures)
+        choose_readings(picture.digits, answers.labels, answers.measure, usual);
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;

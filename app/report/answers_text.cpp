@@ -15,12 +15,6 @@ std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
 }
 
-/// Whether `box` begins a row below the one that `before` is in.
-bool begins_row(const Box& box, const Box& before) {
-    const int overlap = std::min(box.y + box.h, before.y + before.h) - std::max(box.y, before.y);
-    return box.x < before.x && 2 * overlap < std::min(box.h, before.h);
-}
-
 int median(std::vector<int> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -40,7 +34,7 @@ int number_gap(const std::vector<Answer>& digits) {
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const Box& box = digits[i].image.box;
         heights.push_back(box.h);
-        if (i > 0 && !begins_row(box, digits[i - 1].image.box))
+        if (i > 0 && digits[i].image.row == digits[i - 1].image.row)
             gaps.push_back(gap_between(digits[i - 1].image.box, box));
     }
     return std::max(median(heights), median(gaps) * 8 / 5) + 1;
@@ -98,16 +92,16 @@ std::vector<std::string> page_lines(const PictureAnswer& page) {
     if (page.digits.empty()) return {"?"};
     const int separating = number_gap(page.digits);
     std::vector<std::string> lines = {""};
-    const Box* before = nullptr;
+    const DigitImage* before = nullptr;
     for (const Answer& digit : page.digits) {
-        const Box& box = digit.image.box;
-        if (before != nullptr && begins_row(box, *before)) {
+        const DigitImage& image = digit.image;
+        if (before != nullptr && image.row != before->row) {
             lines.emplace_back();
-        } else if (before != nullptr && gap_between(*before, box) >= separating) {
+        } else if (before != nullptr && gap_between(before->box, image.box) >= separating) {
             lines.back() += ' ';
         }
         lines.back() += symbol(digit);
-        before = &box;
+        before = &image;
     }
     return lines;
 }

@@ -24,7 +24,7 @@ cv::Rect box_of(const cv::Mat& levels) {
     return cv::boundingRect(levels > 0.5);
 }
 
-cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group) {
+Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group) {
     const cv::Mat& labels = parts.labels;
     const int reach = 2 + int(group.pen / 3);  // the soft edge of a blurred stroke
     const int margin = reach + 2 + int(0.15 * std::max(group.box.width, group.box.height));
@@ -47,7 +47,7 @@ cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group) {
         cv::max(target, soft, soft);
         soft.copyTo(target, near);
     }
-    return levels;
+    return {levels, wide.tl(), group.pen};
 }
 
 cv::Mat with_usual_pen(const cv::Mat& levels, double pen) {

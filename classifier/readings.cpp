@@ -1,0 +1,75 @@
+#include "classifier/readings.h"
+
+#include <algorithm>
+
+#include "classifier/mean_distance.h"
+
+namespace knn {
+
+namespace {
+
+constexpr double clearly_nearer = 0.9;
+
+/// Distance to the neighbors, in units of what is usual for their most frequent label.
+double strangeness(const Answer& answer, std::span<const std::uint8_t> labels, const Measure& measure,
+                   const UsualDistances& usual) {
+    if (answer.neighbors.empty()) return 0;
+    double sum = 0;
+    for (const Neighbor& neighbor : answer.neighbors)
+        sum += usual[labels[neighbor.index]];
+    return mean_distance(answer.neighbors, measure) * double(answer.neighbors.size()) / sum;
+}
+
+}  // namespace
+
+UsualDistances::UsualDistances(const LeaveOneOut& sample, std::span<const std::uint8_t> labels,
+                               const Measure& measure) {
+    of_label_.fill(1);
+    std::array<std::vector<double>, 256> distances;
+    for (std::int64_t i = 0; i < sample.count; ++i) {
+        const auto neighbors = sample.row(i);
+        distances[labels[neighbors.front().index]].push_back(mean_distance(neighbors, measure));
+    }
+    for (std::size_t label = 0; label < distances.size(); ++label) {
+        std::vector<double>& all = distances[label];
+        if (all.empty()) continue;
+        const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+        std::nth_element(all.begin(), middle, all.end());
+        of_label_[label] = std::max(*middle, 1e-9);
+    }
+}
+
+void expand_readings(std::vector<Answer>& digits) {
+    for (Answer& digit : digits) {
+        for (std::vector<DigitImage>& images : digit.image.readings) {
+            std::vector<Answer>& reading = digit.readings.emplace_back(images.size());
+            for (std::size_t i = 0; i < images.size(); ++i)
+                reading[i].image = std::move(images[i]);
+        }
+        digit.image.readings.clear();
+    }
+}
+
+void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels, const Measure& measure,
+                     const UsualDistances& usual) {
+    std::vector<Answer> chosen;
+    for (Answer& digit : digits) {
+        std::vector<std::vector<Answer>> readings = std::move(digit.readings);
+        digit.readings.clear();
+        double least = clearly_nearer * strangeness(digit, labels, measure, usual);
+        std::vector<Answer>* best = nullptr;
+        for (std::vector<Answer>& reading : readings) {
+            double sum = 0;
+            for (const Answer& part : reading)
+                sum += strangeness(part, labels, measure, usual);
+            if (const double mean = sum / double(reading.size()); mean < least) best = &reading, least = mean;
+        }
+        if (best == nullptr)
+            chosen.push_back(std::move(digit));
+        else
+            std::move(best->begin(), best->end(), std::back_inserter(chosen));
+    }
+    digits = std::move(chosen);
+}
+
+}  // namespace knn
