@@ -8,9 +8,21 @@ namespace knn {
 
 namespace {
 
-constexpr double clearly_nearer = 0.9;
+/// Ink hardly stranger than training images is one digit, unless it is wider than high.
+constexpr double ordinary = 1.6, wide = 1.2;
 
-/// Distance to the neighbors, in units of what is usual for their most frequent label.
+double aspect_of(const Answer& answer) {
+    return double(answer.image.box.w) / std::max(1, answer.image.box.h);
+}
+
+/// How much farther the digits of a reading may be than the whole: the wider the ink, the less likely it is one
+/// digit.
+double margin(const Answer& answer) {
+    if (answer.image.joined) return 0.9;
+    return std::clamp(0.55 + 0.6 * (aspect_of(answer) - 0.7), 0.5, 1.5);
+}
+
+/// Distance to the neighbors, in units of what is usual for their labels.
 double strangeness(const Answer& answer, std::span<const std::uint8_t> labels, const Measure& measure,
                    const UsualDistances& usual) {
     if (answer.neighbors.empty()) return 0;
@@ -18,6 +30,17 @@ double strangeness(const Answer& answer, std::span<const std::uint8_t> labels, c
     for (const Neighbor& neighbor : answer.neighbors)
         sum += usual[labels[neighbor.index]];
     return mean_distance(answer.neighbors, measure) * double(answer.neighbors.size()) / sum;
+}
+
+/// Of all digits and of the strangest, half each: no digit may be bought by another.
+double strangeness(const std::vector<Answer>& reading, std::span<const std::uint8_t> labels,
+                   const Measure& measure, const UsualDistances& usual) {
+    double sum = 0, most = 0;
+    for (const Answer& digit : reading) {
+        const double one = strangeness(digit, labels, measure, usual);
+        sum += one, most = std::max(most, one);
+    }
+    return 0.5 * (sum / double(reading.size()) + most);
 }
 
 }  // namespace
@@ -56,14 +79,13 @@ void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> 
     for (Answer& digit : digits) {
         std::vector<std::vector<Answer>> readings = std::move(digit.readings);
         digit.readings.clear();
-        double least = clearly_nearer * strangeness(digit, labels, measure, usual);
+        const double whole = strangeness(digit, labels, measure, usual);
+        double least = margin(digit) * whole;
+        if (whole < ordinary && aspect_of(digit) < wide && !digit.image.joined) readings.clear();
         std::vector<Answer>* best = nullptr;
-        for (std::vector<Answer>& reading : readings) {
-            double sum = 0;
-            for (const Answer& part : reading)
-                sum += strangeness(part, labels, measure, usual);
-            if (const double mean = sum / double(reading.size()); mean < least) best = &reading, least = mean;
-        }
+        for (std::vector<Answer>& reading : readings)
+            if (const double strange = strangeness(reading, labels, measure, usual); strange < least)
+                best = &reading, least = strange;
         if (best == nullptr)
             chosen.push_back(std::move(digit));
         else

@@ -155,14 +155,26 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
         const cv::Mat paper = page.parts.labels == 0;
         add(steps, "ink", paper);
     }
-    std::vector<digit::Group> groups = digit::all_groups(page.parts, page.ink.amount.size(), page.size);
+    std::vector<digit::Group> groups = digit::all_groups(page);
     if (groups.size() == 1)
         if (const cv::Mat same = already_made(picture); !same.empty())
             return {image_of(same, {0, 0, picture.cols, picture.rows})};
     digit::sort_into_rows(groups);
     std::vector<DigitImage> results;
-    for (const digit::Group& group : groups)
-        results.push_back(made(picture, page, group));
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (i + 1 == groups.size() || !digit::may_be_one(groups[i], groups[i + 1], page.size)) {
+            results.push_back(made(picture, page, groups[i]));
+            continue;
+        }
+        digit::Group both = groups[i];
+        for (const digit::Part& part : groups[i + 1].parts)
+            digit::join(both, part);
+        DigitImage& result = results.emplace_back(made(picture, page, both));
+        const std::vector<DigitImage> apart = {made(picture, page, groups[i]), made(picture, page, groups[i + 1])};
+        result.readings.insert(result.readings.begin(), apart);
+        result.joined = true;
+        ++i;
+    }
     return results;
 }
 

@@ -10,11 +10,12 @@ namespace knn::digit {
 namespace {
 
 // In units of the usual height of a page's digits.
-constexpr double widest = 0.9;  // of what is surely one digit
+constexpr double widest = 0.65;  // of what is surely one digit
+constexpr double most_ink = 1;  // that a seam crosses, in widths of the pen
 
 /// The path from the top to the bottom with the least ink on it, between two columns: at most one column
 /// aside per row, and leaning costs a little. Its column in each row.
-std::vector<int> seam_in(const cv::Mat& levels, int from, int to) {
+std::vector<int> seam_in(const cv::Mat& levels, int from, int to, double& ink) {
     constexpr float lean = 0.02F;
     const int width = to - from;
     cv::Mat cost(levels.rows, width, CV_32F);
@@ -31,6 +32,7 @@ std::vector<int> seam_in(const cv::Mat& levels, int from, int to) {
     std::vector<int> seam(std::size_t(levels.rows), 0);
     const float* last = cost.ptr<float>(levels.rows - 1);
     int x = int(std::min_element(last, last + width) - last);
+    ink = last[x];
     for (int y = levels.rows - 1; y >= 0; --y) {
         seam[std::size_t(y)] = from + x;
         if (y == 0) break;
@@ -48,8 +50,7 @@ std::vector<int> seam_in(const cv::Mat& levels, int from, int to) {
 
 /// The ink between two seams.
 Strokes piece_of(const Strokes& whole, const std::vector<int>& left, const std::vector<int>& right) {
-    Strokes piece = whole;
-    piece.levels = cv::Mat::zeros(whole.levels.size(), CV_32F);
+    Strokes piece{cv::Mat::zeros(whole.levels.size(), CV_32F), whole.corner, whole.pen};
     for (int y = 0; y < whole.levels.rows; ++y) {
         const std::size_t row = std::size_t(y);
         if (right[row] > left[row])
@@ -64,9 +65,12 @@ std::vector<Strokes> cut_at(const Strokes& whole, const std::vector<double>& pla
                             double usual) {
     const std::size_t rows = std::size_t(whole.levels.rows);
     std::vector<std::vector<int>> seams = {std::vector<int>(rows, 0)};
-    for (const double place : places)
+    for (const double place : places) {
+        double ink = 0;
         seams.push_back(seam_in(whole.levels, std::max(0, int(place - reach)),
-                                std::min(whole.levels.cols, int(place + reach) + 1)));
+                                std::min(whole.levels.cols, int(place + reach) + 1), ink));
+        if (ink > most_ink * whole.pen) return {};
+    }
     seams.emplace_back(rows, whole.levels.cols);
     std::vector<Strokes> pieces;
     for (std::size_t i = 0; i + 1 < seams.size(); ++i) {

@@ -13,6 +13,9 @@ namespace {
 constexpr double near_by = 0.22;   // gap between the parts of a digit
 constexpr double smallest = 0.35;  // of a digit; punctuation is smaller
 constexpr double largest = 2.2;    // of a digit's height; lines and frames are larger
+constexpr double narrow_gap = 0.12;  // in a stroke
+
+constexpr double step_of_edge = 0.2;  // share of the light that is lost at the edge of a thing
 
 /// The darkness that half of the ink of `parts` reaches.
 double usual_peak(std::vector<Part> parts) {
@@ -25,22 +28,48 @@ double usual_peak(std::vector<Part> parts) {
     return 0;
 }
 
-/// Whether two parts are of one digit: one is above or within the other. Parts side by side are two digits.
+/// Whether two parts are of one digit: one is above or within the other, or a piece of it. Other parts side by
+/// side are two digits.
 bool same_digit(const cv::Rect& group, const cv::Rect& part, double usual) {
+    const cv::Rect both = group | part;
     const double shared = double((group & part).area()) / std::max(1, part.area());
     const int over = std::min(group.br().x, part.br().x) - std::max(group.x, part.x);
-    return (shared > 0.3 || over > 0.5 * std::min(group.width, part.width) ||
+    const bool piece = gap(group, part) <= narrow_gap * usual && both.width < 0.95 * usual &&
+                       both.height < 1.25 * usual && std::min(group.height, part.height) < 0.7 * usual;
+    return (shared > 0.3 || over > 0.5 * std::min(group.width, part.width) || piece ||
             size_of(part) < smallest * usual) &&
-           (group | part).height < 1.4 * std::max<double>(usual, group.height) &&
-           (group | part).width < 1.4 * std::max<double>(usual, group.width);
+           both.height < 1.4 * std::max<double>(usual, group.height) &&
+           both.width < 1.4 * std::max<double>(usual, group.width);
+}
+
+/// How much of the light is lost within a quarter of a digit around each pixel. CV_32F
+cv::Mat steps_of(const cv::Mat& paper, double usual) {
+    // The paper changes slowly: a fourth of its pixels are enough.
+    cv::Mat small, bright, dark, step;
+    cv::resize(paper, small, {}, 0.25, 0.25, cv::INTER_AREA);
+    const int width = std::max(3, int(usual / 8) | 1);
+    cv::dilate(small, bright, cv::Mat::ones(width, width, CV_8U));
+    cv::erode(small, dark, cv::Mat::ones(width, width, CV_8U));
+    cv::divide(bright - dark, bright, step, 1, CV_32F);
+    cv::resize(step, step, paper.size(), 0, 0, cv::INTER_LINEAR);
+    return step;
 }
 
 }  // namespace
 
-std::vector<Group> all_groups(const Parts& found, cv::Size size, double usual) {
+std::vector<Group> all_groups(const Page& page) {
+    const double usual = page.size;
+    const Parts& found = page.parts;
     std::vector<Part> parts;
+    if (found.parts.empty()) return {};
+    const cv::Mat steps = steps_of(page.ink.paper, usual);
+    // What lies along the edge of a shadow or of a thing on the desk is not on paper.
+    const auto on_edge = [&](const Part& part) {
+        return cv::mean(steps(part.box), found.labels(part.box) == part.label)[0] > step_of_edge;
+    };
     for (const Part& part : found.parts)
-        if (!is_border(part, size) && is_stroke(part) && part.box.height < largest * usual)
+        if (!is_border(part, page.ink.amount.size()) && is_stroke(part) && part.box.height < largest * usual &&
+            !on_edge(part))
             parts.push_back(part);
     const double dark = usual_peak(parts);
     std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
@@ -61,6 +90,12 @@ std::vector<Group> all_groups(const Parts& found, cv::Size size, double usual) {
     }
     std::erase_if(groups, [&](const Group& group) { return size_of(group.box) < smallest * usual; });
     return groups;
+}
+
+bool may_be_one(const Group& left, const Group& right, double usual) {
+    const cv::Rect both = left.box | right.box;
+    return left.row == right.row && right.box.x - left.box.br().x < narrow_gap * usual &&
+           both.width < 0.9 * usual && both.height < 1.25 * usual;
 }
 
 }  // namespace knn::digit

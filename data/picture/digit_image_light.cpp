@@ -14,6 +14,7 @@ namespace {
 // A digit that covers 1 % of a picture is still 100 pixels high; a small one is enlarged to give strokes a
 // shape.
 constexpr double max_side = 1000, min_side = 160;
+constexpr double least_light = 0.35;  // of paper, of the mean brightness
 constexpr int coarse_side = 125;  // for illumination, which changes slowly
 
 cv::Mat resized(const cv::Mat& mat, double scale, int method) {
@@ -126,12 +127,13 @@ Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, dou
     ink.light = light;
     if (light) work = 255 - work;
 
-    const cv::Mat paper = paper_of(work, paper_width, paper_steps);
+    ink.paper = paper_of(work, paper_width, paper_steps);
     cv::Mat bright, ground;
     work.convertTo(bright, CV_32F);
-    paper.convertTo(ground, CV_32F);
+    ink.paper.convertTo(ground, CV_32F);
     // In dark regions noise would become ink.
-    cv::divide(ground - bright, cv::max(ground, 24.0), ink.amount);
+    const double darkest = std::max(24.0, least_light * cv::mean(ink.paper)[0]);
+    cv::divide(ground - bright, cv::max(ground, darkest), ink.amount);
     const double raw_noise = noise_of(ink.amount);
     cv::Mat rough = raw_noise > 0.02 ? cv::Mat() : ink.amount.clone();  // values below 0 are noise, too
     ink.amount = cv::min(cv::max(ink.amount, 0.0), 1.0);

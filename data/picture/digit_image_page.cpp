@@ -25,12 +25,29 @@ cv::Mat resized(const cv::Mat& gray, double scale) {
     return result;
 }
 
+/// Whether the ink is lighter than the paper: around most places ink is the minority, so the third moment of the
+/// difference to the median has its sign. Three widths, as the size of the digits is unknown.
+bool has_light_ink(const cv::Mat& work) {
+    const cv::Mat small = resized(work, std::min(1.0, 600.0 / std::max(work.rows, work.cols)));
+    double vote = 0;
+    for (const int width : {31, 91, 181}) {
+        cv::Mat padded, ground, difference;
+        const int reach = std::min({width / 2, small.rows - 1, small.cols - 1});
+        cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
+        cv::medianBlur(padded, ground, 2 * reach + 1);
+        cv::subtract(small, ground(cv::Rect({reach, reach}, small.size())), difference, cv::noArray(), CV_32F);
+        const cv::Mat cubes = difference.mul(difference).mul(difference);
+        vote += cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
+    }
+    return vote > 0;
+}
+
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
-/// which hold other parts, and what is no stroke.
-double usual_height(const std::vector<Part>& parts, cv::Size size) {
+/// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.
+double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = true) {
     std::vector<const Part*> strokes;
     for (const Part& part : parts) {
-        if (is_border(part, size) || !is_stroke(part)) continue;
+        if (is_border(part, size) || !is_stroke(part) || (inner && part.edges > 0)) continue;
         const auto held = std::count_if(parts.begin(), parts.end(), [&](const Part& other) {
             return other.mass < part.mass && (other.box & part.box) == other.box;
         });
@@ -41,6 +58,7 @@ double usual_height(const std::vector<Part>& parts, cv::Size size) {
     const double total =
         std::accumulate(strokes.begin(), strokes.end(), 0.0,
                         [](double sum, const Part* part) { return sum + part->mass; });
+    if (total == 0) return inner ? usual_height(parts, size, false) : 0;
     double so_far = 0;
     for (const Part* part : strokes)
         if ((so_far += part->mass) >= total / 2) return part->box.height;
@@ -96,7 +114,7 @@ Page find_page(const cv::Mat& gray) {
                    : side < smallest_side ? std::ceil(smallest_side / side)
                                           : 1;
     cv::Mat work = resized(gray, scale);
-    const bool light = is_light_ink(work);
+    const bool light = has_light_ink(work);
     const double width = 0.2 * std::min(work.rows, work.cols);
     Page page;
     page.ink = ink_of_paper(work, scale, light, width, std::min(25.0, width));

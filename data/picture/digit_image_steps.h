@@ -17,6 +17,7 @@ struct Ink {
     double noise = 0;    ///< standard deviation of paper, in units of `amount`
     bool light = false;  ///< light ink on a dark background
     cv::Mat evened;      ///< CV_8U, dark on light, for display
+    cv::Mat paper;       ///< CV_8U, brightness of the paper
 };
 
 /// A connected component.
@@ -76,8 +77,10 @@ cv::Mat erase_page_lines(cv::Mat& mask, double size);
 
 /// The digit of a picture; `refused`: why there is none. digit_image_group.cpp.
 Group one_group(const Parts& parts, cv::Size size, std::string& refused);
-/// The digits of a page in any order; `usual`: their height. digit_image_gather.cpp
-std::vector<Group> all_groups(const Parts& parts, cv::Size size, double usual);
+/// The digits of a page in any order. digit_image_gather.cpp
+std::vector<Group> all_groups(const Page& page);
+/// Whether two digits side by side may be parts of one; `usual`: height of a digit.
+bool may_be_one(const Group& left, const Group& right, double usual);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
 /// digit_image_rows.cpp
 void sort_into_rows(std::vector<Group>& groups);
