@@ -36,7 +36,8 @@ struct PictureAnswer {
 };
 
 struct PictureAnswers {
-    bool pages = false;  ///< pictures with any number of digits (--many)
+    bool pages = false;   ///< pictures with any number of digits (--many)
+    bool pixels = false;  ///< the 28×28 pixels are wanted (--pixels)
     Rows train;          ///< 28×28
     std::span<const std::uint8_t> labels;
     Method method;

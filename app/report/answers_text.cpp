@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "app/report/answers.h"
 #include "app/report/distance.h"
@@ -92,9 +93,14 @@ std::vector<std::string> page_lines(const PictureAnswer& page) {
     if (page.digits.empty()) return {"?"};
     const int separating = number_gap(page.digits);
     std::vector<std::string> lines = {""};
+    // A row of which nothing is a digit is text or a drawing, unless there is nothing else.
+    std::set<int> rows;
+    for (const Answer& digit : page.digits)
+        if (digit.label) rows.insert(digit.image.row);
     const DigitImage* before = nullptr;
     for (const Answer& digit : page.digits) {
         const DigitImage& image = digit.image;
+        if (!rows.empty() && !rows.contains(image.row)) continue;
         if (before != nullptr && image.row != before->row) {
             lines.emplace_back();
         } else if (before != nullptr && gap_between(before->box, image.box) >= separating) {

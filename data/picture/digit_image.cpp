@@ -80,6 +80,15 @@ cv::Mat already_made(const Picture& picture) {
     return is_made(gray) ? gray : is_made(negative) ? negative : cv::Mat();
 }
 
+/// What a picture without ink has instead.
+std::string seen_in(const digit::Ink& ink) {
+    double most = 0;
+    cv::minMaxLoc(ink.amount, nullptr, &most);
+    const auto percent = [](double share) { return std::to_string(int(std::lround(100 * share))) + " %"; };
+    return std::string(": the ") + (ink.light ? "lightest" : "darkest") + " mark is " + percent(most) + ' ' +
+           (ink.light ? "lighter" : "darker") + " than the paper, whose texture is " + percent(3 * ink.noise);
+}
+
 struct Found {
     digit::Ink ink;
     digit::Parts parts;
@@ -143,7 +152,7 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
         result = made(picture, found.ink, digit::strokes_of(found.ink, found.parts, group), steps);
         result.box = box_in(group.box, found.ink.to_picture, picture);
     }
-    result.refused = refused;
+    result.refused = refused.empty() || !group.parts.empty() ? refused : refused + seen_in(found.ink);
     return result;
 }
 

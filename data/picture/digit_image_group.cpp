@@ -60,17 +60,27 @@ bool is_border(const Part& part, cv::Size size) {
 Group one_group(const Parts& found, cv::Size size, std::string& refused) {
     std::vector<Part> parts = found.parts;
     if (parts.empty()) {
-        refused = found.speck_mass > 0 ? "there are only specks in the picture" : "the picture is blank";
+        refused = found.speck_mass > 0 ? "there are only specks in the picture" : "no ink found";
         return {};
     }
     std::sort(parts.begin(), parts.end(),
               [&](const Part& a, const Part& b) { return worth(a, size) > worth(b, size); });
     Group group = group_of(parts.front());
     const double own = size_of(group.box);
-    for (std::size_t i = 1; i < parts.size(); ++i)
-        if (!is_border(parts[i], size) && belongs(group, parts[i], 0.22 * own) &&
-            size_of(group.box | parts[i].box) < 2.2 * own)
-            join(group, parts[i]);
+    // A part may touch another one that is joined later; the larger of the two sets the scale.
+    std::vector<Part> others_left(parts.begin() + 1, parts.end());
+    for (bool found_one = true; found_one;) {
+        found_one = false;
+        for (auto part = others_left.begin(); part != others_left.end() && !found_one; ++part) {
+            const double scale = std::max(own, std::min(size_of(part->box), 1.6 * own));
+            if (is_border(*part, size) || !belongs(group, *part, 0.22 * scale) ||
+                size_of(group.box | part->box) >= 2.2 * scale)
+                continue;
+            join(group, *part);
+            others_left.erase(part);
+            found_one = true;
+        }
+    }
 
     double rest = found.speck_mass;
     int others = 0;
