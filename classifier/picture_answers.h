@@ -20,9 +20,9 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
-    double confidence = 0;                   ///< the winner's share of the votes, also if rejected
-    std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
-    std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
+    double confidence = 0;                      ///< the winner's share of the votes, also if rejected
+    std::vector<std::pair<int, int>> votes;     ///< labels that neighbors have, ascending, and how many
+    std::vector<Neighbor> neighbors;            ///< in order; empty if nothing was searched
     std::vector<std::vector<Answer>> readings;  ///< of DigitImage::readings, until one is chosen
 };
 
@@ -38,7 +38,7 @@ struct PictureAnswer {
 struct PictureAnswers {
     bool pages = false;   ///< pictures with any number of digits (--many)
     bool pixels = false;  ///< the 28×28 pixels are wanted (--pixels)
-    Rows train;          ///< 28×28
+    Rows train;           ///< 28×28
     std::span<const std::uint8_t> labels;
     Method method;
     std::vector<PictureAnswer> pictures;  ///< in the order given

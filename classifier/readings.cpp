@@ -73,8 +73,8 @@ void expand_readings(std::vector<Answer>& digits) {
     }
 }
 
-void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels, const Measure& measure,
-                     const UsualDistances& usual) {
+void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
+                     const Measure& measure, const UsualDistances& usual) {
     std::vector<Answer> chosen;
     for (Answer& digit : digits) {
         std::vector<std::vector<Answer>> readings = std::move(digit.readings);

@@ -29,7 +29,7 @@ void expand_readings(std::vector<Answer>& digits);
 
 /// Replaces each answer whose neighbors are clearly farther than those of one of its readings by the answers of
 /// that reading, and forgets the others. docs/classify.md has the figures behind the margin.
-void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels, const Measure& measure,
-                     const UsualDistances& usual);
+void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
+                     const Measure& measure, const UsualDistances& usual);
 
 }  // namespace knn

@@ -26,7 +26,8 @@ std::string name_of(const char* folder, const std::string& kind, int number) {
     std::string name = kind;
     for (char& letter : name)
         if (letter == ' ' || letter == ',' || letter == '%' || letter == '/') letter = '_';
-    return std::string(folder) + '/' + name + '-' + std::to_string(number) + (number % 3 == 2 ? ".png" : ".jpg");
+    return std::string(folder) + '/' + name + '-' + std::to_string(number) +
+           (number % 3 == 2 ? ".png" : ".jpg");
 }
 
 void make(const fs::path& folder, int first, int last, int pages, int pictures, unsigned seed) {
@@ -57,7 +58,8 @@ void make(const fs::path& folder, int first, int last, int pages, int pictures, 
             const auto [pixels, label] = next();
             knn::Picture picture = photo_of(pixels, damage, random);
             const std::string file = name_of("digits", damage.name, i);
-            cv::imwrite(folder / file, cv::Mat(picture.rows, picture.cols, CV_8U, picture.gray.data()), quality);
+            cv::imwrite(folder / file, cv::Mat(picture.rows, picture.cols, CV_8U, picture.gray.data()),
+                        quality);
             labels << file << ',' << label << ",," << damage.name << '\n';
         }
     std::ofstream(folder / "nondigits.csv") << "file,what,lookalike,source,note\n";

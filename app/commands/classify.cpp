@@ -125,7 +125,7 @@ Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, 
     if (digits.empty()) return {};
     Classifier classifier(training.used, method, resolved);
     Classified found = watched(options.output, "searching",
-                                     [&](const Watch& watch) { return classifier.classify(queries, watch); });
+                               [&](const Watch& watch) { return classifier.classify(queries, watch); });
     const std::vector<std::int64_t> chosen = choose_sizes(images, method.measure, found.neighbors);
     const std::span<const std::uint8_t> labels = training.used.labels;
     const Rejection rejection(training.sample, labels, method.vote, method.measure);
@@ -190,8 +190,7 @@ std::string text_of(const PictureAnswers& answers, const Options& options) {
 void write_outputs(const PictureAnswers& answers, const Options& options) {
     const std::string &json = options.output.json, &explain = options.classify.explain;
     const auto taken = [](const std::string& file) { return !file.empty() && is_standard_output(file); };
-    if (!taken(json) && !taken(explain))
-        print(text_of(answers, options));
+    if (!taken(json) && !taken(explain)) print(text_of(answers, options));
     if (!json.empty()) write_output(json, [&](std::ostream& out) { out << answers_json(answers); });
     if (explain.empty()) return;
     if (answers.pictures.size() > max_explained)

@@ -42,8 +42,9 @@ Judgment judge(const PictureAnswers& answers) {
             result.answered.push_back({&answer, static_cast<std::uint8_t>(*truth)});
     }
     if (result.named == 0)
-        throw DataError("--expected: no name of a picture tells its digit; expected folders 0 to 9, or names "
-                        "such as four_4.png");
+        throw DataError(
+            "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names "
+            "such as four_4.png");
     return result;
 }
 
@@ -129,7 +130,8 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
         vote.label = static_cast<decltype(vote.label)>(*answer->label);
         vote.confidence = answer->confidence;
         evaluation.found.votes.push_back(vote);
-        std::copy(answer->neighbors.begin(), answer->neighbors.end(), evaluation.found.neighbors.row(i).begin());
+        std::copy(answer->neighbors.begin(), answer->neighbors.end(),
+                  evaluation.found.neighbors.row(i).begin());
     }
     Dataset data;
     data.name = "pictures";

@@ -87,7 +87,8 @@ void add_folder(const std::string& folder, bool recursive, PictureSources& sourc
     if (files.empty())
         return fail(std::string("holds no pictures; expected a folder with at least ") + picture_kinds);
     if (left_out > 0 && !recursive)
-        sources.notices.push_back(quoted_if_empty(folder) + ": " + folders + " in it left out; -r goes into them");
+        sources.notices.push_back(quoted_if_empty(folder) + ": " + folders +
+                                  " in it left out; -r goes into them");
     std::sort(files.begin(), files.end());
     for (std::string& file : files)
         sources.pictures.push_back({std::move(file), ""});

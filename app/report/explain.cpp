@@ -182,8 +182,8 @@ cv::Mat explain_page(const PictureAnswer& page) {
     Picture shown;
     if (!page.steps.empty()) shown = page.steps.front().picture;
     const std::int64_t count = std::ssize(page.digits);
-    const std::string words = file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) + ' ' +
-                              noun(count, "digit");
+    const std::string words = file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
+                              ' ' + noun(count, "digit");
     const int left = int(margin), top = int(margin + title + 26 + more_lines(words, ""));
     Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
     draw_headline(canvas, words, "", count > 0);

@@ -179,7 +179,8 @@ std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>
         for (const digit::Part& part : groups[i + 1].parts)
             digit::join(both, part);
         DigitImage& result = results.emplace_back(made(picture, page, both));
-        const std::vector<DigitImage> apart = {made(picture, page, groups[i]), made(picture, page, groups[i + 1])};
+        const std::vector<DigitImage> apart = {made(picture, page, groups[i]),
+                                               made(picture, page, groups[i + 1])};
         result.readings.insert(result.readings.begin(), apart);
         result.joined = true;
         ++i;

@@ -19,8 +19,8 @@ struct DigitImage {
     /// The same with 19; none if the picture was 28×28 like MNIST already. A long thin end of a stroke makes
     /// the rest of the digit too small or too large by that pixel.
     std::optional<Pixels> smaller;
-    Box box;              ///< of the digit in the picture
-    int row = 0;          ///< of a page, from the top
+    Box box;      ///< of the digit in the picture
+    int row = 0;  ///< of a page, from the top
     /// Other readings of the same ink on a page, each as digits from the left: pieces, if these are digits that
     /// touch. The classifier chooses.
     std::vector<std::vector<DigitImage>> readings;

@@ -11,7 +11,7 @@ namespace {
 
 // In units of the usual height of a page's digits.
 constexpr double widest = 0.65;  // of what is surely one digit
-constexpr double most_ink = 1;  // that a seam crosses, in widths of the pen
+constexpr double most_ink = 1;   // that a seam crosses, in widths of the pen
 
 /// The path from the top to the bottom with the least ink on it, between two columns: at most one column
 /// aside per row, and leaning costs a little. Its column in each row.

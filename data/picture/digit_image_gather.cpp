@@ -10,9 +10,9 @@ namespace knn::digit {
 namespace {
 
 // In units of the usual height of a page's digits.
-constexpr double near_by = 0.22;   // gap between the parts of a digit
-constexpr double smallest = 0.35;  // of a digit; punctuation is smaller
-constexpr double largest = 2.2;    // of a digit's height; lines and frames are larger
+constexpr double near_by = 0.22;     // gap between the parts of a digit
+constexpr double smallest = 0.35;    // of a digit; punctuation is smaller
+constexpr double largest = 2.2;      // of a digit's height; lines and frames are larger
 constexpr double narrow_gap = 0.12;  // in a stroke
 
 constexpr double step_of_edge = 0.2;  // share of the light that is lost at the edge of a thing
@@ -68,8 +68,8 @@ std::vector<Group> all_groups(const Page& page) {
         return cv::mean(steps(part.box), found.labels(part.box) == part.label)[0] > step_of_edge;
     };
     for (const Part& part : found.parts)
-        if (!is_border(part, page.ink.amount.size()) && is_stroke(part) && part.box.height < largest * usual &&
-            !on_edge(part))
+        if (!is_border(part, page.ink.amount.size()) && is_stroke(part) &&
+            part.box.height < largest * usual && !on_edge(part))
             parts.push_back(part);
     const double dark = usual_peak(parts);
     std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });

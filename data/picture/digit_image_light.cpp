@@ -15,7 +15,7 @@ namespace {
 // shape.
 constexpr double max_side = 1000, min_side = 160;
 constexpr double least_light = 0.35;  // of paper, of the mean brightness
-constexpr int coarse_side = 125;  // for illumination, which changes slowly
+constexpr int coarse_side = 125;      // for illumination, which changes slowly
 
 cv::Mat resized(const cv::Mat& mat, double scale, int method) {
     cv::Mat result;

@@ -65,8 +65,12 @@ cv::Mat erase(cv::Mat& mask, const LineRule& rule) {
 }
 
 LineRule rule_of_picture(cv::Size size) {
-    return {std::max(12, size.width / 25), int(0.006 * size.height) + 2, 0.025 * size.height + 2,
-            0.85 * size.width,             0.25 * size.width,            2 * std::max(3, size.height / 100) + 1};
+    return {std::max(12, size.width / 25),
+            int(0.006 * size.height) + 2,
+            0.025 * size.height + 2,
+            0.85 * size.width,
+            0.25 * size.width,
+            2 * std::max(3, size.height / 100) + 1};
 }
 
 }  // namespace
@@ -81,8 +85,8 @@ cv::Mat erase_ruled_lines(cv::Mat& mask) {
 
 cv::Mat erase_page_lines(cv::Mat& mask, double size) {
     // The bars of digits are shorter than 1.2 digits, and their neighbors' do not continue them.
-    const LineRule rule{int(1.2 * size), int(0.12 * size) + 2,        0.12 * size + 1,
-                        3 * size,        3 * size, 2 * int(0.1 * size) + 1};
+    const LineRule rule{int(1.2 * size), int(0.12 * size) + 2,   0.12 * size + 1, 3 * size,
+                        3 * size,        2 * int(0.1 * size) + 1};
     cv::Mat lines = erase(mask, rule);
     cv::Mat turned = mask.t();
     lines |= erase(turned, rule).t();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double first_side = 1200;  // pixels of the longer side while the size of the digits is unknown
 constexpr double smallest_side = 160;
-constexpr double digit_side = 48;   // working pixels of a digit: 20 are needed in the end
+constexpr double digit_side = 48;  // working pixels of a digit: 20 are needed in the end
 constexpr double most_pixels = 16e6;
 constexpr double most_enlarged = 4;
 constexpr double most_skew = 12, skew_step = 0.25;  // degrees
@@ -35,7 +35,8 @@ bool has_light_ink(const cv::Mat& work) {
         const int reach = std::min({width / 2, small.rows - 1, small.cols - 1});
         cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
         cv::medianBlur(padded, ground, 2 * reach + 1);
-        cv::subtract(small, ground(cv::Rect({reach, reach}, small.size())), difference, cv::noArray(), CV_32F);
+        cv::subtract(small, ground(cv::Rect({reach, reach}, small.size())), difference, cv::noArray(),
+                     CV_32F);
         const cv::Mat cubes = difference.mul(difference).mul(difference);
         vote += cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
     }
@@ -55,9 +56,8 @@ double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = 
     }
     std::sort(strokes.begin(), strokes.end(),
               [](const Part* a, const Part* b) { return a->box.height > b->box.height; });
-    const double total =
-        std::accumulate(strokes.begin(), strokes.end(), 0.0,
-                        [](double sum, const Part* part) { return sum + part->mass; });
+    const double total = std::accumulate(strokes.begin(), strokes.end(), 0.0,
+                                         [](double sum, const Part* part) { return sum + part->mass; });
     if (total == 0) return inner ? usual_height(parts, size, false) : 0;
     double so_far = 0;
     for (const Part* part : strokes)
@@ -100,7 +100,8 @@ cv::Mat turned(const cv::Mat& work, double degrees, cv::Matx23d& to_picture) {
                    cv::BORDER_REPLICATE);
     cv::Matx23d back;
     cv::invertAffineTransform(turn, back);
-    const cv::Matx33d down(to_picture(0, 0), 0, to_picture(0, 2), 0, to_picture(1, 1), to_picture(1, 2), 0, 0, 1);
+    const cv::Matx33d down(to_picture(0, 0), 0, to_picture(0, 2), 0, to_picture(1, 1), to_picture(1, 2), 0, 0,
+                           1);
     const cv::Matx33d before(back(0, 0), back(0, 1), back(0, 2), back(1, 0), back(1, 1), back(1, 2), 0, 0, 1);
     to_picture = (down * before).get_minor<2, 3>(0, 0);
     return result;

@@ -71,8 +71,8 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         const double peak = percentile(amount, labels, box, i, 0.98);
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == i);
-        const cv::Mat peaks = cv::min(
-            local_peak(own, near_by * std::max(box.width, box.height), faintest * peak), peak);
+        const cv::Mat peaks =
+            cv::min(local_peak(own, near_by * std::max(box.width, box.height), faintest * peak), peak);
         const cv::Mat least = cv::max(share_of_peak * peaks, std::min(1.2 * lines, 0.6 * peak));
         result(box).setTo(255, own > least);
     }

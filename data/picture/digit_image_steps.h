@@ -12,12 +12,12 @@ namespace knn::digit {
 /// Darkness of the ink in each pixel, 0 (paper) to 1 (black), at working size; lengths below are in working
 /// pixels.
 struct Ink {
-    cv::Mat amount;      ///< CV_32F
+    cv::Mat amount;                            ///< CV_32F
     cv::Matx23d to_picture{1, 0, 0, 0, 1, 0};  ///< from working pixels to pixels of the picture
-    double noise = 0;    ///< standard deviation of paper, in units of `amount`
-    bool light = false;  ///< light ink on a dark background
-    cv::Mat evened;      ///< CV_8U, dark on light, for display
-    cv::Mat paper;       ///< CV_8U, brightness of the paper
+    double noise = 0;                          ///< standard deviation of paper, in units of `amount`
+    bool light = false;                        ///< light ink on a dark background
+    cv::Mat evened;                            ///< CV_8U, dark on light, for display
+    cv::Mat paper;                             ///< CV_8U, brightness of the paper
 };
 
 /// A connected component.
@@ -61,7 +61,6 @@ bool is_light_ink(const cv::Mat& gray);
 Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps);
 /// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
-
 
 /// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
 /// picture of one digit. digit_image_parts.cpp

@@ -57,8 +57,8 @@ TEST_CASE("readings: ink hardly stranger than usual is one digit unless it is wi
 
 TEST_CASE("readings: one near digit does not make up for a strange one, and the best reading is taken") {
     CHECK(chosen(answer(1, 600, 10), {{answer(0, 20), answer(0, 300)}}) == 1);
-    CHECK(chosen(answer(1, 900, 16), {{answer(0, 90), answer(0, 90)},
-                                      {answer(0, 50), answer(0, 50), answer(0, 50)}}) == 3);
+    CHECK(chosen(answer(1, 900, 16),
+                 {{answer(0, 90), answer(0, 90)}, {answer(0, 50), answer(0, 50), answer(0, 50)}}) == 3);
 }
 
 TEST_CASE("readings: parts that were joined come apart if they are a little more like digits") {

@@ -71,8 +71,9 @@ void lay_beside(cv::Mat& photo, const std::string& what, std::mt19937& random, d
             cv::fillConvexPoly(photo, std::vector{at(0, 0), at(deep + skew, 0), at(deep - skew, h), at(0, h)},
                                tone, cv::LINE_AA);
         if (random() % 2 == 0)
-            cv::fillConvexPoly(photo, std::vector{at(w, 0), at(w - deep, 0), at(w - deep + skew, h), at(w, h)},
-                               tone, cv::LINE_AA);
+            cv::fillConvexPoly(photo,
+                               std::vector{at(w, 0), at(w - deep, 0), at(w - deep + skew, h), at(w, h)}, tone,
+                               cv::LINE_AA);
         cv::fillConvexPoly(photo, std::vector{at(0, h), at(0, h - deep), at(w, h - deep + skew), at(w, h)},
                            tone, cv::LINE_AA);
     } else if (what == "phone") {
@@ -80,8 +81,9 @@ void lay_beside(cv::Mat& photo, const std::string& what, std::mt19937& random, d
         cv::rectangle(photo, at(x, y), at(w, y + 0.4 * h), 30, cv::FILLED);
         cv::rectangle(photo, at(x + 0.2 * margin, y + 0.05 * h), at(w, y + 0.35 * h), 70, cv::FILLED);
     } else if (what == "finger") {
-        cv::ellipse(photo, at(uniform(random, 0.2, 0.8) * w, h), cv::Size(int(0.7 * margin), int(0.9 * margin)),
-                    uniform(random, -15, 15), 0, 360, uniform(random, 90, 140), cv::FILLED, cv::LINE_AA);
+        cv::ellipse(photo, at(uniform(random, 0.2, 0.8) * w, h),
+                    cv::Size(int(0.7 * margin), int(0.9 * margin)), uniform(random, -15, 15), 0, 360,
+                    uniform(random, 90, 140), cv::FILLED, cv::LINE_AA);
     }
 }
 
@@ -102,8 +104,14 @@ std::vector<PageKind> page_kinds() {
             {.name = "broken", .broken = true},
             {.name = "text", .text = true},
             {.name = "small digits", .rows = 6, .cols = 12, .smallest = 14, .largest = 20, .blur = 0.4},
-            {.name = "large photo", .rows = 3, .cols = 7, .smallest = 150, .largest = 350, .slope = 3,
-             .noise = 6, .blur = 3},
+            {.name = "large photo",
+             .rows = 3,
+             .cols = 7,
+             .smallest = 150,
+             .largest = 350,
+             .slope = 3,
+             .noise = 6,
+             .blur = 3},
             {.name = "chalk", .rows = 3, .light = true, .noise = 6},
             {.name = "felt pen", .pen = {1, 2.5}},
             {.name = "pencil", .noise = 4, .faintest = 0.2, .pen = {-1, 0}}};
