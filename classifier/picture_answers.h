@@ -20,9 +20,10 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
-    double confidence = 0;                   ///< the winner's share of the votes, also if rejected
-    std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
-    std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
+    double confidence = 0;                      ///< the winner's share of the votes, also if rejected
+    std::vector<std::pair<int, int>> votes;     ///< labels that neighbors have, ascending, and how many
+    std::vector<Neighbor> neighbors;            ///< in order; empty if nothing was searched
+    std::vector<std::vector<Answer>> readings;  ///< of DigitImage::readings, until one is chosen
 };
 
 /// One picture, whose answer is an `error` or `digits`.
@@ -35,8 +36,9 @@ struct PictureAnswer {
 };
 
 struct PictureAnswers {
-    bool pages = false;  ///< pictures with any number of digits (--many)
-    Rows train;          ///< 28×28
+    bool pages = false;   ///< pictures with any number of digits (--many)
+    bool pixels = false;  ///< the 28×28 pixels are wanted (--pixels)
+    Rows train;           ///< 28×28
     std::span<const std::uint8_t> labels;
     Method method;
     std::vector<PictureAnswer> pictures;  ///< in the order given

@@ -46,11 +46,22 @@ struct Names<Reject> {
     static constexpr std::array list{"off", "auto"};
 };
 
+/// By how many degrees `classify` turns pictures clockwise.
+enum class Turn { none, quarter, half, three_quarters };
+template <>
+struct Names<Turn> {
+    static constexpr std::array list{"0", "90", "180", "270"};
+};
+
 /// What `classify` alone takes.
 struct ClassifyOptions {
     std::vector<std::string> images;  ///< files, folders, "-"
     std::string explain;              ///< file of the picture
     bool many = false, no_cache = false;
+    bool recursive = false;  ///< into the folders of folders
+    bool expected = false;   ///< names tell the digits
+    bool pixels = false;     ///< in the JSON
+    Turn rotate = Turn::none;
     Reject reject = Reject::automatic;
 };
 

@@ -16,12 +16,23 @@ OptionGroup classify_group(Options& options) {
     group.list.add_options()  //
         ("many", po::bool_switch(&classify.many),
          "each picture is a page with several digits, read row by row from the left")(
+            "recursive,r", po::bool_switch(&classify.recursive), "goes into the folders of folders, too")(
+            "rotate", choice("--rotate", "NAME", classify.rotate),
+            "turns each picture clockwise by 90, 180 or 270 degrees; 0 (default): as EXIF says")(
+            "expected", po::bool_switch(&classify.expected),
+            "the names of pictures tell their digits (3/a.png, a_3.png): prints how many answers are right, "
+            "and "
+            "the confusion matrix")(
+            "report", folder("--report", output.report),
+            "with --expected: report.json, predictions.csv, confusion.png, index.html")(
             "reject", choice("--reject", "NAME", classify.reject),
             "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
             "a digit")("explain", picture("--explain", classify.explain, {".png"}),
                        "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
             "json", text("--json", "FILE", output.json), "machine-readable answers; - is standard output")(
-            "quiet,q", po::bool_switch(&output.quiet), "only the digits, one line per picture")(
+            "pixels", po::bool_switch(&classify.pixels), "with --json: the 28x28 pixels of each digit")(
+            "quiet,q", po::bool_switch(&output.quiet),
+            "only the digits, one line per picture or row of a page")(
             "no-cache", po::bool_switch(&classify.no_cache),
             "neither reads nor writes the copy of the training set in the user's cache folder");
     add_terminal_options(group, output);

@@ -4,7 +4,9 @@
 
 #include "app/cli/values.h"
 #include "app/commands/command.h"
+#include "app/commands/expected.h"
 #include "app/commands/loaded_set.h"
+#include "app/commands/outputs.h"
 #include "app/commands/pictures.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
@@ -17,6 +19,7 @@
 #include "app/report/picture.h"
 #include "classifier/classifier.h"
 #include "classifier/features.h"
+#include "classifier/readings.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
 #include "cpu/search.h"
@@ -73,11 +76,16 @@ LoadedTraining load_training(const DataLocation& location, const Options& option
 /// answer is wanted at any price.
 std::vector<Answer*> digits_to_search(PictureAnswers& answers, Reject reject) {
     std::vector<Answer*> digits;
-    for (PictureAnswer& picture : answers.pictures)
+    for (PictureAnswer& picture : answers.pictures) {
+        expand_readings(picture.digits);
         for (Answer& digit : picture.digits) {
             if (reject == Reject::automatic) digit.reason = digit.image.refused;
             if (digit.reason.empty()) digits.push_back(&digit);
+            for (std::vector<Answer>& reading : digit.readings)
+                for (Answer& part : reading)
+                    digits.push_back(&part);
         }
+    }
     return digits;
 }
 
@@ -101,7 +109,7 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
 }
 
 /// One search for all digits.
-void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
+Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
     std::vector<DigitImage*> images;
     for (Answer* digit : digits)
         images.push_back(&digit->image);
@@ -113,10 +121,10 @@ void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const 
     const Resolved resolved =
         resolve(method.problem(training.used, std::max<std::int64_t>(queries.count, 1)), options.wish);
     note(resolved.notice);
-    if (digits.empty()) return;
+    if (digits.empty()) return {};
     Classifier classifier(training.used, method, resolved);
-    const Classified found = watched(options.output, "searching",
-                                     [&](const Watch& watch) { return classifier.classify(queries, watch); });
+    Classified found = watched(options.output, "searching",
+                               [&](const Watch& watch) { return classifier.classify(queries, watch); });
     const std::vector<std::int64_t> chosen = choose_sizes(images, method.neighbor_measure(), found.neighbors);
     const std::span<const std::uint8_t> labels = training.used.labels;
     const Rejection rejection(training.sample, labels, method.vote, method.neighbor_measure());
@@ -130,6 +138,18 @@ void answer(std::vector<Answer*>& digits, const LoadedTraining& training, const 
         digit.reason = rejection.reason(neighbors, vote);
         if (digit.reason.empty()) digit.label = vote.label;
     }
+    return found;
+}
+
+/// Throws UsageError where options contradict each other.
+void check(const Options& options) {
+    const ClassifyOptions& classify = options.classify;
+    if (classify.expected && classify.many)
+        throw UsageError("--expected: a page has many digits; expected no --many");
+    if (!options.output.report.empty() && !classify.expected)
+        throw UsageError("--report: the names of the pictures must tell their digits; expected --expected");
+    if (classify.pixels && options.output.json.empty())
+        throw UsageError("--pixels: are part of the JSON; expected --json FILE");
 }
 
 /// Throws UsageError where both outputs are one.
@@ -137,6 +157,7 @@ Destinations destinations_of(const Options& options) {
     Destinations outputs;
     outputs.add("--json", options.output.json);
     outputs.add("--explain", options.classify.explain);
+    add_report(outputs, options.output);
     return outputs;
 }
 
@@ -159,11 +180,16 @@ std::size_t report_failures(const PictureAnswers& answers) {
     return failures;
 }
 
+std::string text_of(const PictureAnswers& answers, const Options& options) {
+    const bool quiet = options.output.quiet, color = use_color(options.output.color);
+    return options.classify.expected ? expected_text(answers, quiet, color)
+                                     : answers_text(answers, quiet, color);
+}
+
 void write_outputs(const PictureAnswers& answers, const Options& options) {
     const std::string &json = options.output.json, &explain = options.classify.explain;
     const auto taken = [](const std::string& file) { return !file.empty() && is_standard_output(file); };
-    if (!taken(json) && !taken(explain))
-        print(answers_text(answers, options.output.quiet, use_color(options.output.color)));
+    if (!taken(json) && !taken(explain)) print(text_of(answers, options));
     if (!json.empty()) write_output(json, answers_json(answers));
     if (explain.empty()) return;
     if (answers.pictures.size() > max_explained)
@@ -174,10 +200,11 @@ void write_outputs(const PictureAnswers& answers, const Options& options) {
 }  // namespace
 
 int classify(const Options& options, Clock::time_point) {
+    check(options);
     const Destinations outputs = destinations_of(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
-    const std::vector<PictureSource> sources = find_pictures(options.classify.images);
+    const auto [sources, notices] = find_pictures(options.classify.images, options.classify.recursive);
     const DataLocation location = locate(options.data);
     outputs.check(inputs_of(location, sources));
     const int threads = options.wish.threads > 0 ? options.wish.threads : cpu::available_threads();
@@ -189,8 +216,11 @@ int classify(const Options& options, Clock::time_point) {
     const std::size_t explained = options.classify.explain.empty() ? 0 : max_explained;
     PictureAnswers answers;
     answers.pages = options.classify.many;
+    answers.pixels = options.classify.pixels;
     answers.pictures = watched(options.output, "reading  ", [&](const Watch& watch) {
-        return extract_pictures(sources, {options.classify.many, explained, threads}, watch);
+        return extract_pictures(
+            sources, {options.classify.many, explained, threads, static_cast<int>(options.classify.rotate)},
+            watch);
     });
     const LoadedTraining training = loading.get();
     stop_if_asked();
@@ -198,11 +228,18 @@ int classify(const Options& options, Clock::time_point) {
     answers.labels = training.set.labels;
     answers.method = options.method;
     note(data_notice(location));
+    for (const std::string& notice : notices)
+        note(notice, options.output);
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);
-    answer(digits, training, options);
+    const Classified found = answer(digits, training, options);
+    const Measure& measure = options.method.measure;
+    const UsualDistances usual(training.sample, answers.labels, measure);
+    for (PictureAnswer& picture : answers.pictures)
+        choose_readings(picture.digits, answers.labels, measure, usual);
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);
+    if (!options.output.report.empty()) write_expected_report(answers, training.set, found, options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
 }
 

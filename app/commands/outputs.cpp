@@ -105,8 +105,16 @@ Destinations destinations(const OutputOptions& output) {
     all.add("--json", output.json);
     all.add("--predictions", output.predictions);
     all.add("--neighbors-csv", output.neighbors_csv);
-    all.add_folder("--report", output.report, report_files);
+    add_report(all, output);
     return all;
+}
+
+void add_report(Destinations& destinations, const OutputOptions& output) {
+    destinations.add_folder("--report", output.report, report_files);
+}
+
+void write_report(const Evaluation& evaluation, const OutputOptions& output) {
+    write_report(evaluation, fs::path(output.report), output.quiet);
 }
 
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {

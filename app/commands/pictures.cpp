@@ -13,6 +13,7 @@
 #include "app/report/explain.h"
 #include "cpu/threads.h"
 #include "data/core/errors.h"
+#include "data/core/words.h"
 #include "data/picture/picture_file.h"
 
 namespace fs = std::filesystem;
@@ -46,23 +47,50 @@ bool begins_as_picture(const fs::path& file) {
            (text.starts_with("RIFF") && text.substr(std::min<std::size_t>(8, text.size())) == "WEBP");
 }
 
-/// The pictures of one folder, or why there are none.
-void add_folder(const std::string& folder, std::vector<PictureSource>& sources) {
-    std::error_code error;
-    std::vector<std::string> files;
+bool is_hidden(const fs::path& file) {
+    return file.filename().string().starts_with('.');
+}
+
+/// Adds the pictures in a folder to `files`, with `recursive` also those in its folders; how many folders in
+/// it were left out.
+int list_folder(const fs::path& folder, bool recursive, std::vector<std::string>& files,
+                std::error_code& error) {
+    int left_out = 0;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
         const fs::path& file = entry->path();
-        if (file.filename().string().starts_with('.') || !entry->is_regular_file(ignored)) continue;
-        if (has_picture_ending(file) || begins_as_picture(file)) files.push_back(file.string());
+        if (is_hidden(file)) continue;
+        if (entry->is_directory(ignored)) {
+            // A link to a folder above would never end.
+            if (recursive && !entry->is_symlink(ignored))
+                list_folder(file, true, files, error);
+            else
+                ++left_out;
+        } else if (entry->is_regular_file(ignored) && (has_picture_ending(file) || begins_as_picture(file))) {
+            files.push_back(file.string());
+        }
+        if (error) break;
     }
-    if (error) return sources.push_back({folder, error.message() + "; expected a folder that can be read"});
+    return left_out;
+}
+
+/// The pictures of one folder, or why there are none.
+void add_folder(const std::string& folder, bool recursive, PictureSources& sources) {
+    std::error_code error;
+    std::vector<std::string> files;
+    const int left_out = list_folder(folder, recursive, files, error);
+    const std::string folders = std::to_string(left_out) + ' ' + noun(left_out, "folder");
+    const auto fail = [&](const std::string& why) { sources.pictures.push_back({folder, why}); };
+    if (error) return fail(error.message() + "; expected a folder that can be read");
+    if (files.empty() && left_out > 0 && !recursive)
+        return fail("holds no pictures but " + folders + "; expected -r to go into folders");
     if (files.empty())
-        return sources.push_back(
-            {folder, std::string("holds no pictures; expected a folder with at least ") + picture_kinds});
+        return fail(std::string("holds no pictures; expected a folder with at least ") + picture_kinds);
+    if (left_out > 0 && !recursive)
+        sources.notices.push_back(folder + ": " + folders + " in it left out; -r goes into them");
     std::sort(files.begin(), files.end());
     for (std::string& file : files)
-        sources.push_back({std::move(file), ""});
+        sources.pictures.push_back({std::move(file), ""});
 }
 
 /// "FILE: what; expected ..." without the file, which is stored separately.
@@ -72,7 +100,8 @@ std::string without_name(const std::string& message, const std::string& file) {
 }
 
 void extract(PictureAnswer& answer, const ExtractOptions& options, bool explained) {
-    const Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-") : read_picture(answer.file);
+    Picture picture = answer.file == "-" ? read_picture(STDIN_FILENO, "-") : read_picture(answer.file);
+    if (options.quarters != 0) picture = turned(std::move(picture), options.quarters);
     answer.rows = picture.rows;
     answer.cols = picture.cols;
     std::vector<Step>* steps = explained ? &answer.steps : nullptr;
@@ -105,16 +134,16 @@ void try_to_extract(PictureAnswer& answer, const ExtractOptions& options, bool e
 
 }  // namespace
 
-std::vector<PictureSource> find_pictures(const std::vector<std::string>& names) {
+PictureSources find_pictures(const std::vector<std::string>& names, bool recursive) {
     if (std::count(names.begin(), names.end(), "-") > 1)
         throw UsageError("-: given more than once; expected standard input once");
-    std::vector<PictureSource> sources;
+    PictureSources sources;
     for (const std::string& name : names) {
         std::error_code none;
         if (name != "-" && fs::is_directory(name, none))
-            add_folder(name, sources);
+            add_folder(name, recursive, sources);
         else
-            sources.push_back({name, name.empty() ? "empty name; expected a picture file" : ""});
+            sources.pictures.push_back({name, name.empty() ? "empty name; expected a picture file" : ""});
     }
     return sources;
 }

@@ -15,13 +15,20 @@ struct PictureSource {
     std::string error;
 };
 
-/// Files and "-" as they are; for a folder the picture files directly in it, by content or ending, sorted by
-/// name. Throws UsageError where standard input is named twice.
-std::vector<PictureSource> find_pictures(const std::vector<std::string>& names);
+struct PictureSources {
+    std::vector<PictureSource> pictures;
+    std::vector<std::string> notices;  ///< of folders in folders that are left out
+};
+
+/// Files and "-" as they are; for a folder the picture files directly in it, with `recursive` also those in its
+/// folders, by content or ending, sorted by name. Names that begin with a dot are left out. Throws UsageError
+/// where standard input is named twice.
+PictureSources find_pictures(const std::vector<std::string>& names, bool recursive = false);
 
 struct ExtractOptions {
     bool pages = false;         ///< any number of digits a picture
     std::size_t explained = 0;  ///< keep the steps of the first ones
+    int quarters = 0;           ///< of a turn, clockwise
     int threads = 1;
 };
 

@@ -76,7 +76,7 @@ std::vector<std::string> pictures_in(const std::string& folder) {
         throw DataError("--images " + folder +
                         ": this build cannot read pictures; expected an IDX file, or a build with OpenCV");
     std::vector<std::string> files;
-    for (const PictureSource& source : find_pictures({folder})) {
+    for (const PictureSource& source : find_pictures({folder}).pictures) {
         if (!source.error.empty()) throw DataError(source.file + ": " + source.error);
         files.push_back(source.file);
     }

@@ -9,7 +9,8 @@
 namespace knn {
 
 /// The digits of a page as text: one line for each row of the page, a space where a wide gap separates
-/// numbers; ? for a digit that was rejected, and for a page without any.
+/// numbers; ? for a digit that was rejected, and for a page without any. Rows without a single digit, which are text,
+/// are left out if another has one.
 std::vector<std::string> page_lines(const PictureAnswer& page);
 
 /// For people: what was found, how sure that is, and the nearest training images with their

@@ -26,6 +26,8 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
              {"distance", distance_json(answers.method.neighbor_measure(), neighbor.distance)}});
     const Box& box = answer.image.box;
     json["box"] = {box.x, box.y, box.w, box.h};
+    if (answers.pages) json["row"] = answer.image.row;
+    if (answers.pixels) json["pixels"] = answer.image.pixels;
 }
 
 }  // namespace

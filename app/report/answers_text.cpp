@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "app/report/answers.h"
 #include "app/report/distance.h"
@@ -13,12 +14,6 @@ constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
-}
-
-/// Whether `box` begins a row below the one that `before` is in.
-bool begins_row(const Box& box, const Box& before) {
-    const int overlap = std::min(box.y + box.h, before.y + before.h) - std::max(box.y, before.y);
-    return box.x < before.x && 2 * overlap < std::min(box.h, before.h);
 }
 
 int median(std::vector<int> values) {
@@ -40,7 +35,7 @@ int number_gap(const std::vector<Answer>& digits) {
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const Box& box = digits[i].image.box;
         heights.push_back(box.h);
-        if (i > 0 && !begins_row(box, digits[i - 1].image.box))
+        if (i > 0 && digits[i].image.row == digits[i - 1].image.row)
             gaps.push_back(gap_between(digits[i - 1].image.box, box));
     }
     return std::max(median(heights), median(gaps) * 8 / 5) + 1;
@@ -100,16 +95,21 @@ std::vector<std::string> page_lines(const PictureAnswer& page) {
     if (page.digits.empty()) return {"?"};
     const int separating = number_gap(page.digits);
     std::vector<std::string> lines = {""};
-    const Box* before = nullptr;
+    // A row of which nothing is a digit is text or a drawing, unless there is nothing else.
+    std::set<int> rows;
+    for (const Answer& digit : page.digits)
+        if (digit.label) rows.insert(digit.image.row);
+    const DigitImage* before = nullptr;
     for (const Answer& digit : page.digits) {
-        const Box& box = digit.image.box;
-        if (before != nullptr && begins_row(box, *before)) {
+        const DigitImage& image = digit.image;
+        if (!rows.empty() && !rows.contains(image.row)) continue;
+        if (before != nullptr && image.row != before->row) {
             lines.emplace_back();
-        } else if (before != nullptr && gap_between(*before, box) >= separating) {
+        } else if (before != nullptr && gap_between(before->box, image.box) >= separating) {
             lines.back() += ' ';
         }
         lines.back() += symbol(digit);
-        before = &box;
+        before = &image;
     }
     return lines;
 }

@@ -20,7 +20,7 @@ constexpr int longest_step = 500, longest_page = 1040;  // pixels of a reduced s
 // In pixels of the finished picture.
 constexpr double width = 1120, margin = 40, gap = 20;
 constexpr double step_side = 244, digit_side = 244, neighbor_side = 112;
-constexpr double caption = 11, heading = 12, title = 20, detail_pitch = 26;
+constexpr double caption = 11, heading = 12, title = 20, title_pitch = 30, detail_pitch = 26;
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
 
@@ -69,15 +69,36 @@ int count_rows(std::size_t count, int columns) {
     return int(divide_up(std::int64_t(count), columns));
 }
 
-/// The file and the answer, with `detail` in smaller letters on its own line.
+/// The words in as many lines as they need; names of files break anywhere.
+std::vector<std::string> lines_of(const std::string& words, double height) {
+    std::vector<std::string> lines = {""};
+    for (const char letter : printable(words)) {
+        if (Canvas::width_of(lines.back() + letter, height) > width - 2 * margin) lines.emplace_back();
+        lines.back() += letter;
+    }
+    return lines;
+}
+
+/// Height of the headline's lines after the first: titles are not cut.
+double more_lines(const std::string& words, const std::string& detail) {
+    return double(lines_of(words, title).size() - 1) * title_pitch +
+           double(lines_of(detail, heading).size() - 1) * detail_pitch;
+}
+
+/// The file and the answer, with `detail` in smaller letters below.
 void draw_headline(Canvas& canvas, const std::string& words, const std::string& detail, bool answered) {
     canvas.box(0, 0, 4 * width, 1, frame);
-    const double max_width = width - 2 * margin;
     const Color& color = answered ? ink : bad;
-    canvas.text(shortened(printable(words), title, max_width), margin, margin + title, title, color,
-                Side::left, 0.14);
-    canvas.text(shortened(printable(detail), heading, max_width), margin, margin + title + detail_pitch,
-                heading, color, Side::left);
+    double y = margin + title;
+    for (const std::string& line : lines_of(words, title)) {
+        canvas.text(line, margin, y, title, color, Side::left, 0.14);
+        y += title_pitch;
+    }
+    y += detail_pitch - title_pitch;
+    for (const std::string& line : lines_of(detail, heading)) {
+        canvas.text(line, margin, y, heading, color, Side::left);
+        y += detail_pitch;
+    }
 }
 
 std::string headline(const PictureAnswer& picture, const Answer& answer) {
@@ -116,7 +137,8 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
     const int beside = per_row(neighbor_side, width - neighbor_x - margin);
     const double neighbor_pitch = neighbor_side + 84;
-    const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch),
+    const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch) +
+                       more_lines(headline(picture, answer), answer.reason),
                  middle = top + count_rows(steps.size(), columns) * step_pitch + 6;
     const double low = std::max(digit_side + 36, heading + count_rows(neighbors, beside) * neighbor_pitch);
 
@@ -139,11 +161,17 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     return canvas.picture();
 }
 
-/// The answer as a small label at a corner of its box, outside of it if there is space.
+/// The answer and its confidence as a small label at a corner of its box, outside of it if there is space.
 void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
     const double height = std::clamp(box.height * 0.35, 10.0, 22.0);
-    Canvas tag(height + 8, height + 8, 4, digit.label ? good : bad);
-    tag.text(symbol(digit), (height + 8) / 2, height + 4, height, paper, Side::center, 0.16);
+    // The confidence follows in smaller letters: "7 80 %".
+    const double small = std::max(8.0, 0.5 * height);
+    const std::string sure = digit.label ? percent(digit.confidence, 0) : "";
+    const double symbol_width = Canvas::width_of(symbol(digit), height),
+                 sure_width = sure.empty() ? 0 : Canvas::width_of(sure, small) + 6;
+    Canvas tag(symbol_width + sure_width + 8, height + 8, 4, digit.label ? good : bad);
+    tag.text(symbol(digit), 4, height + 4, height, paper, Side::left, 0.16);
+    if (!sure.empty()) tag.text(sure, symbol_width + 10, height + 4, small, paper, Side::left);
     const cv::Mat drawn = tag.picture();
     const int y = box.y - drawn.rows >= top ? box.y - drawn.rows : box.y + box.height;
     const cv::Rect place(box.x, y, drawn.cols, drawn.rows), seen = place & cv::Rect({}, mat.size());
@@ -154,13 +182,12 @@ void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
 cv::Mat explain_page(const PictureAnswer& page) {
     Picture shown;
     if (!page.steps.empty()) shown = page.steps.front().picture;
-    const int left = int(margin), top = int(margin + title + 26);
     const std::int64_t count = std::ssize(page.digits);
+    const std::string words = file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) +
+                              ' ' + noun(count, "digit");
+    const int left = int(margin), top = int(margin + title + 26 + more_lines(words, ""));
     Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
-    draw_headline(canvas,
-                  file_name(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) + ' ' +
-                      noun(count, "digit"),
-                  "", count > 0);
+    draw_headline(canvas, words, "", count > 0);
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();
     if (shown.gray.empty()) return mat;
@@ -179,8 +206,9 @@ cv::Mat explain_page(const PictureAnswer& page) {
 }
 
 cv::Mat explain_failure(const PictureAnswer& picture) {
-    Canvas canvas(width, margin * 2 + title + detail_pitch, 2);
-    draw_headline(canvas, file_name(picture.file) + ": failed", picture.error, false);
+    const std::string words = file_name(picture.file) + ": failed";
+    Canvas canvas(width, margin * 2 + title + detail_pitch + more_lines(words, picture.error), 2);
+    draw_headline(canvas, words, picture.error, false);
     return canvas.picture();
 }
 

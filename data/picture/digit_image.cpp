@@ -45,13 +45,20 @@ bool is_made(const cv::Mat& gray) {
     return middle(x_mass) && middle(y_mass);
 }
 
-/// Converts a box from working pixels to picture pixels.
-Box box_in(const cv::Rect& box, double scale, const Picture& picture) {
-    const auto down = [&](int value) { return std::max(0, int(std::floor(value / scale))); };
-    const auto up = [&](int value, int most) { return std::min(most, int(std::ceil(value / scale))); };
-    Box result{down(box.x), down(box.y), 0, 0};
-    result.w = up(box.br().x, picture.cols) - result.x;
-    result.h = up(box.br().y, picture.rows) - result.y;
+/// The smallest box of the picture that holds a box of working pixels.
+Box box_in(const cv::Rect& box, const cv::Matx23d& to_picture, const Picture& picture) {
+    double left = picture.cols, right = 0, top = picture.rows, bottom = 0;
+    for (const double x : {box.x, box.br().x})
+        for (const double y : {box.y, box.br().y}) {
+            const cv::Vec2d at = to_picture * cv::Vec3d(x, y, 1);
+            left = std::min(left, at[0]), right = std::max(right, at[0]);
+            top = std::min(top, at[1]), bottom = std::max(bottom, at[1]);
+        }
+    const auto down = [&](double value) { return std::max(0, int(std::floor(value + 1e-6))); };
+    const auto up = [&](double value, int most) { return std::min(most, int(std::ceil(value - 1e-6))); };
+    Box result{down(left), down(top), 0, 0};
+    result.w = up(right, picture.cols) - result.x;
+    result.h = up(bottom, picture.rows) - result.y;
     return result;
 }
 
@@ -73,6 +80,15 @@ cv::Mat already_made(const Picture& picture) {
     return is_made(gray) ? gray : is_made(negative) ? negative : cv::Mat();
 }
 
+/// What a picture without ink has instead.
+std::string seen_in(const digit::Ink& ink) {
+    double most = 0;
+    cv::minMaxLoc(ink.amount, nullptr, &most);
+    const auto percent = [](double share) { return std::to_string(int(std::lround(100 * share))) + " %"; };
+    return std::string(": the ") + (ink.light ? "lightest" : "darkest") + " mark is " + percent(most) + ' ' +
+           (ink.light ? "lighter" : "darker") + " than the paper, whose texture is " + percent(3 * ink.noise);
+}
+
 struct Found {
     digit::Ink ink;
     digit::Parts parts;
@@ -83,24 +99,40 @@ Found found_in(const Picture& picture, std::vector<Step>* steps) {
     found.ink = digit::find_ink(mat_of(picture));
     add(steps, "even light", found.ink.evened);
     found.parts = digit::find_parts(found.ink);
-    cv::Mat paper = found.parts.labels == 0;
+    const cv::Mat paper = found.parts.labels == 0;
     add(steps, "ink", paper);
     return found;
 }
 
-DigitImage made(const Picture& picture, const Found& found, const digit::Group& group,
-                std::vector<Step>* steps) {
-    const cv::Mat levels = digit::ink_of(found.ink, found.parts, group);
+/// The image of strokes; its box is that of the strokes.
+DigitImage made(const Picture& picture, const digit::Ink& ink, const digit::Strokes& strokes,
+                std::vector<Step>* steps = nullptr) {
     if (steps != nullptr) {
         cv::Mat shown;
-        cv::Mat(255 - 255 * levels).convertTo(shown, CV_8U);
+        cv::Mat(255 - 255 * strokes.levels).convertTo(shown, CV_8U);
         add(steps, "digit", shown);
     }
-    const cv::Mat usual = digit::with_usual_pen(levels, group.pen);
+    const cv::Mat usual = digit::with_usual_pen(strokes.levels, strokes.pen);
     const cv::Mat pixels = digit::placed(usual, longest);
     add(steps, "28x28", pixels);
-    DigitImage result = image_of(pixels, box_in(group.box, found.ink.scale, picture));
+    const cv::Rect box = digit::box_of(strokes.levels) + strokes.corner;
+    DigitImage result = image_of(pixels, box_in(box, ink.to_picture, picture));
     copy(digit::placed(usual, longest - 1), result.smaller.emplace());
+    return result;
+}
+
+/// A group of a page with its other readings.
+DigitImage made(const Picture& picture, const digit::Page& page, const digit::Group& group) {
+    const digit::Strokes strokes = digit::strokes_of(page.ink, page.parts, group);
+    DigitImage result = made(picture, page.ink, strokes);
+    result.row = group.row;
+    for (const std::vector<digit::Strokes>& pieces : digit::cuts_of(strokes, page.size)) {
+        std::vector<DigitImage>& reading = result.readings.emplace_back();
+        for (const digit::Strokes& piece : pieces) {
+            reading.push_back(made(picture, page.ink, piece));
+            reading.back().row = group.row;
+        }
+    }
     return result;
 }
 
@@ -116,19 +148,43 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
     std::string refused;
     const digit::Group group = digit::one_group(found.parts, found.ink.amount.size(), refused);
     DigitImage result;
-    if (!group.parts.empty()) result = made(picture, found, group, steps);
-    result.refused = refused;
+    if (!group.parts.empty()) {
+        result = made(picture, found.ink, digit::strokes_of(found.ink, found.parts, group), steps);
+        result.box = box_in(group.box, found.ink.to_picture, picture);
+    }
+    result.refused = refused.empty() || !group.parts.empty() ? refused : refused + seen_in(found.ink);
     return result;
 }
 
 std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps) {
     add(steps, "input", mat_of(picture));
-    if (const cv::Mat same = already_made(picture); !same.empty())
-        return {image_of(same, {0, 0, picture.cols, picture.rows})};
-    const Found found = found_in(picture, steps);
+    const digit::Page page = digit::find_page(mat_of(picture));
+    add(steps, "even light", page.ink.evened);
+    if (steps != nullptr) {
+        const cv::Mat paper = page.parts.labels == 0;
+        add(steps, "ink", paper);
+    }
+    std::vector<digit::Group> groups = digit::all_groups(page);
+    if (groups.size() == 1)
+        if (const cv::Mat same = already_made(picture); !same.empty())
+            return {image_of(same, {0, 0, picture.cols, picture.rows})};
+    digit::sort_into_rows(groups);
     std::vector<DigitImage> results;
-    for (const digit::Group& group : digit::all_groups(found.parts, found.ink.amount.size()))
-        results.push_back(made(picture, found, group, nullptr));
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (i + 1 == groups.size() || !digit::may_be_one(groups[i], groups[i + 1], page.size)) {
+            results.push_back(made(picture, page, groups[i]));
+            continue;
+        }
+        digit::Group both = groups[i];
+        for (const digit::Part& part : groups[i + 1].parts)
+            digit::join(both, part);
+        DigitImage& result = results.emplace_back(made(picture, page, both));
+        const std::vector<DigitImage> apart = {made(picture, page, groups[i]),
+                                               made(picture, page, groups[i + 1])};
+        result.readings.insert(result.readings.begin(), apart);
+        result.joined = true;
+        ++i;
+    }
     return results;
 }
 

@@ -19,7 +19,12 @@ struct DigitImage {
     /// The same with 19; none if the picture was 28×28 like MNIST already. A long thin end of a stroke makes
     /// the rest of the digit too small or too large by that pixel.
     std::optional<Pixels> smaller;
-    Box box;              ///< of the digit in the picture
+    Box box;      ///< of the digit in the picture
+    int row = 0;  ///< of a page, from the top
+    /// Other readings of the same ink on a page, each as digits from the left: pieces, if these are digits that
+    /// touch. The classifier chooses.
+    std::vector<std::vector<DigitImage>> readings;
+    bool joined = false;  ///< the ink is in two parts, which are the first of `readings`
     std::string refused;  ///< empty, or why there is no digit-like ink ("the picture is blank"); the pixels
                           ///< are then best effort
 };
@@ -33,7 +38,8 @@ struct Step {
 /// The one digit of a picture. `steps` (may be null) receives the input and the result of each step.
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
 
-/// The digits of a page in reading order (rows from the top, each from the left); empty if there is no ink.
+/// The digits of a page in reading order (rows from the top, each from the left); empty if there is no ink. Rows
+/// may slope by up to 11 degrees.
 std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps = nullptr);
 
 }  // namespace knn

@@ -14,7 +14,8 @@ namespace {
 // A digit that covers 1 % of a picture is still 100 pixels high; a small one is enlarged to give strokes a
 // shape.
 constexpr double max_side = 1000, min_side = 160;
-constexpr int coarse_side = 125;  // for illumination, which changes slowly
+constexpr double least_light = 0.35;  // of paper, of the mean brightness
+constexpr int coarse_side = 125;      // for illumination, which changes slowly
 
 cv::Mat resized(const cv::Mat& mat, double scale, int method) {
     cv::Mat result;
@@ -66,7 +67,7 @@ double vote_of_widths(const cv::Mat& small) {
     double most = 0, votes = 0;
     for (std::size_t i = 0; i < widths.size(); ++i) {
         const int border = widths[i] / 2 + 1;
-        const cv::Mat shape = cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(widths[i], widths[i]));
+        const cv::Mat shape = cv::Mat::ones(widths[i], widths[i], CV_8U);
         cv::Mat padded, filled, erased;
         cv::copyMakeBorder(small, padded, border, border, border, border, cv::BORDER_REPLICATE);
         cv::morphologyEx(padded, filled, cv::MORPH_CLOSE, shape);
@@ -80,23 +81,16 @@ double vote_of_widths(const cv::Mat& small) {
     return votes;
 }
 
-/// The weight was tuned on the kinds of pages in docs/classify.md, both polarities: either vote alone errs
-/// several times as often.
-bool is_light_ink(const cv::Mat& gray) {
-    cv::Mat small = coarse(gray), smooth;
-    cv::medianBlur(small, smooth, 3);
-    return vote_of_widths(smooth) + 2 * vote_of_minority(small) > 0;
-}
-
-/// Paper brightness without the ink: a closing wider than any pen, at reduced resolution.
-cv::Mat paper_of(const cv::Mat& gray) {
-    cv::Mat small = coarse(gray), paper;
+/// Paper brightness without the ink: a closing wider than the pen, at reduced resolution. `width` pixels of
+/// `gray` become `steps`.
+cv::Mat paper_of(const cv::Mat& gray, double width, double steps) {
+    cv::Mat small = resized(gray, std::min(1.0, steps / width), cv::INTER_AREA), paper;
     cv::medianBlur(small, small, 3);
-    const int width = std::max(3, int(0.3 * std::min(small.rows, small.cols)) | 1);
-    cv::copyMakeBorder(small, small, width, width, width, width, cv::BORDER_REPLICATE);
+    const int side = std::max(3, int(std::min(steps, width)) | 1);
+    cv::copyMakeBorder(small, small, side, side, side, side, cv::BORDER_REPLICATE);
     cv::morphologyEx(small, paper, cv::MORPH_CLOSE,
-                     cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(width, width)));
-    paper = paper(cv::Rect(width, width, paper.cols - 2 * width, paper.rows - 2 * width)).clone();
+                     cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(side, side)));
+    paper = inner_part(paper, side).clone();
     cv::GaussianBlur(paper, paper, cv::Size(), 1.5);
     cv::Mat result;
     cv::resize(paper, result, gray.size(), 0, 0, cv::INTER_LINEAR);
@@ -119,27 +113,45 @@ double noise_of(const cv::Mat& amount) {
 
 }  // namespace
 
-Ink find_ink(const cv::Mat& gray) {
-    Ink ink;
-    cv::Mat work = to_working_size(gray, ink.scale);
-    ink.light = is_light_ink(work);
-    if (ink.light) work = 255 - work;
+/// The weight was tuned on the kinds of pages in docs/classify.md, both polarities: either vote alone errs
+/// several times as often.
+bool is_light_ink(const cv::Mat& gray) {
+    cv::Mat small = coarse(gray), smooth;
+    cv::medianBlur(small, smooth, 3);
+    return vote_of_widths(smooth) + 2 * vote_of_minority(small) > 0;
+}
 
-    const cv::Mat paper = paper_of(work);
-    cv::Mat light, ground;
-    work.convertTo(light, CV_32F);
-    paper.convertTo(ground, CV_32F);
+Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps) {
+    Ink ink;
+    ink.to_picture = {1 / scale, 0, 0, 0, 1 / scale, 0};
+    ink.light = light;
+    if (light) work = 255 - work;
+
+    ink.paper = paper_of(work, paper_width, paper_steps);
+    cv::Mat bright, ground;
+    work.convertTo(bright, CV_32F);
+    ink.paper.convertTo(ground, CV_32F);
     // In dark regions noise would become ink.
-    cv::divide(ground - light, cv::max(ground, 24.0), light);
-    light = 1 - light;
-    ink.amount = cv::min(cv::max(1 - light, 0.0), 1.0);
-    const double raw_noise = noise_of(1 - light);
-    if (raw_noise > 0.02)
+    const double darkest = std::max(24.0, least_light * cv::mean(ink.paper)[0]);
+    cv::divide(ground - bright, cv::max(ground, darkest), ink.amount);
+    const double raw_noise = noise_of(ink.amount);
+    cv::Mat rough = raw_noise > 0.02 ? cv::Mat() : ink.amount.clone();  // values below 0 are noise, too
+    ink.amount = cv::min(cv::max(ink.amount, 0.0), 1.0);
+    if (raw_noise > 0.02) {
         cv::GaussianBlur(ink.amount, ink.amount, cv::Size(), std::min(0.8 + 8 * raw_noise, 2.0));
-    cv::Mat smooth = raw_noise > 0.02 ? ink.amount : cv::Mat(1 - light);
-    ink.noise = noise_of(smooth);
+        rough = ink.amount;
+    }
+    ink.noise = noise_of(rough);
     cv::Mat(255 * (1 - ink.amount)).convertTo(ink.evened, CV_8U);
     return ink;
+}
+
+Ink find_ink(const cv::Mat& gray) {
+    double scale = 1;
+    const cv::Mat work = to_working_size(gray, scale);
+    const double side = std::max(work.rows, work.cols), reduced = std::min(1.0, coarse_side / side);
+    const double width = 0.3 * std::min(work.rows, work.cols);
+    return ink_of_paper(work, scale, is_light_ink(work), width, width * reduced);
 }
 
 }  // namespace knn::digit

@@ -1,4 +1,4 @@
-/// Separates ink from paper, erases ruled lines, finds connected components.
+/// Separates ink from paper, finds connected components.
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
@@ -11,6 +11,8 @@ namespace {
 
 constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
 constexpr double share_of_peak = 0.4;  // edge of a part: close to the edge of the stroke, blurred or not
+constexpr double near_by = 0.12;       // how far the peak of a part reaches, of its size
+constexpr double faintest = 0.35;      // peak of the faintest stroke of a part, of the part's
 
 /// Value at a share of the histogram of `amount` where `labels` is `label`.
 double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label,
@@ -29,61 +31,11 @@ double percentile(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& 
     return 1;
 }
 
-/// Horizontal lines across most of the picture's width, as in notebooks, thin and nearly straight.
-cv::Mat ruled_rows(const cv::Mat& mask) {
-    const int piece = std::max(12, mask.cols / 25);
-    cv::Mat runs, joined, labels, stats, centers;
-    cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, piece, CV_8U));
-    // A digit's bar is thicker than a line; a shadow edge across the lines would connect them all.
-    cv::Mat thick;
-    cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(int(0.006 * mask.rows) + 2, 1, CV_8U));
-    runs &= ~thick;
-    // Slanted lines are steps; noise leaves gaps.
-    cv::dilate(runs, joined, cv::Mat::ones(3, piece / 2 | 1, CV_8U));
-    const int count = cv::connectedComponentsWithStats(joined, labels, stats, centers);
-    std::vector<int> whole, pieces;
-    for (int i = 1; i < count; ++i) {
-        const int width = stats.at<int>(i, cv::CC_STAT_WIDTH);
-        if (width < 0.25 * mask.cols) continue;
-        const cv::Mat own = (labels == i) & runs;
-        if (double(cv::countNonZero(own)) / width > 0.025 * mask.rows + 2) continue;
-        if (width >= 0.85 * mask.cols) whole.push_back(i);
-        pieces.push_back(i);
-    }
-    cv::Mat lines = cv::Mat::zeros(mask.size(), CV_8U);
-    // No digit has more than three bars.
-    for (const int i : pieces.size() >= 4 ? pieces : whole)
-        lines.setTo(255, (labels == i) & runs);
-    return lines;
-}
-
-/// Erases horizontal lines except where a stroke crosses them; returns the erased pixels.
-cv::Mat erase_ruled_rows(cv::Mat& mask) {
-    cv::Mat lines = ruled_rows(mask);
-    const cv::Mat found = lines.clone();
-    if (cv::countNonZero(lines) == 0) return found;
-    cv::dilate(lines, lines, cv::Mat::ones(3, 1, CV_8U));
-    const int most = std::max(3, mask.rows / 100);
-    cv::Mat without = mask & ~lines;
-    // Reconnects what remains above and below a line.
-    cv::Mat bridged;
-    cv::morphologyEx(without, bridged, cv::MORPH_CLOSE, cv::Mat::ones(2 * most + 1, 1, CV_8U));
-    mask = without | (bridged & lines & mask);
-    return found;
-}
-
-/// Erases the lines of ruled and squared paper. Returns a bound on the darkness of nearly all their ink, 0 if
-/// none.
-double erase_ruled_lines(const cv::Mat& amount, cv::Mat& mask) {
-    cv::Mat lines = erase_ruled_rows(mask);
-    cv::Mat turned = mask.t();
-    lines |= erase_ruled_rows(turned).t();
-    mask = turned.t();
-    const cv::Mat labels = lines / 255;
-    cv::Mat numbers;
-    labels.convertTo(numbers, CV_32S);
-    if (cv::countNonZero(lines) == 0) return 0;
-    return percentile(amount, numbers, {0, 0, mask.cols, mask.rows}, 1, 0.9);
+/// A bound on the darkness of nearly all ink of `lines`.
+double darkness(const cv::Mat& amount, const cv::Mat& lines) {
+    cv::Mat labels;
+    lines.convertTo(labels, CV_32S, 1 / 255.0);
+    return percentile(amount, labels, {0, 0, lines.cols, lines.rows}, 1, 0.9);
 }
 
 Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box, int label) {
@@ -117,24 +69,45 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
                            stats.at<int>(i, 3));
         const double peak = percentile(amount, labels, box, i, 0.98);
-        const double least = std::max(share_of_peak * peak, std::min(1.2 * lines, 0.6 * peak));
-        result(box).setTo(255, (labels(box) == i) & (amount(box) > least));
+        cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
+        amount(box).copyTo(own, labels(box) == i);
+        const cv::Mat peaks =
+            cv::min(local_peak(own, near_by * std::max(box.width, box.height), faintest * peak), peak);
+        const cv::Mat least = cv::max(share_of_peak * peaks, std::min(1.2 * lines, 0.6 * peak));
+        result(box).setTo(255, own > least);
     }
     return result;
 }
 
 }  // namespace
 
-Parts find_parts(const Ink& ink) {
+cv::Mat local_peak(const cv::Mat& own, double reach, double least) {
+    const int step = std::max(1, int(reach / 3));
+    cv::Mat small((own.rows + step - 1) / step, (own.cols + step - 1) / step, CV_32F, cv::Scalar(least));
+    for (int y = 0; y < own.rows; ++y) {
+        const float* from = own.ptr<float>(y);
+        float* to = small.ptr<float>(y / step);
+        for (int x = 0; x < own.cols; ++x)
+            to[x / step] = std::max(to[x / step], from[x]);
+    }
+    const int width = 2 * int(std::ceil(reach / step)) + 1;
+    cv::dilate(small, small, cv::Mat::ones(width, width, CV_8U));
+    cv::GaussianBlur(small, small, {}, 1);
+    cv::Mat result;
+    cv::resize(small, result, own.size(), 0, 0, cv::INTER_LINEAR);
+    return result;
+}
+
+Parts find_parts(const Ink& ink, double size) {
     const double least = std::max(min_contrast, 4.5 * ink.noise);
     cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
+    const cv::Mat lines = size > 0 ? erase_page_lines(mask, size) : erase_ruled_lines(mask);
     // A shadow edge across the lines connects everything, and the peak is then not the pen's.
-    if (const double lines = erase_ruled_lines(ink.amount, mask); lines > 0)
-        mask = sharpened(ink.amount, mask, lines);
+    if (cv::countNonZero(lines) > 0) mask = sharpened(ink.amount, mask, darkness(ink.amount, lines));
     Parts result;
     cv::Mat stats, centers;
     const int count = cv::connectedComponentsWithStats(mask, result.labels, stats, centers, 8);
-    const double speck = 12 + 1e-5 * double(mask.total());
+    const double speck = size > 0 ? 0.003 * size * size : 12 + 1e-5 * double(mask.total());
     for (int i = 1; i < count; ++i) {
         const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
                            stats.at<int>(i, 3));

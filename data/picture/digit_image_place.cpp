@@ -16,6 +16,7 @@ constexpr int side = DigitImage::side, inner = 20;
 // Stroke widths in pixels of the 20×20 box; the median of MNIST is 2.76. Widths outside of this range are
 // adjusted to the nearer end. docs/classify.md has the figures behind the choice.
 constexpr double thinnest = 2.8, thickest = 3.4;
+constexpr double finest = 12;  // pixels per pixel of the 20×20 box in which the pen is changed
 
 }  // namespace
 
@@ -23,7 +24,7 @@ cv::Rect box_of(const cv::Mat& levels) {
     return cv::boundingRect(levels > 0.5);
 }
 
-cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group) {
+Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group) {
     const cv::Mat& labels = parts.labels;
     const int reach = 2 + int(group.pen / 3);  // the soft edge of a blurred stroke
     const int margin = reach + 2 + int(0.15 * std::max(group.box.width, group.box.height));
@@ -36,13 +37,17 @@ cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group) {
                    cv::getStructuringElement(cv::MORPH_ELLIPSE, cv::Size(2 * reach + 1, 2 * reach + 1)));
         // Excludes the ink of other parts.
         near &= (labels(seen) == part.label) | (labels(seen) == 0);
-        cv::Mat soft = (ink.amount(seen) / part.peak - 0.15) / 0.7;
+        cv::Mat mine = cv::Mat::zeros(seen.size(), CV_32F);
+        ink.amount(seen).copyTo(mine, own);
+        const cv::Mat peaks = cv::min(
+            local_peak(mine, 0.12 * std::max(part.box.width, part.box.height), 0.35 * part.peak), part.peak);
+        cv::Mat soft = (ink.amount(seen) / peaks - 0.15) / 0.7;
         soft = cv::min(cv::max(soft, 0.0), 1.0);
         cv::Mat target = levels(seen - wide.tl());
         cv::max(target, soft, soft);
         soft.copyTo(target, near);
     }
-    return levels;
+    return {levels, wide.tl(), group.pen};
 }
 
 cv::Mat with_usual_pen(const cv::Mat& levels, double pen) {
@@ -50,6 +55,11 @@ cv::Mat with_usual_pen(const cv::Mat& levels, double pen) {
     if (box.empty()) return levels;
     // Working pixels per pixel of the 20×20 box.
     const double unit = double(std::max(box.width, box.height)) / inner;
+    if (unit > finest) {
+        cv::Mat reduced;
+        cv::resize(levels, reduced, {}, finest / unit, finest / unit, cv::INTER_AREA);
+        return with_usual_pen(reduced, pen * finest / unit);
+    }
     const double change = std::clamp(pen, thinnest * unit, thickest * unit) - pen;
     const int width = int(std::lround(std::abs(change)));
     if (width < 1) return levels;

@@ -12,11 +12,12 @@ namespace knn::digit {
 /// Darkness of the ink in each pixel, 0 (paper) to 1 (black), at working size; lengths below are in working
 /// pixels.
 struct Ink {
-    cv::Mat amount;      ///< CV_32F
-    double scale = 1;    ///< working pixels per pixel of the picture
-    double noise = 0;    ///< standard deviation of paper, in units of `amount`
-    bool light = false;  ///< light ink on a dark background
-    cv::Mat evened;      ///< CV_8U, dark on light, for display
+    cv::Mat amount;                            ///< CV_32F
+    cv::Matx23d to_picture{1, 0, 0, 0, 1, 0};  ///< from working pixels to pixels of the picture
+    double noise = 0;                          ///< standard deviation of paper, in units of `amount`
+    bool light = false;                        ///< light ink on a dark background
+    cv::Mat evened;                            ///< CV_8U, dark on light, for display
+    cv::Mat paper;                             ///< CV_8U, brightness of the paper
 };
 
 /// A connected component.
@@ -36,26 +37,80 @@ struct Parts {
     double speck_mass = 0;  ///< of components that were too small
 };
 
+/// A page of digits at the size at which the digits have about 48 pixels.
+struct Page {
+    Ink ink;
+    Parts parts;
+    double size = 0;  ///< usual height of a digit, working pixels; 0: no ink was found
+};
+
 /// The parts of one digit.
 struct Group {
     std::vector<Part> parts;
     cv::Rect box;
     double mass = 0, peak = 0, pen = 0;
+    int row = 0;  ///< of the page
 };
 
-/// Working size, polarity, illumination: digit_image_light.cpp.
+/// Polarity, by the whole picture at reduced size: whether the ink is lighter than the paper.
+/// digit_image_light.cpp, as the next two.
+bool is_light_ink(const cv::Mat& gray);
+/// The ink of `work`, a picture at working size; `scale`: its pixels per pixel of the picture. The paper is a
+/// closing `paper_width` pixels wide, which must be wider than the pen, at a size at which these are
+/// `paper_steps` pixels.
+Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps);
+/// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
 
-/// Ink without paper and ruled lines, as connected components: digit_image_parts.cpp.
-Parts find_parts(const Ink& ink);
+/// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
+/// picture of one digit. digit_image_parts.cpp
+Parts find_parts(const Ink& ink, double size = 0);
+
+/// digit_image_page.cpp
+Page find_page(const cv::Mat& gray);
+
+/// Erases lines across the picture, as in notebooks; returns the erased pixels. digit_image_lines.cpp
+cv::Mat erase_ruled_lines(cv::Mat& mask);
+/// The same for lines that are longer than three digits of `size` pixels: of ruled paper and tables.
+cv::Mat erase_page_lines(cv::Mat& mask, double size);
 
 /// The digit of a picture; `refused`: why there is none. digit_image_group.cpp.
 Group one_group(const Parts& parts, cv::Size size, std::string& refused);
-/// The digits of a page in reading order.
-std::vector<Group> all_groups(const Parts& parts, cv::Size size);
+/// The digits of a page in any order. digit_image_gather.cpp
+std::vector<Group> all_groups(const Page& page);
+/// Whether two digits side by side may be parts of one; `usual`: height of a digit.
+bool may_be_one(const Group& left, const Group& right, double usual);
+/// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
+/// digit_image_rows.cpp
+void sort_into_rows(std::vector<Group>& groups);
+/// Whether a part is a long thin stroke; a table's corner, a thumb or a stain are not.
+bool is_stroke(const Part& part);
+/// Whether a part runs along the picture's border, as the edge of a page does; a digit only touches it.
+bool is_border(const Part& part, cv::Size size);
+double size_of(const cv::Rect& box);
+/// The empty space between two boxes, 0 if they touch or overlap.
+double gap(const cv::Rect& a, const cv::Rect& b);
+Group group_of(const Part& part);
+void join(Group& group, const Part& part);
 
-/// Pixels of the group, at working size: 0 elsewhere, 1 for full ink. CV_32F. digit_image_place.cpp
-cv::Mat ink_of(const Ink& ink, const Parts& parts, const Group& group);
+/// The strongest ink near each pixel: within `reach` pixels, of `own` (CV_32F, 0 where there is other ink), but
+/// at least `least`. A faint part of a stroke is measured by this, not by the digit's darkest part.
+/// digit_image_parts.cpp
+cv::Mat local_peak(const cv::Mat& own, double reach, double least);
+
+/// Ink at working size: 0 elsewhere, 1 for full ink.
+struct Strokes {
+    cv::Mat levels;    ///< CV_32F
+    cv::Point corner;  ///< working pixel of the first
+    double pen = 0;    ///< width of the stroke
+};
+/// Of one group, without other ink. digit_image_place.cpp
+Strokes strokes_of(const Ink& ink, const Parts& parts, const Group& group);
+
+/// Strokes that may be several digits that touch: ways to cut them into 2 or more from the left, at most
+/// three. digit_image_cut.cpp
+std::vector<std::vector<Strokes>> cuts_of(const Strokes& strokes, double usual);
+
 /// The same with MNIST's stroke width; `pen`: the current width, in pixels of `levels`.
 cv::Mat with_usual_pen(const cv::Mat& levels, double pen);
 /// `levels` as 28×28 the way MNIST was made, the digit's longer side `longest` pixels. CV_8U.

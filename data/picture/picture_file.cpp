@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -98,6 +99,11 @@ Picture upright(Picture stored, int orientation) {
 }
 
 }  // namespace
+
+Picture turned(Picture picture, int quarters) {
+    constexpr std::array orientations = {1, 6, 3, 8};
+    return upright(std::move(picture), orientations.at(static_cast<std::size_t>(quarters)));
+}
 
 void limit_codecs() {
     // The codecs' default limit is 2^30 pixels; a value set by the user is kept.

@@ -16,6 +16,9 @@ inline constexpr std::int64_t max_picture_pixels = 100'000'000;
 /// first picture is read and before other threads begin.
 void limit_codecs();
 
+/// The picture turned clockwise by so many quarters of a turn, 0 to 3.
+Picture turned(Picture picture, int quarters);
+
 /// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and
 /// checked before decoding. Animated and multi-page files give their first picture.
 /// Throws Interrupted if a stop is requested while reading (data/file/transfer.h).

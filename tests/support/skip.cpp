@@ -34,5 +34,8 @@ std::string mnist_folder() {
 std::string photos_folder() {
     return folder("MNIST_KNN_PHOTOS");
 }
+std::string pictures_folder() {
+    return folder("MNIST_KNN_PICTURES");
+}
 
 }  // namespace knn::test

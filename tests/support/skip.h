@@ -17,7 +17,8 @@ std::size_t skipped_cases();
 inline constexpr const char* no_opencv = "this build has no OpenCV";
 
 /// The folders that some tests need, empty where they are not there.
-std::string mnist_folder();   ///< $MNIST_KNN_DATA
-std::string photos_folder();  ///< $MNIST_KNN_PHOTOS
+std::string mnist_folder();     ///< $MNIST_KNN_DATA
+std::string photos_folder();    ///< $MNIST_KNN_PHOTOS
+std::string pictures_folder();  ///< $MNIST_KNN_PICTURES: labels.csv, nondigits.csv, pages.csv
 
 }  // namespace knn::test

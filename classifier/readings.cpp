@@ -1,0 +1,97 @@
+#include "classifier/readings.h"
+
+#include <algorithm>
+
+#include "classifier/mean_distance.h"
+
+namespace knn {
+
+namespace {
+
+/// Ink hardly stranger than training images is one digit, unless it is wider than high.
+constexpr double ordinary = 1.6, wide = 1.2;
+
+double aspect_of(const Answer& answer) {
+    return double(answer.image.box.w) / std::max(1, answer.image.box.h);
+}
+
+/// How much farther the digits of a reading may be than the whole: the wider the ink, the less likely it is one
+/// digit.
+double margin(const Answer& answer) {
+    if (answer.image.joined) return 0.9;
+    return std::clamp(0.55 + 0.6 * (aspect_of(answer) - 0.7), 0.5, 1.5);
+}
+
+/// Distance to the neighbors, in units of what is usual for their labels.
+double strangeness(const Answer& answer, std::span<const std::uint8_t> labels, const Measure& measure,
+                   const UsualDistances& usual) {
+    if (answer.neighbors.empty()) return 0;
+    double sum = 0;
+    for (const Neighbor& neighbor : answer.neighbors)
+        sum += usual[labels[neighbor.index]];
+    return mean_distance(answer.neighbors, measure) * double(answer.neighbors.size()) / sum;
+}
+
+/// Of all digits and of the strangest, half each: no digit may be bought by another.
+double strangeness(const std::vector<Answer>& reading, std::span<const std::uint8_t> labels,
+                   const Measure& measure, const UsualDistances& usual) {
+    double sum = 0, most = 0;
+    for (const Answer& digit : reading) {
+        const double one = strangeness(digit, labels, measure, usual);
+        sum += one, most = std::max(most, one);
+    }
+    return 0.5 * (sum / double(reading.size()) + most);
+}
+
+}  // namespace
+
+UsualDistances::UsualDistances(const LeaveOneOut& sample, std::span<const std::uint8_t> labels,
+                               const Measure& measure) {
+    of_label_.fill(1);
+    std::array<std::vector<double>, 256> distances;
+    for (std::int64_t i = 0; i < sample.count; ++i) {
+        const auto neighbors = sample.row(i);
+        distances[labels[neighbors.front().index]].push_back(mean_distance(neighbors, measure));
+    }
+    for (std::size_t label = 0; label < distances.size(); ++label) {
+        std::vector<double>& all = distances[label];
+        if (all.empty()) continue;
+        const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+        std::nth_element(all.begin(), middle, all.end());
+        of_label_[label] = std::max(*middle, 1e-9);
+    }
+}
+
+void expand_readings(std::vector<Answer>& digits) {
+    for (Answer& digit : digits) {
+        for (std::vector<DigitImage>& images : digit.image.readings) {
+            std::vector<Answer>& reading = digit.readings.emplace_back(images.size());
+            for (std::size_t i = 0; i < images.size(); ++i)
+                reading[i].image = std::move(images[i]);
+        }
+        digit.image.readings.clear();
+    }
+}
+
+void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
+                     const Measure& measure, const UsualDistances& usual) {
+    std::vector<Answer> chosen;
+    for (Answer& digit : digits) {
+        std::vector<std::vector<Answer>> readings = std::move(digit.readings);
+        digit.readings.clear();
+        const double whole = strangeness(digit, labels, measure, usual);
+        double least = margin(digit) * whole;
+        if (whole < ordinary && aspect_of(digit) < wide && !digit.image.joined) readings.clear();
+        std::vector<Answer>* best = nullptr;
+        for (std::vector<Answer>& reading : readings)
+            if (const double strange = strangeness(reading, labels, measure, usual); strange < least)
+                best = &reading, least = strange;
+        if (best == nullptr)
+            chosen.push_back(std::move(digit));
+        else
+            std::move(best->begin(), best->end(), std::back_inserter(chosen));
+    }
+    digits = std::move(chosen);
+}
+
+}  // namespace knn

@@ -1,0 +1,106 @@
+/// Cuts strokes that may be several digits that touch.
+
+#include <algorithm>
+#include <opencv2/imgproc.hpp>
+
+#include "data/picture/digit_image_steps.h"
+
+namespace knn::digit {
+
+namespace {
+
+// In units of the usual height of a page's digits.
+constexpr double widest = 0.65;  // of what is surely one digit
+constexpr double most_ink = 1;   // that a seam crosses, in widths of the pen
+
+/// The path from the top to the bottom with the least ink on it, between two columns: at most one column
+/// aside per row, and leaning costs a little. Its column in each row.
+std::vector<int> seam_in(const cv::Mat& levels, int from, int to, double& ink) {
+    constexpr float lean = 0.02F;
+    const int width = to - from;
+    cv::Mat cost(levels.rows, width, CV_32F);
+    for (int y = 0; y < levels.rows; ++y)
+        for (int x = 0; x < width; ++x) {
+            float before = 0;
+            if (y > 0) {
+                before = cost.at<float>(y - 1, x);
+                if (x > 0) before = std::min(before, cost.at<float>(y - 1, x - 1) + lean);
+                if (x + 1 < width) before = std::min(before, cost.at<float>(y - 1, x + 1) + lean);
+            }
+            cost.at<float>(y, x) = before + levels.at<float>(y, from + x);
+        }
+    std::vector<int> seam(std::size_t(levels.rows), 0);
+    const float* last = cost.ptr<float>(levels.rows - 1);
+    int x = int(std::min_element(last, last + width) - last);
+    ink = last[x];
+    for (int y = levels.rows - 1; y >= 0; --y) {
+        seam[std::size_t(y)] = from + x;
+        if (y == 0) break;
+        const float* above = cost.ptr<float>(y - 1);
+        const auto cheaper = [&](int other) {
+            return other >= 0 && other < width && above[other] + lean < above[x];
+        };
+        if (cheaper(x - 1) && (!cheaper(x + 1) || above[x - 1] <= above[x + 1]))
+            --x;
+        else if (cheaper(x + 1))
+            ++x;
+    }
+    return seam;
+}
+
+/// The ink between two seams.
+Strokes piece_of(const Strokes& whole, const std::vector<int>& left, const std::vector<int>& right) {
+    Strokes piece{cv::Mat::zeros(whole.levels.size(), CV_32F), whole.corner, whole.pen};
+    for (int y = 0; y < whole.levels.rows; ++y) {
+        const std::size_t row = std::size_t(y);
+        if (right[row] > left[row])
+            whole.levels(cv::Range(y, y + 1), cv::Range(left[row], right[row]))
+                .copyTo(piece.levels(cv::Range(y, y + 1), cv::Range(left[row], right[row])));
+    }
+    return piece;
+}
+
+/// Cuts near each of `places`, which ascend; none if a piece has hardly any ink.
+std::vector<Strokes> cut_at(const Strokes& whole, const std::vector<double>& places, double reach,
+                            double usual) {
+    const std::size_t rows = std::size_t(whole.levels.rows);
+    std::vector<std::vector<int>> seams = {std::vector<int>(rows, 0)};
+    for (const double place : places) {
+        double ink = 0;
+        seams.push_back(seam_in(whole.levels, std::max(0, int(place - reach)),
+                                std::min(whole.levels.cols, int(place + reach) + 1), ink));
+        if (ink > most_ink * whole.pen) return {};
+    }
+    seams.emplace_back(rows, whole.levels.cols);
+    std::vector<Strokes> pieces;
+    for (std::size_t i = 0; i + 1 < seams.size(); ++i) {
+        pieces.push_back(piece_of(whole, seams[i], seams[i + 1]));
+        if (size_of(box_of(pieces.back().levels)) < 0.5 * usual) return {};
+    }
+    return pieces;
+}
+
+}  // namespace
+
+std::vector<std::vector<Strokes>> cuts_of(const Strokes& strokes, double usual) {
+    const cv::Rect box = box_of(strokes.levels);
+    if (box.width < widest * usual) return {};
+    std::vector<std::vector<Strokes>> cuts;
+    const auto add = [&](const std::vector<double>& shares, double reach) {
+        std::vector<double> places;
+        for (const double share : shares)
+            places.push_back(box.x + share * box.width);
+        if (auto pieces = cut_at(strokes, places, reach * box.width, usual); !pieces.empty())
+            cuts.push_back(std::move(pieces));
+    };
+    if (box.width < 2.2 * usual) {
+        add({0.5}, 0.2);
+        add({0.3}, 0.1);
+        add({0.7}, 0.1);
+    }
+    if (box.width > 1.5 * usual) add({1 / 3.0, 2 / 3.0}, 0.12);
+    if (box.width > 2.3 * usual) add({0.25, 0.5, 0.75}, 0.1);
+    return cuts;
+}
+
+}  // namespace knn::digit

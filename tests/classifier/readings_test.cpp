@@ -1,0 +1,80 @@
+#include "classifier/readings.h"
+
+#include <doctest/doctest.h>
+
+using knn::Answer;
+using knn::Measure;
+using knn::Neighbor;
+
+namespace {
+
+const std::vector<std::uint8_t> labels = {1, 8};
+
+/// An answer whose neighbor, training image `index`, is `distance` away.
+Answer answer(std::uint32_t index, std::uint32_t distance, int width = 10) {
+    Answer result;
+    result.image.box = {0, 0, width, 10};
+    Neighbor neighbor;
+    neighbor.index = index;
+    neighbor.distance = distance * distance;
+    result.neighbors = {neighbor};
+    result.label = labels[index];
+    return result;
+}
+
+/// The usual distances: 100 for a 1, 300 for an 8.
+knn::UsualDistances usual() {
+    knn::LeaveOneOut sample;
+    sample.count = 2, sample.k = 1;
+    sample.nearest = {answer(0, 100).neighbors[0], answer(1, 300).neighbors[0]};
+    return {sample, labels, Measure{}};
+}
+
+std::size_t chosen(Answer whole, std::vector<std::vector<Answer>> readings) {
+    whole.readings = std::move(readings);
+    std::vector<Answer> digits = {std::move(whole)};
+    knn::choose_readings(digits, labels, Measure{}, usual());
+    for (const Answer& digit : digits)
+        CHECK(digit.readings.empty());
+    return digits.size();
+}
+
+}  // namespace
+
+TEST_CASE("readings: distances count in units of what is usual for the label") {
+    CHECK(usual()[1] == doctest::Approx(100));
+    CHECK(usual()[8] == doctest::Approx(300));
+    CHECK(usual()[5] == 1);
+    // 600 is twice as far as usual for an 8, and 200 for a 1.
+    CHECK(chosen(answer(1, 600, 14), {{answer(0, 100), answer(0, 100)}}) == 2);
+    CHECK(chosen(answer(1, 600, 14), {{answer(0, 300), answer(0, 300)}}) == 1);
+}
+
+TEST_CASE("readings: ink hardly stranger than usual is one digit unless it is wide") {
+    CHECK(chosen(answer(1, 450, 10), {{answer(0, 10), answer(0, 10)}}) == 1);
+    CHECK(chosen(answer(1, 450, 13), {{answer(0, 10), answer(0, 10)}}) == 2);
+}
+
+TEST_CASE("readings: one near digit does not make up for a strange one, and the best reading is taken") {
+    CHECK(chosen(answer(1, 600, 10), {{answer(0, 20), answer(0, 300)}}) == 1);
+    CHECK(chosen(answer(1, 900, 16),
+                 {{answer(0, 90), answer(0, 90)}, {answer(0, 50), answer(0, 50), answer(0, 50)}}) == 3);
+}
+
+TEST_CASE("readings: parts that were joined come apart if they are a little more like digits") {
+    Answer whole = answer(1, 360, 6);
+    whole.image.joined = true;
+    CHECK(chosen(whole, {{answer(0, 100), answer(0, 100)}}) == 2);
+    CHECK(chosen(whole, {{answer(0, 115), answer(0, 115)}}) == 1);
+}
+
+TEST_CASE("readings: every image is moved to an answer of its own") {
+    std::vector<Answer> digits(1);
+    digits[0].image.readings = {{knn::DigitImage{}, knn::DigitImage{}}, {knn::DigitImage{}}};
+    digits[0].image.readings[1][0].pixels[5] = 7;
+    knn::expand_readings(digits);
+    REQUIRE(digits[0].readings.size() == 2);
+    CHECK(digits[0].readings[0].size() == 2);
+    CHECK(digits[0].readings[1][0].image.pixels[5] == 7);
+    CHECK(digits[0].image.readings.empty());
+}
