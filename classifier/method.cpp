@@ -18,8 +18,8 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
 }
 
 int Method::voters(std::int64_t n) const {
-    const int wanted = vote.votes == Votes::class_mean ? std::max(rerank.candidates, vote.k) : vote.k;
-    return static_cast<int>(std::min<std::int64_t>(wanted, n));
+    if (vote.votes == Votes::majority) return vote.k;
+    return std::max(vote.k, static_cast<int>(std::min<std::int64_t>(rerank.candidates, n)));
 }
 
 std::span<const NamedMethod> methods() {

@@ -26,7 +26,7 @@ struct Method {
     bool reranks() const { return rerank.kind != Reranker::none; }
     /// What the distances of neighbors mean: those of a re-ranker are integers like squared distances.
     Measure neighbor_measure() const { return reranks() ? Measure{} : measure; }
-    /// The neighbors that the vote reads, of `n` at most.
+    /// The neighbors that the vote reads: k, or all candidates, of which there are `n` at most.
     int voters(std::int64_t n) const;
     friend bool operator==(const Method&, const Method&) = default;
 };

@@ -28,8 +28,8 @@ PictureSources find_pictures(const std::vector<std::string>& names, bool recursi
 struct ExtractOptions {
     bool pages = false;         ///< any number of digits a picture
     std::size_t explained = 0;  ///< keep the steps of the first ones
-    int quarters = 0;           ///< of a turn, clockwise
     int threads = 1;
+    int quarters = 0;  ///< of a turn, clockwise
 };
 
 /// Reads the pictures and extracts their digits, several at a time. Returns one element per source, in order,

@@ -98,10 +98,12 @@ TEST_CASE("the digits of a page as lines") {
     page.digits = {answer(1, {10, 12, 8, 20}), answer(2, {22, 8, 12, 20}), answer(3, {90, 10, 12, 20}),
                    answer(4, {12, 50, 12, 20}), answer(5, {40, 55, 12, 20})};
     page.digits[4].label.reset();
+    page.digits[3].image.row = page.digits[4].image.row = 1;
     CHECK(page_lines(page) == std::vector<std::string>{"12 3", "4?"});
 
     // Digits that are all far apart are not separate one-digit numbers.
     page.digits = {answer(1, {0, 0, 10, 20}), answer(2, {40, 2, 10, 20}), answer(3, {82, 1, 10, 20}),
                    answer(4, {0, 50, 10, 20}), answer(5, {40, 52, 10, 20})};
+    page.digits[3].image.row = page.digits[4].image.row = 1;
     CHECK(page_lines(page) == std::vector<std::string>{"123", "45"});
 }
