@@ -23,31 +23,36 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     fs::create_directory(folder.path / "in");
     for (int i = 0; i < count; ++i)
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
-    REQUIRE(program({"evaluate", "-q", "--data", mnist_folder(), "--device", "cpu", "-k", "7", "--limit-test",
-                     "60", "--predictions", folder / "p", "--neighbors-csv", folder / "n"})
-                .exit_code == 0);
-    const auto predictions = csv_rows(read_file(folder / "p")), neighbors = csv_rows(read_file(folder / "n"));
-    const RunResult result = program(
-        {"classify", "--data", mnist_folder(), "-k", "7", "--reject", "off", "--json", "-", folder / "in"});
-    const json list = json::parse(result.out);
-    REQUIRE(list.size() == count);
-    for (std::size_t i = 0; i < count; ++i) {
-        CHECK(list[i]["file"] == folder / ("in/" + std::to_string(1000 + i) + ".pgm"));
-        CHECK(std::to_string(list[i]["digit"].get<int>()) == predictions[i + 1][2]);
-        CHECK(list[i]["confidence"].get<double>() == doctest::Approx(std::stod(predictions[i + 1][3])));
-        int votes = 0;
-        for (const auto& vote : list[i]["votes"].items())
-            votes += vote.value().get<int>();
-        CHECK(votes == 7);
-        REQUIRE(list[i]["neighbors"].size() == 7);
-        for (std::size_t rank = 0; rank < 7; ++rank) {
-            const auto& row = neighbors[1 + i * 7 + rank];
-            const json& neighbor = list[i]["neighbors"][rank];
-            CHECK(std::to_string(neighbor["index"].get<int>()) == row[2]);
-            CHECK(std::to_string(neighbor["label"].get<int>()) == row[3]);
-            CHECK(std::to_string(neighbor["distance"].get<int>()) == row[4]);
+    for (const std::string transform : {"raw", "gradients"}) {
+        CAPTURE(transform);
+        REQUIRE(program({"evaluate", "-q", "--data", mnist_folder(), "--device", "cpu", "-k", "7",
+                         "--limit-test", "60", "--transform", transform, "--predictions", folder / "p",
+                         "--neighbors-csv", folder / "n"})
+                    .exit_code == 0);
+        const auto predictions = csv_rows(read_file(folder / "p")),
+                   neighbors = csv_rows(read_file(folder / "n"));
+        const RunResult result = program({"classify", "--data", mnist_folder(), "-k", "7", "--transform",
+                                          transform, "--reject", "off", "--json", "-", folder / "in"});
+        const json list = json::parse(result.out);
+        REQUIRE(list.size() == count);
+        for (std::size_t i = 0; i < count; ++i) {
+            CHECK(list[i]["file"] == folder / ("in/" + std::to_string(1000 + i) + ".pgm"));
+            CHECK(std::to_string(list[i]["digit"].get<int>()) == predictions[i + 1][2]);
+            CHECK(list[i]["confidence"].get<double>() == doctest::Approx(std::stod(predictions[i + 1][3])));
+            int votes = 0;
+            for (const auto& vote : list[i]["votes"].items())
+                votes += vote.value().get<int>();
+            CHECK(votes == 7);
+            REQUIRE(list[i]["neighbors"].size() == 7);
+            for (std::size_t rank = 0; rank < 7; ++rank) {
+                const auto& row = neighbors[1 + i * 7 + rank];
+                const json& neighbor = list[i]["neighbors"][rank];
+                CHECK(std::to_string(neighbor["index"].get<int>()) == row[2]);
+                CHECK(std::to_string(neighbor["label"].get<int>()) == row[3]);
+                CHECK(std::to_string(neighbor["distance"].get<int>()) == row[4]);
+            }
+            CHECK(list[i]["box"].size() == 4);
         }
-        CHECK(list[i]["box"].size() == 4);
     }
 }
 

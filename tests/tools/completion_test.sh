@@ -43,7 +43,7 @@ check "cases" equal "$(offered bench --case z)" "zhu|"
 for name in cpu nth_element classic+gemm+replace_max; do  # a build with CUDA has others between
     check "a list of names" contains "|$(offered bench --only '')" "|$name|"
 done
-check "methods" equal "$(offered evaluate --method '')" "gradients|raw|"
+check "methods" equal "$(offered evaluate --method g)" "gradients|"
 check "transforms" equal "$(offered evaluate --transform '')" "blur|deskew|gradients|hog|normalize|pca:|raw|"
 check "a list of transforms begun" equal "$(offered evaluate --transform deskew,h)" "deskew,hog|"
 check "a list of names begun" equal "$(offered bench --only cpu,nth)" "cpu,nth_element|"
