@@ -81,7 +81,7 @@ TEST_CASE("the graph of the training set") {
     CHECK(contains(refused.err, "expected at most 39"));
     const RunResult lonely = program(small_case("graph", {"--n-train", "1"}));
     CHECK(lonely.exit_code == 2);
-    CHECK(contains(lonely.err, "expected at least 2 training images"));
+    CHECK(contains(lonely.err, "expected at least 2 images"));
     const RunResult of_set =
         program(small_case("graph", {"--data", folder / "", "--json", folder / "train-images-idx3-ubyte"}));
     CHECK(of_set.exit_code != 0);  // not over the data
