@@ -1,0 +1,308 @@
+#include "gpu/rerank/rerank.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "data/rerank/density.h"
+#include "data/rerank/distance.h"
+#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/stream.h"
+#include "tests/gpu/device_arrays.h"
+#include "tests/gpu/have_gpu.h"
+#include "tests/support/rerank_images.h"
+#include "tests/support/rerank_oracle.h"
+
+namespace knn {
+
+namespace {
+
+using Images = std::vector<std::uint8_t>;
+
+std::int64_t count_of(const Images& images, ImageShape shape) {
+    return static_cast<std::int64_t>(images.size()) / shape.dim();
+}
+
+/// `count` images of 0..n-1 for each query, in any order, with the distances of another search; different ones if
+/// there are enough.
+Neighbors random_candidates(std::int64_t n_query, int count, std::uint32_t n, std::mt19937& random) {
+    Neighbors candidates(n_query, count);
+    std::vector<std::uint32_t> order(n);
+    for (std::uint32_t i = 0; i < n; ++i)
+        order[i] = i;
+    for (std::int64_t q = 0; q < n_query; ++q) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (int i = 0; i < count; ++i)
+            candidates.row(q)[i] = {static_cast<std::uint32_t>(random() % 9), order[i % n]};
+    }
+    return candidates;
+}
+
+std::vector<test::RerankMaps> maps_of(const Images& images, ImageShape shape, int step) {
+    std::vector<test::RerankMaps> maps;
+    for (std::int64_t i = 0; i < count_of(images, shape); ++i)
+        maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape, step));
+    return maps;
+}
+
+/// The bytes of `describe`, which this reads from wherever the form has them.
+Images descriptor_of(const gpu::DeviceDescriptors& descriptors, std::int64_t image) {
+    const gpu::DescriptorForm& form = descriptors.form();
+    const gpu::DescriptorView view = descriptors.view();
+    Images gradients(form.gradients.bytes), cells(form.cells.bytes), bytes;
+    const auto download = [&](Images& to, const std::uint8_t* d_from) {
+        if (to.empty()) return;
+        gpu::check(cudaMemcpy(to.data(), d_from + image * static_cast<std::int64_t>(to.size()), to.size(),
+                              cudaMemcpyDeviceToHost),
+                   "downloading a descriptor");
+    };
+    download(gradients, view.d_gradients);
+    download(cells, view.d_cells);
+    const int step = form.gradients.step;
+    if (!gradients.empty())
+        for (int phase = 0; phase < step * step; ++phase)
+            for (int y = phase / step; y < form.gradients.image.rows; y += step)
+                for (int x = phase % step; x < form.gradients.image.cols; x += step)
+                    for (int i = 0; i < 2; ++i)
+                        bytes.push_back(gradients[2 * form.gradients.at(x, y) + i]);
+    if (!cells.empty())
+        for (int row = 0; row < form.cells.rows; ++row)
+            for (int col = 0; col < form.cells.cols; ++col)
+                for (int bin = 0; bin < cell_bins; ++bin)
+                    bytes.push_back(cells[form.cells.at(col, row) * cell_bins + bin]);
+    return bytes;
+}
+
+/// What re-ranking has to give.
+struct Expected {
+    std::vector<std::uint32_t> scores;  ///< n_query × candidates, not divided
+    Neighbors nearest;
+};
+template <class Distance>
+Expected expected(const Neighbors& candidates, const std::vector<std::uint32_t>& density, int k,
+                  Distance distance) {
+    Expected all{{}, Neighbors(candidates.n_query, k)};
+    for (std::int64_t q = 0; q < candidates.n_query; ++q) {
+        std::vector<std::pair<std::int64_t, std::uint32_t>> row;
+        for (const Neighbor& candidate : candidates.row(q)) {
+            std::int64_t score = distance(q, candidate.index);
+            all.scores.push_back(static_cast<std::uint32_t>(score));
+            if (!density.empty()) score = score * density[candidate.index] / 32768;
+            row.emplace_back(score, candidate.index);
+        }
+        std::sort(row.begin(), row.end());
+        for (int i = 0; i < k; ++i)
+            all.nearest.row(q)[i] = {static_cast<std::uint32_t>(row[i].first), row[i].second};
+    }
+    return all;
+}
+
+struct OnDevice {
+    gpu::Stream stream;
+    gpu::ImageBuffer train, queries;
+
+    gpu::ByteRows upload(gpu::ImageBuffer& to, const Images& images, ImageShape shape) {
+        const std::int64_t n = count_of(images, shape);
+        to.reserve(n, shape.dim());
+        gpu::enqueue_upload({images.data(), n, shape.dim()}, to.rows(n, shape.dim()), stream);
+        stream.synchronize();
+        return to.rows(n, shape.dim());
+    }
+    Expected rerank(gpu::DeviceReranker& reranker, const Neighbors& candidates, int k) {
+        gpu::DeviceBuffer<Neighbor> in(candidates.rows.size()),
+            out(static_cast<std::size_t>(candidates.n_query) * static_cast<std::size_t>(k));
+        gpu::check(cudaMemcpy(in.d_data(), candidates.rows.data(), in.size() * sizeof(Neighbor),
+                              cudaMemcpyHostToDevice),
+                   "uploading candidates");
+        gpu::check(cudaMemset(out.d_data(), 0xa5, out.size() * sizeof(Neighbor)), "poisoning");
+        reranker.enqueue({in.d_data(), candidates.n_query, candidates.k},
+                         {out.d_data(), candidates.n_query, k}, stream);
+        stream.synchronize();
+        Expected found{std::vector<std::uint32_t>(candidates.rows.size()), Neighbors(candidates.n_query, k)};
+        gpu::check(cudaMemcpy(found.scores.data(), reranker.d_scores(),
+                              found.scores.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
+                   "downloading scores");
+        found.nearest.rows = test::to_host(out);
+        return found;
+    }
+};
+
+/// Describes, re-ranks and compares with the oracle.
+void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train, const Images& queries,
+                    int candidates_count, int k, bool with_density, bool plain, std::mt19937& random) {
+    INFO(name(rerank.kind), " on ", shape.rows, "x", shape.cols, ", step ", rerank.step, ", window ",
+         rerank.window, ", context ", rerank.context, ", ", candidates_count, " candidates, k = ", k,
+         plain ? ", plain" : "", with_density ? ", density" : "");
+    const auto train_maps = maps_of(train, shape, rerank.step),
+               query_maps = maps_of(queries, shape, rerank.step);
+    const std::int64_t n_query = count_of(queries, shape);
+    OnDevice device;
+    gpu::DeviceReranker reranker(rerank, shape, plain);
+    reranker.describe_training(device.upload(device.train, train, shape), device.stream);
+    std::vector<std::uint32_t> density;
+    if (with_density)
+        for (std::size_t i = 0; i < train_maps.size(); ++i)
+            density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
+    reranker.set_density(density, device.stream);
+    reranker.reserve(n_query, candidates_count);
+    reranker.describe_queries(device.upload(device.queries, queries, shape), device.stream);
+    const Neighbors candidates =
+        random_candidates(n_query, candidates_count, static_cast<std::uint32_t>(train_maps.size()), random);
+    const Expected want = expected(candidates, density, k, [&](std::int64_t q, std::uint32_t index) {
+        return test::rerank_distance(query_maps[q], train_maps[index], rerank);
+    });
+    const Expected found = device.rerank(reranker, candidates, k);
+    for (std::size_t i = 0; i < train_maps.size(); ++i)
+        REQUIRE(descriptor_of(reranker.training(), i) == test::descriptor_bytes(train_maps[i], rerank));
+    for (std::int64_t i = 0; i < n_query; ++i)
+        REQUIRE(descriptor_of(reranker.queries(), i) == test::descriptor_bytes(query_maps[i], rerank));
+    REQUIRE(found.scores == want.scores);
+    REQUIRE(found.nearest.rows == want.nearest.rows);
+}
+
+constexpr Reranker kinds[] = {Reranker::distortion, Reranker::cells, Reranker::both};
+constexpr ImageShape digits{28, 28};
+
+}  // namespace
+
+TEST_CASE("gpu: re-ranking of 28 x 28 pixels is the oracle's, for numbers of candidates of every kind") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(3);
+    const Images train = test::rerank_images(67, digits, 11), queries = test::rerank_images(5, digits, 12);
+    for (const Reranker kind : kinds)
+        for (const int count : {1, 2, 3, 4, 5, 15, 16, 17, 33, 67}) {
+            const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
+            check_reranker({.kind = kind}, digits, train, queries, count, k, count % 2 == 0, false, random);
+        }
+}
+
+TEST_CASE("gpu: plain re-ranking is the oracle's for every shape and parameter") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(4);
+    for (const ImageShape shape : test::rerank_shapes()) {
+        const Images train = test::rerank_images(24, shape, 13), queries = test::rerank_images(4, shape, 14);
+        for (const Reranker kind : kinds) {
+            const Rerank rerank{.kind = kind,
+                                .step = 1 + static_cast<int>(random() % 2),
+                                .window = static_cast<int>(random() % 5),
+                                .context = static_cast<int>(random() % 3)};
+            check_reranker(rerank, shape, train, queries, 11, 7, random() % 2 == 0, false, random);
+        }
+    }
+    const Images train = test::rerank_images(16, digits, 15), queries = test::rerank_images(3, digits, 16);
+    for (const Reranker kind : kinds)
+        check_reranker({.kind = kind}, digits, train, queries, 9, 9, false, true, random);
+}
+
+TEST_CASE("gpu: re-ranking of the longest and the largest images") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(5);
+    for (const ImageShape shape : {ImageShape{1, 784}, ImageShape{784, 1}, ImageShape{257, 257}})
+        check_reranker({.kind = Reranker::both}, shape, test::rerank_images(5, shape, 17),
+                       test::rerank_images(2, shape, 18), 2, 2, false, false, random);
+}
+
+// 28 x 28 pixels: sums in halves of words are largest for the steepest opposite gradients.
+TEST_CASE("gpu: re-ranking of stripes in opposite colors stays within 16 bits") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(6);
+    Images images;
+    for (int width = 1; width <= 14; ++width)
+        for (int i = 0; i < 6; ++i)
+            for (int y = 0; y < digits.rows; ++y)
+                for (int x = 0; x < digits.cols; ++x) {
+                    const int along = i < 2 ? x : i < 4 ? y : (x + y) / 2;
+                    images.push_back(along / width % 2 == i % 2 ? 255 : 0);
+                }
+    check_reranker({.kind = Reranker::both}, digits, images, images, 84, 84, false, false, random);
+}
+
+TEST_CASE("gpu: many candidates and queries, of which many are equal") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(7);
+    const Images few = test::rerank_images(40, digits, 19);
+    Images train;
+    for (int i = 0; i < 26; ++i)
+        train.insert(train.end(), few.begin(), few.end());
+    const std::vector<test::RerankMaps> maps = maps_of(few, digits, 2);
+    const Rerank rerank{.kind = Reranker::both};
+    std::vector<std::int64_t> distances;
+    for (int i = 0; i < 40 * 40; ++i)
+        distances.push_back(test::rerank_distance(maps[i / 40], maps[i % 40], rerank));
+    OnDevice device;
+    gpu::DeviceReranker reranker(rerank, digits);
+    reranker.describe_training(device.upload(device.train, train, digits), device.stream);
+    reranker.reserve(1040, 1024);
+    for (const std::int64_t n_query : {1, 40, 1040}) {  // batches in the same memory
+        const Images queries(train.begin(), train.begin() + n_query * digits.dim());
+        reranker.describe_queries(device.upload(device.queries, queries, digits), device.stream);
+        for (const int count : {1, 100, 1023, 1024}) {
+            const Neighbors candidates = random_candidates(n_query, count, 1040, random);
+            for (const int k : {1, count}) {
+                const Expected want = expected(candidates, {}, k, [&](std::int64_t q, std::uint32_t index) {
+                    return distances[q % 40 * 40 + index % 40];
+                });
+                const Expected found = device.rerank(reranker, candidates, k);
+                CHECK(found.scores == want.scores);
+                CHECK(found.nearest.rows == want.nearest.rows);
+            }
+        }
+    }
+}
+
+TEST_CASE("gpu: re-ranking takes densities from host and device, and none again") {
+    if (!test::have_gpu()) return;
+    std::mt19937 random(8);
+    const Images images = test::rerank_images(12, digits, 20);
+    const Rerank rerank{.kind = Reranker::cells};
+    const auto maps = maps_of(images, digits, 2);
+    OnDevice device;
+    gpu::DeviceReranker reranker(rerank, digits);
+    const gpu::ByteRows rows = device.upload(device.train, images, digits);
+    reranker.describe_training(rows, device.stream);
+    reranker.reserve(12, 12);
+    reranker.describe_queries(rows, device.stream);
+    const Neighbors candidates = random_candidates(12, 12, 12, random);
+    const auto distance = [&](std::int64_t q, std::uint32_t index) {
+        return test::rerank_distance(maps[q], maps[index], rerank);
+    };
+    std::vector<std::uint32_t> density;
+    for (int i = 0; i < 12; ++i)
+        density.push_back(i % 3 == 0 ? 16384 : i % 3 == 1 ? 65536 : 30000);
+    gpu::DeviceBuffer<std::uint32_t> d_density(12);
+    gpu::check(cudaMemcpy(d_density.d_data(), density.data(), 48, cudaMemcpyHostToDevice), "uploading");
+    const Expected divided = expected(candidates, density, 12, distance);
+    reranker.set_density(density, device.stream);
+    CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
+    reranker.set_density({}, device.stream);
+    CHECK(device.rerank(reranker, candidates, 12).nearest.rows ==
+          expected(candidates, {}, 12, distance).nearest.rows);
+    reranker.set_density({d_density.d_data(), 12}, device.stream);
+    CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
+}
+
+TEST_CASE("gpu: re-ranking refuses what it has no room for") {
+    if (!test::have_gpu()) return;
+    const Images images = test::rerank_images(3, digits, 21);
+    OnDevice device;
+    gpu::DeviceReranker reranker({.kind = Reranker::both}, digits);
+    const gpu::ByteRows rows = device.upload(device.train, images, digits);
+    reranker.describe_training(rows, device.stream);
+    reranker.reserve(2, 10);
+    CHECK_THROWS_AS(reranker.describe_queries(rows, device.stream), DeviceError);
+    gpu::ByteRows two = rows;
+    two.n = 2;
+    reranker.describe_queries(two, device.stream);
+    gpu::DeviceBuffer<Neighbor> some(100);
+    const auto enqueue = [&](std::int64_t n, int candidates, int k) {
+        reranker.enqueue({some.d_data(), n, candidates}, {some.d_data(), n, k}, device.stream);
+    };
+    CHECK_THROWS_AS(enqueue(3, 5, 5), DeviceError);
+    CHECK_THROWS_AS(enqueue(2, 11, 5), DeviceError);
+    CHECK_THROWS_AS(reranker.set_density(std::vector<std::uint32_t>(2)), DeviceError);
+    CHECK_THROWS_AS(gpu::DeviceReranker({.kind = Reranker::none}, digits), DeviceError);
+    CHECK_THROWS_AS(gpu::DeviceReranker({.kind = Reranker::both, .step = 3}, digits), DeviceError);
+}
+
+}  // namespace knn
