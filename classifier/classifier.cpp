@@ -27,9 +27,10 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
     open_ms_ = ms_since(start);
 }
 
-/// Re-ranking runs on the host behind every engine.
+/// On the searcher's device if it can, else on the host.
 std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searcher,
                                                const Reranking& reranking) {
+    if (searcher->rerank_by(reranking, opening_)) return searcher;
     Training training = training_;
     training.reranking = &reranking;
     return std::make_unique<cpu::RerankedSearcher>(training, std::move(searcher), cpu::available_threads());
@@ -39,19 +40,19 @@ std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searche
 void Classifier::fit_reranking() {
     const auto start = Clock::now();
     const Rows& train = training_.rows;
-    reranking_ =
-        std::make_unique<Reranking>(Reranking{.rerank = method_.rerank,
-                                              .train = cpu::describe(method_.rerank, train, training_.shape),
-                                              .density = {}});
+    reranking_ = std::make_unique<Reranking>(Reranking{.rerank = method_.rerank, .train = {}, .density = {}});
     training_.reranking = reranking_.get();
+    Reranking first = *reranking_;
+    first.rerank.candidates = density_candidates;
+    const bool on_device = searcher_->rerank_by(first, opening_);
+    if (!on_device) reranking_->train = cpu::describe(method_.rerank, train, training_.shape);
     if (method_.rerank.density && train.count > 1) {
-        const auto n = [&](int most) {
-            return static_cast<int>(std::min<std::int64_t>(most, train.count - 1));
-        };
-        const Neighbors candidates =
-            searcher_->search(train, n(density_candidates), Exclude{.first = 0}, opening_, {});
-        reranking_->density = density_factors(cpu::rerank(method_.rerank, candidates, reranking_->train,
-                                                          reranking_->train, {}, n(density_neighbors)));
+        const auto k = static_cast<int>(std::min<std::int64_t>(density_neighbors, train.count - 1));
+        const int found = on_device ? k : first.candidates(k, train.count, true);
+        Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, {});
+        if (!on_device)
+            nearest = cpu::rerank(method_.rerank, nearest, reranking_->train, reranking_->train, {}, k);
+        reranking_->density = density_factors(nearest);
     }
     opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
@@ -71,8 +72,8 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
         result.plan = searcher_->plan();
         const bool on_cpu = result.plan.device.kind == Device::Kind::cpu;
         const auto voting = Clock::now();
-        result.votes =
-            votes(result.neighbors, training_.labels, rule, method_.neighbor_measure(), result.plan.threads);
+        result.votes = votes(result.neighbors, training_.labels, rule, method_.neighbor_measure(),
+                             on_cpu ? result.plan.threads : cpu::available_threads());
         if (voters > rule.k) result.neighbors = result.neighbors.first(rule.k);
         result.timeline.add({.name = "vote",
                              .launches = 1,

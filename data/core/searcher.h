@@ -82,6 +82,10 @@ class Searcher {
     virtual Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                              const Watch& watch) = 0;
 
+    /// Neighbors are ordered again by `reranking` from now on, on the device, which makes its own descriptors; adds its
+    /// stages to `timeline`. False: the searcher cannot, and nothing has changed. Throws DeviceError.
+    virtual bool rerank_by(const Reranking& /*reranking*/, Timeline& /*timeline*/) { return false; }
+
     /// Whether `search_and_vote` is possible: the device has the labels and supports this rule.
     virtual bool votes(const VotingRule& /*rule*/) const { return false; }
     /// The same search with the vote on the device; only if `votes(rule)`.

@@ -32,6 +32,11 @@ struct Rerank {
     friend bool operator==(const Rerank&, const Rerank&) = default;
 };
 
+/// Whether both give a pair the same distance.
+constexpr bool same_distance(const Rerank& a, const Rerank& b) {
+    return a.kind == b.kind && a.step == b.step && a.window == b.window && a.context == b.context;
+}
+
 inline constexpr int min_candidates = 10;
 inline constexpr int max_step = 2, max_window = 4, max_context = 2;
 

@@ -21,6 +21,8 @@ struct ResultLayout {
 
 /// The memory between the steps of a transform is for this many images.
 constexpr std::int64_t images_per_transform = 16'384;
+/// Batches that are re-ranked are not larger: 240 MB of descriptors for 28 × 28 pixels.
+constexpr std::int64_t most_reranked = std::int64_t{1} << 16;
 
 double size(std::int64_t n, std::int64_t dim) {
     return static_cast<double>(n) * static_cast<double>(dim);
@@ -28,10 +30,11 @@ double size(std::int64_t n, std::int64_t dim) {
 
 }  // namespace
 
-Upload::Upload(const Training& training) : n(training.rows.count) {
+Upload::Upload(const Training& training)
+    : images(training.rows), shape(training.shape), n(training.rows.count) {
     const bool transforms = training.transform != nullptr && training.features.count == 0;
     const Rows& rows = training.features.count > 0 ? training.features : training.rows;
-    ImageBuffer& uploaded = transforms ? images_ : features;
+    ImageBuffer& uploaded = transforms ? pixels_ : features;
     uploaded.reserve(n, rows.dim);
     labels.reserve(training.labels.size());
     timer.time(stream, {.name = "upload", .bytes = size(n, rows.dim), .kind = StageKind::copy}, [&] {
@@ -47,13 +50,13 @@ Upload::Upload(const Training& training) : n(training.rows.count) {
     features.reserve(n, dim);
     transform.reserve(std::min(n, images_per_transform));
     timer.time(stream, {.name = "transform", .bytes = size(n, rows.dim + dim)},
-               [&] { transform.enqueue(images_.rows(n, rows.dim), features.rows(n, dim), stream); });
+               [&] { transform.enqueue(pixels_.rows(n, rows.dim), features.rows(n, dim), stream); });
 }
 
 void Upload::finish(Timeline& timeline) {
     timer.synchronize();
     timer.add_to(timeline);
-    images_ = {};
+    pixels_ = {};
 }
 
 /// The memory of one batch in flight.
@@ -67,7 +70,7 @@ struct BatchedSearcher::Slot {
 
 struct BatchedSearcher::Run {
     Rows queries;
-    int k;
+    int candidates, k;
     const VotingRule* rule;  // null: no vote
     Exclude exclude;
     bool is_one_batch;
@@ -78,6 +81,8 @@ BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& up
     : engine_(std::move(engine)),
       labels_(std::move(upload.labels)),
       transform_(std::move(upload.transform)),
+      train_images_(upload.images),
+      shape_(upload.shape),
       n_train_(upload.n),
       dim_(upload.dim),
       measure_(measure),
@@ -91,7 +96,30 @@ BatchedSearcher::~BatchedSearcher() {
 }
 
 bool BatchedSearcher::votes(const VotingRule& rule) const {
-    return labels_.size() > 0 && vote_supports(measure_.metric, rule.weights);
+    return labels_.size() > 0 && rule.votes == Votes::majority &&
+           vote_supports(neighbor_measure().metric, rule.weights);
+}
+
+bool BatchedSearcher::rerank_by(const Reranking& reranking, Timeline& timeline) {
+    check(cudaSetDevice(plan_.device.number), "choosing the device");
+    if (!reranker_ || !same_distance(reranking.rerank, reranking_.rerank)) {
+        auto reranker = std::make_unique<DeviceReranker>(reranking.rerank, shape_);
+        ImageBuffer pixels;
+        pixels.reserve(n_train_, train_images_.dim);
+        const ByteRows rows = pixels.rows(n_train_, train_images_.dim);
+        const double bytes = size(n_train_, train_images_.dim);
+        StageTimer timer;
+        timer.time(kernels_, {.name = "upload", .bytes = bytes, .kind = StageKind::copy},
+                   [&] { enqueue_upload(train_images_, rows, kernels_); });
+        timer.time(kernels_, {.name = "describe", .bytes = bytes},
+                   [&] { reranker->describe_training(rows, kernels_); });
+        timer.synchronize();
+        timer.add_to(timeline);
+        reranker_ = std::move(reranker);
+    }
+    reranker_->set_density(reranking.density, kernels_);
+    reranking_.rerank = reranking.rerank;
+    return true;
 }
 
 Neighbors BatchedSearcher::search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
@@ -118,9 +146,9 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
     Answers answers;
     answers.neighbors = Neighbors(0, k);
     if (n == 0) return answers;
-    if (!transform_.is_raw()) transform_.reserve(std::min(n, images_per_transform));
-    plan_.batch = engine_->reserve(n, k, exclude.any(), limit_);
-    const Run run{queries, k, rule, exclude, plan_.batch >= n};
+    const int candidates = reranker_ ? reranking_.candidates(k, n_train_, exclude.any()) : k;
+    reserve(n, candidates, exclude);
+    const Run run{queries, candidates, k, rule, exclude, plan_.batch >= n};
     std::int64_t done = 0;
     int turn = 0;
     const auto collect_next = [&] {
@@ -146,6 +174,26 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
     return answers;
 }
 
+/// The engine comes last: it takes what fits into the memory that is left.
+void BatchedSearcher::reserve(std::int64_t n_query, int candidates, Exclude exclude) {
+    if (!transform_.is_raw()) transform_.reserve(std::min(n_query, images_per_transform));
+    if (reranker_) {
+        const std::int64_t most = std::min({n_query, most_reranked, limit_ > 0 ? limit_ : most_reranked});
+        reranker_->reserve(most, candidates);
+        candidates_.reserve(static_cast<std::size_t>(most) * static_cast<std::size_t>(candidates));
+    }
+    plan_.batch = engine_->reserve(n_query, candidates, exclude.any(), limit_);
+    if (reranker_ && plan_.batch > most_reranked)
+        plan_.batch = engine_->reserve(n_query, candidates, exclude.any(), most_reranked);
+}
+
+cudaEvent_t BatchedSearcher::enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
+                                            const NeighborRows& out, StageTimer& timer) {
+    timer.time(kernels_, {.name = "describe", .bytes = size(images.n, images.cols)},
+               [&] { reranker_->describe_queries(images, kernels_); });
+    return timer.time(kernels_, {.name = "rerank"}, [&] { reranker_->enqueue(candidates, out, kernels_); });
+}
+
 void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     const Rows queries = run.queries.slice(begin, std::min(plan_.batch, run.queries.count - begin));
     const ResultLayout layout(queries.count, run.k, run.rule != nullptr);
@@ -156,9 +204,11 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
     const cudaStream_t out = run.is_one_batch ? kernels_ : downloads_;
     const ByteRows images = slot.images.rows(queries.count, queries.dim);
-    const Batch batch{transform_.is_raw() ? images : slot.features.rows(queries.count, dim_),
-                      {reinterpret_cast<Neighbor*>(slot.results.d_data()), queries.count, run.k},
-                      {run.exclude, begin}};
+    const NeighborRows neighbors{reinterpret_cast<Neighbor*>(slot.results.d_data()), queries.count, run.k};
+    const Batch batch{
+        transform_.is_raw() ? images : slot.features.rows(queries.count, dim_),
+        reranker_ ? NeighborRows{candidates_.d_data(), queries.count, run.candidates} : neighbors,
+        {run.exclude, begin}};
     auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
     const double n = static_cast<double>(queries.count), dim = static_cast<double>(queries.dim), k = run.k;
 
@@ -173,11 +223,12 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
                             [&] { transform_.enqueue(images, batch.query, kernels_); });
     for (Step& step : engine_->steps(batch))
         done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
+    if (reranker_) done = enqueue_rerank(images, batch.out, neighbors, slot.timer);
     if (run.rule != nullptr)
         done = slot.timer.time(
             kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {
-                enqueue_vote(batch.out, labels_.d_data(), run.rule->weights, run.rule->tie, d_votes, kernels_,
-                             measure_.metric);
+                enqueue_vote(neighbors, labels_.d_data(), run.rule->weights, run.rule->tie, d_votes, kernels_,
+                             neighbor_measure().metric);
             });
     if (out != kernels_) downloads_.wait_for(done);
     slot.timer.time(out,

@@ -1,9 +1,11 @@
 #pragma once
 /// The loop over batches of queries, shared by all GPU engines:
 ///
-///   host bytes ─upload→ bytes ─transform→ features ─the engine's stages→ neighbors ─vote→ votes ─download→ host
+///   host bytes ─upload→ bytes ─transform→ features ─the engine's stages→ candidates ─describe, rerank→ neighbors
+///   ─vote→ votes ─download→ host
 ///
-/// Without a transform the features are the bytes themselves, and the stage is missing.
+/// Without a transform the features are the bytes themselves, and the stage is missing. So are `describe` and `rerank`
+/// without a re-ranker: the candidates are the neighbors.
 ///
 /// Two slots alternate: while the kernels work on the batch in one slot, the next batch is uploaded to the other
 /// and the results of the previous one are downloaded, each direction on its own stream. A search of one batch
@@ -17,6 +19,8 @@
 #include <vector>
 
 #include "data/core/searcher.h"
+#include "data/rerank/reranking.h"
+#include "gpu/rerank/rerank.h"
 #include "gpu/runtime/excluded.h"
 #include "gpu/runtime/image_buffer.h"
 #include "gpu/runtime/pinned_buffer.h"
@@ -66,13 +70,15 @@ class Upload {
 
     Stream stream;
     StageTimer timer;
+    Rows images;           ///< in host memory
+    ImageShape shape;      ///< of an image
     std::int64_t n, dim;   ///< of the features
     ImageBuffer features;  ///< what is searched; without a transform the pixels
     DeviceBuffer<std::uint8_t> labels;
     DeviceTransform transform;  ///< for queries
 
   private:
-    ImageBuffer images_;  ///< that the transform reads
+    ImageBuffer pixels_;  ///< that the transform reads
 };
 
 class BatchedSearcher final : public Searcher {
@@ -84,6 +90,7 @@ class BatchedSearcher final : public Searcher {
 
     Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                      const Watch& watch) override;
+    bool rerank_by(const Reranking& reranking, Timeline& timeline) override;
     bool votes(const VotingRule& rule) const override;
     Answers search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude, Timeline& timeline,
                             const Watch& watch) override;
@@ -94,14 +101,23 @@ class BatchedSearcher final : public Searcher {
     struct Run;
     Answers run(const Rows& queries, int k, const VotingRule* rule, Exclude exclude, Timeline& timeline,
                 const Watch& watch);
+    void reserve(std::int64_t n_query, int candidates, Exclude exclude);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
+    cudaEvent_t enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
+                               const NeighborRows& out, StageTimer& timer);
+    Measure neighbor_measure() const { return reranker_ ? Measure{} : measure_; }
     void collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline);
     void abandon();
 
     std::unique_ptr<BatchEngine> engine_;
     DeviceBuffer<std::uint8_t> labels_;
     DeviceTransform transform_;
+    Rows train_images_;  ///< in host memory
+    ImageShape shape_;
     std::int64_t n_train_, dim_;  ///< bytes of features
+    Reranking reranking_;         ///< its parameters alone
+    std::unique_ptr<DeviceReranker> reranker_;
+    DeviceBuffer<Neighbor> candidates_;  ///< of a batch, if they are ordered again
     Measure measure_;
     Plan plan_;
     std::int64_t limit_;

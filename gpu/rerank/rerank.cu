@@ -11,6 +11,12 @@ namespace knn::gpu {
 
 namespace {
 
+const Rerank& checked(const Rerank& rerank) {
+    require(rerank.kind != Reranker::none, "a re-ranker");
+    require_supported(refuse_rerank(rerank));
+    return rerank;
+}
+
 void reserve_cleared(DeviceBuffer<std::uint8_t>& buffer, std::int64_t bytes, cudaStream_t stream) {
     if (buffer.reserve(static_cast<std::size_t>(bytes)))
         check(cudaMemsetAsync(buffer.d_data(), 0, buffer.size(), stream), "clearing descriptors");
@@ -24,14 +30,12 @@ void DeviceDescriptors::reserve(std::int64_t n, cudaStream_t stream) {
 }
 
 DeviceReranker::DeviceReranker(const Rerank& rerank, ImageShape shape, bool plain)
-    : rerank_(rerank),
+    : rerank_(checked(rerank)),
       shape_(shape),
       special_gradients_(!plain && takes_distortion28(rerank, shape)),
       special_cells_(!plain && takes_cells28(rerank, shape)),
       training_(DescriptorForm(rerank, shape, plain)),
       queries_(training_.form()) {
-    require(rerank.kind != Reranker::none, "a re-ranker");
-    require_supported(refuse_rerank(rerank));
     load_describe();
     load_distortion28();
     load_cells28();

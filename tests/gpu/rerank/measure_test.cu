@@ -1,6 +1,10 @@
 /// Measures re-ranking of 10,000 queries with 96 candidates of 60,000 images, each stage alone, and checks the scores:
 ///
 ///     MNIST_KNN_DATA=... unit_tests --no-skip -tc='gpu: measured: re-ranking*'
+///
+/// and `accurate` as a whole, training set resident:
+///
+///     MNIST_KNN_DATA=... unit_tests --no-skip -tc='gpu: measured: accurate*'
 
 #include <doctest/doctest.h>
 
@@ -9,6 +13,9 @@
 #include <functional>
 #include <random>
 
+#include "classifier/classifier.h"
+#include "classifier/engines.h"
+#include "data/core/clock.h"
 #include "data/rerank/distance.h"
 #include "data/set/idx.h"
 #include "gpu/rerank/describe.h"
@@ -154,6 +161,43 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
         wrong += sums[i] != rerank_distance(rerank, layout, a.data(), b.data());
     }
     CHECK(wrong == 0);
+}
+
+TEST_CASE("gpu: measured: accurate, training set resident" * doctest::skip()) {
+    if (!test::have_gpu()) return;
+    const std::vector<std::uint8_t> train = images_of("train-images-idx3-ubyte.gz", n_train);
+    const std::vector<std::uint8_t> queries = images_of("t10k-images-idx3-ubyte.gz", n_query);
+    const std::vector<std::uint8_t> labels(n_train);  // of no consequence to the time of kernels
+    const Training training{.rows = {train.data(), n_train, digits.dim()}, .labels = labels, .shape = digits};
+    const auto accurate = std::find_if(methods().begin(), methods().end(), [](const NamedMethod& one) {
+        return std::string_view(one.name) == "accurate";
+    });
+    REQUIRE(accurate != methods().end());
+    const Engine& engine = *find_engine("tensor");
+    Plan plan{.engine = engine.name, .device = gpu::devices().front()};
+    REQUIRE(!engine.settle(accurate->method.problem(training, n_train), plan));
+    Classifier classifier(training, accurate->method, {.engine = &engine, .plan = plan, .notice = ""});
+    report("opening: kernels", classifier.opening().kernels_ms());
+    report("opening: wall clock", classifier.open_ms());
+    const auto measure = [&](const char* what, const Rows& rows, Exclude exclude) {
+        std::vector<double> kernels, wall;
+        for (int i = 0; i < 8; ++i) {
+            const Classified found = classifier.classify(rows, {}, exclude);
+            if (i < 3) continue;
+            kernels.push_back(found.timeline.kernels_ms());
+            wall.push_back(found.search_ms);
+        }
+        std::sort(kernels.begin(), kernels.end());
+        std::sort(wall.begin(), wall.end());
+        std::printf("%s: ", what);
+        report("kernels", kernels[kernels.size() / 2]);
+        std::printf("%s: ", what);
+        report("wall clock, votes on the host", wall[wall.size() / 2]);
+        for (const Stage& stage : classifier.classify(rows, {}, exclude).timeline.stages())
+            report(stage.name.c_str(), stage.total_ms);
+    };
+    measure("10,000 queries", {queries.data(), n_query, digits.dim()}, {});
+    measure("60,000 leave-one-out", training.rows, {.first = 0});
 }
 
 }  // namespace knn

@@ -1,0 +1,112 @@
+/// Re-ranking on the device gives the bytes of re-ranking on the host.
+
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "classifier/classifier.h"
+#include "classifier/engines.h"
+#include "tests/gpu/have_gpu.h"
+#include "tests/support/rerank_images.h"
+
+namespace knn {
+
+namespace {
+
+struct Images {
+    ImageShape shape;
+    std::vector<std::uint8_t> pixels;
+    std::vector<std::uint8_t> labels;
+
+    Images(ImageShape of, int n, std::uint32_t seed) : shape(of), pixels(test::rerank_images(n, of, seed)) {
+        std::mt19937 random(seed + 1);
+        for (int i = 0; i < n; ++i)
+            labels.push_back(static_cast<std::uint8_t>(random() % 4));
+    }
+    Rows rows() const { return {pixels.data(), std::ssize(labels), shape.dim()}; }
+    Training training() const { return {.rows = rows(), .labels = labels, .shape = shape}; }
+};
+
+struct Found {
+    Neighbors neighbors;
+    std::vector<Vote> votes;
+    std::string stages;
+};
+
+Found found(const char* name, Device device, const Images& train, const Method& method, const Rows& queries,
+            Exclude exclude, std::int64_t batch) {
+    const Engine& engine = *find_engine(name);
+    Plan plan{.engine = engine.name, .device = std::move(device), .batch = batch, .threads = 2};
+    const Training training = train.training();
+    const Refusal refusal = engine.settle(method.problem(training, queries.count), plan);
+    REQUIRE_MESSAGE(!refusal, name);
+    Classifier classifier(training, method, {.engine = &engine, .plan = plan, .notice = ""});
+    // Twice: memory of the first search is used again.
+    if (batch > 0) classifier.classify(queries.slice(0, 1), {}, exclude);
+    Classified result = classifier.classify(queries, {}, exclude);
+    std::string stages;
+    for (const Stage& stage : result.timeline.stages())
+        stages.append(stage.name).append(" ");
+    return {std::move(result.neighbors), std::move(result.votes), stages};
+}
+
+void check_engines(const Images& train, const Method& method, const Rows& queries, Exclude exclude = {},
+                   std::int64_t batch = 0) {
+    const Found expected = found("cpu", cpu_device(), train, method, queries, exclude, 0);
+    for (const char* name : {"classic", "tensor"}) {
+        CAPTURE(name);
+        const Found here = found(name, gpu::devices().front(), train, method, queries, exclude, batch);
+        CHECK(here.neighbors.rows == expected.neighbors.rows);
+        REQUIRE(here.votes.size() == expected.votes.size());
+        for (std::size_t i = 0; i < here.votes.size(); ++i) {
+            CHECK(here.votes[i].label == expected.votes[i].label);
+            CHECK(here.votes[i].confidence == expected.votes[i].confidence);
+        }
+        // Both on the device.
+        CHECK(here.stages.find("describe rerank") != std::string::npos);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("gpu: engines re-rank as the host does") {
+    if (!test::have_gpu()) return;
+    const Images train({28, 28}, 700, 3), test({28, 28}, 90, 4);
+    for (const char* transform : {"raw", "gradients"})
+        for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
+            for (const bool density : {false, true})
+                for (const Votes votes : {Votes::majority, Votes::class_mean}) {
+                    CAPTURE(transform);
+                    CAPTURE(name(kind));
+                    CAPTURE(density);
+                    const Method method{.transform = parse_transform("--transform", transform),
+                                        .rerank = {.kind = kind, .candidates = 40, .density = density},
+                                        .vote = {.k = 4, .votes = votes}};
+                    check_engines(train, method, test.rows());
+                }
+}
+
+TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and without the image itself") {
+    if (!test::have_gpu()) return;
+    const Images train({28, 28}, 300, 5);
+    Method method{.rerank = {.kind = Reranker::both, .candidates = 20}, .vote = {.k = 5}};
+    for (const std::int64_t batch : {std::int64_t{1}, std::int64_t{64}, std::int64_t{0}})
+        check_engines(train, method, train.rows().slice(0, 130), Exclude{.first = 0}, batch);
+    method.vote.k = 50;
+    check_engines(train, method, train.rows().slice(0, 30), Exclude{.first = 0});
+    method.vote.k = 299;
+    check_engines(train, method, train.rows().slice(0, 3), Exclude{.first = 0});
+}
+
+TEST_CASE("gpu: engines re-rank images of other shapes") {
+    if (!test::have_gpu()) return;
+    for (const ImageShape shape : test::rerank_shapes()) {
+        CAPTURE(shape.rows);
+        CAPTURE(shape.cols);
+        const Images train(shape, 60, 6), test(shape, 17, 7);
+        check_engines(train, {.rerank = {.kind = Reranker::both, .candidates = 12}, .vote = {.k = 3}},
+                      test.rows());
+    }
+}
+
+}  // namespace knn
