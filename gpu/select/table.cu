@@ -6,6 +6,7 @@
     ROW(bitonic)          \
     ROW(bitonic_topk)     \
     ROW(multiselect)      \
+    ROW(radix_select)     \
     ROW(replace_max)      \
     ROW(block_rank_merge) \
     ROW(segmented_sort)   \

@@ -10,6 +10,24 @@
 
 namespace knn::gpu {
 
+/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends without a
+/// barrier.
+template <int threads>
+__device__ inline void merge_stage(NeighborKey* keys, int size, int length) {
+    for (int step = length / 2; step > 0; step /= 2) {
+        __syncthreads();
+        for (int pair = static_cast<int>(threadIdx.x); pair < size / 2; pair += threads) {
+            const int i = 2 * pair - (pair & (step - 1)), j = i + step;
+            const bool ascending = (i & length) == 0;
+            const NeighborKey a = keys[i], b = keys[j];
+            if ((a > b) == ascending) {
+                keys[i] = b;
+                keys[j] = a;
+            }
+        }
+    }
+}
+
 /// The best keys of a query and the candidates, for a block of `threads` threads. K is a power of two, at
 /// least k and at least `threads`. Only the first k are guaranteed to be the best.
 template <int threads>
@@ -58,31 +76,14 @@ struct TopK {
         for (int i = *count + static_cast<int>(threadIdx.x); i < 2 * K; i += threads)
             gathered[i] = no_key;
         for (int length = 2; length <= 2 * K; length *= 2)
-            merge_stage(gathered, 2 * K, length);
+            merge_stage<threads>(gathered, 2 * K, length);
         __syncthreads();
         // The minima of best[i] and gathered[K − 1 − i] form a bitonic sequence of the K smallest.
         for (int i = static_cast<int>(threadIdx.x); i < K; i += threads)
             best[i] = min(best[i], gathered[K - 1 - i]);
         if (threadIdx.x == 0) *count = 0;
-        merge_stage(best, K, K);
+        merge_stage<threads>(best, K, K);
         __syncthreads();
-    }
-
-  private:
-    /// `size` keys, a power of two: the steps of merge stage `length`.
-    __device__ static void merge_stage(NeighborKey* keys, int size, int length) {
-        for (int step = length / 2; step > 0; step /= 2) {
-            __syncthreads();
-            for (int pair = static_cast<int>(threadIdx.x); pair < size / 2; pair += threads) {
-                const int i = 2 * pair - (pair & (step - 1)), j = i + step;
-                const bool ascending = (i & length) == 0;
-                const NeighborKey a = keys[i], b = keys[j];
-                if ((a > b) == ascending) {
-                    keys[i] = b;
-                    keys[j] = a;
-                }
-            }
-        }
     }
 };
 

@@ -193,7 +193,8 @@ TEST_CASE("gpu: measured: accurate, training set resident" * doctest::skip()) {
         report("kernels", kernels[kernels.size() / 2]);
         std::printf("%s: ", what);
         report("wall clock, votes on the host", wall[wall.size() / 2]);
-        for (const Stage& stage : classifier.classify(rows, {}, exclude).timeline.stages())
+        const Timeline once = classifier.classify(rows, {}, exclude).timeline;
+        for (const Stage& stage : once.stages())
             report(stage.name.c_str(), stage.total_ms);
     };
     measure("10,000 queries", {queries.data(), n_query, digits.dim()}, {});

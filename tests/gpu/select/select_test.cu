@@ -40,8 +40,8 @@ bool takes_long(const gpu::Selector& selector, const Problem& problem) {
     return selector.name == std::string("insertion") && problem.k * problem.n_train > 1 << 25;
 }
 
-void check_selector(const gpu::Selector& selector, const Problem& problem,
-                    const gpu::PitchedBuffer<std::uint32_t>& in, const std::vector<Neighbor>& expected) {
+void check_selector(const gpu::Selector& selector, const Problem& problem, const gpu::DistanceRows& in,
+                    const std::vector<Neighbor>& expected) {
     const std::string name = selector.name;  // doctest would print a pointer's address
     CAPTURE(name);
     CAPTURE(problem.n_train);
@@ -54,8 +54,7 @@ void check_selector(const gpu::Selector& selector, const Problem& problem,
     // At most the beginning of a large one, where kernels place their arrays.
     const std::size_t poisoned = std::min(workspace.size(), std::size_t{1} << 26);
     if (poisoned > 0) gpu::check(cudaMemset(workspace.d_data(), 0, poisoned), "poisoning");
-    selector.enqueue(problem, in.rows(), {out.d_data(), problem.n_query, problem.k}, workspace.d_data(),
-                     nullptr);
+    selector.enqueue(problem, in, {out.d_data(), problem.n_query, problem.k}, workspace.d_data(), nullptr);
     CHECK(test::to_host(out) == expected);
 }
 
@@ -65,7 +64,7 @@ void check_selectors(const Problem& problem, const std::vector<std::uint32_t>& m
     const auto in = test::to_device(matrix, problem.n_query, problem.n_train, 0);
     const std::vector<Neighbor> expected = smallest(matrix, problem.n_query, problem.n_train, problem.k);
     for (const gpu::Selector* selector : gpu::selector_table())
-        check_selector(*selector, problem, in, expected);
+        check_selector(*selector, problem, in.rows(), expected);
 }
 
 void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
@@ -73,7 +72,7 @@ void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
     check_selectors(problem_of(matrix, n_query, n_train, k), matrix);
 }
 
-enum class Order { random, few_values, equal, ascending, descending, extreme, near_limit };
+enum class Order { random, few_values, equal, ascending, descending, extreme, near_limit, few_near, few_far };
 
 std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_t n_train) {
     std::mt19937 random(static_cast<unsigned>(n_train));
@@ -102,13 +101,20 @@ std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_
             case Order::near_limit:  // of l2 and dim 66,051
                 matrix[i] = 0xffffffffu - random() % 1000;
                 break;
+            case Order::few_near:  // in the lines that radix_select samples, or in all others
+            case Order::few_far: {
+                const bool sampled = column % std::max<std::int64_t>(n_train / 64, 1) < 32;
+                matrix[i] = random() % 1000 + (sampled == (order == Order::few_near) ? 0 : 1'000'000);
+                break;
+            }
         }
     }
     return matrix;
 }
 
-constexpr Order all_orders[] = {Order::random,     Order::few_values, Order::equal,     Order::ascending,
-                                Order::descending, Order::extreme,    Order::near_limit};
+constexpr Order all_orders[] = {Order::random,     Order::few_values, Order::equal,
+                                Order::ascending,  Order::descending, Order::extreme,
+                                Order::near_limit, Order::few_near,   Order::few_far};
 
 }  // namespace
 
@@ -123,6 +129,21 @@ TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every 
                 if (k <= n_train) check_selectors(3, n_train, k, matrix);
             if (n_train <= 1024) check_selectors(3, n_train, static_cast<int>(n_train), matrix);
         }
+}
+
+TEST_CASE("gpu: every selector reads rows that begin anywhere") {
+    if (!test::have_gpu()) return;
+    for (const std::int64_t n_train : {7, 5'001, 60'003}) {
+        const std::vector<std::uint32_t> matrix = values(Order::random, 5, n_train);
+        gpu::DeviceBuffer<std::uint32_t> in(matrix.size());
+        gpu::check(cudaMemcpy(in.d_data(), matrix.data(), 4 * matrix.size(), cudaMemcpyHostToDevice),
+                   "uploading");
+        const Problem problem = problem_of(matrix, 5, n_train, 6);
+        for (const gpu::Selector* selector : gpu::selector_table())
+            check_selector(*selector, problem,
+                           {in.d_data(), 5, n_train, 4 * static_cast<std::size_t>(n_train)},
+                           smallest(matrix, 5, n_train, 6));
+    }
 }
 
 TEST_CASE("gpu: rows of a million and more") {
