@@ -1,5 +1,6 @@
 /// Writes pages and single digits made of MNIST's test images, with their labels, as a folder of pictures:
-/// labels.csv (file,label), pages.csv (file,sequence with / between rows,,kind).
+/// labels.csv (file,label,,damage), pages.csv (file,sequence with / between rows,,kind), and, of printed letters that
+/// are like no digit, nondigits.csv (file,letter).
 ///
 ///     make_pictures FOLDER FIRST LAST [PAGES_OF_EACH_KIND [PICTURES_OF_EACH_DAMAGE [SEED]]]
 ///
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
 
 #include "data/set/dataset.h"
 #include "data/set/locate.h"
@@ -62,7 +64,16 @@ void make(const fs::path& folder, int first, int last, int pages, int pictures, 
                         quality);
             labels << file << ',' << label << ",," << damage.name << '\n';
         }
-    std::ofstream(folder / "nondigits.csv") << "file,what,lookalike,source,note\n";
+    fs::create_directories(folder / "nondigits");
+    std::ofstream others(folder / "nondigits.csv");
+    others << "file,what,lookalike,source,note\n";
+    for (const char letter : std::string("ACEFHKMNPRTVWXYadefhkmnrtvwxy")) {
+        cv::Mat page(200, 160, CV_8U, cv::Scalar(220));
+        cv::putText(page, std::string(1, letter), {35, 140}, cv::FONT_HERSHEY_SIMPLEX, 4, 50, 9, cv::LINE_AA);
+        const std::string file = std::string("nondigits/") + letter + ".png";
+        cv::imwrite(folder / file, page);
+        others << file << ',' << letter << ",0,,printed letter\n";
+    }
 }
 
 }  // namespace

@@ -161,17 +161,17 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     return canvas.picture();
 }
 
-/// The answer and its confidence as a small label at a corner of its box, outside of it if there is space.
+/// The answer and its confidence in percent as a small label at a corner of its box, outside of it if there is space.
 void draw_tag(cv::Mat& mat, const Answer& digit, const cv::Rect& box, int top) {
-    const double height = std::clamp(box.height * 0.35, 10.0, 22.0);
-    // The confidence follows in smaller letters: "7 80 %".
-    const double small = std::max(8.0, 0.5 * height);
-    const std::string sure = digit.label ? percent(digit.confidence, 0) : "";
+    const double height = std::clamp(box.height * 0.2, 9.0, 16.0);
+    // The confidence follows in smaller letters, in percent: tags of neighbors must not cover it.
+    const double small = std::max(7.0, 0.6 * height);
+    const std::string sure = digit.label ? std::to_string(std::lround(100 * digit.confidence)) : "";
     const double symbol_width = Canvas::width_of(symbol(digit), height),
-                 sure_width = sure.empty() ? 0 : Canvas::width_of(sure, small) + 6;
-    Canvas tag(symbol_width + sure_width + 8, height + 8, 4, digit.label ? good : bad);
-    tag.text(symbol(digit), 4, height + 4, height, paper, Side::left, 0.16);
-    if (!sure.empty()) tag.text(sure, symbol_width + 10, height + 4, small, paper, Side::left);
+                 sure_width = sure.empty() ? 0 : Canvas::width_of(sure, small) + 5;
+    Canvas tag(symbol_width + sure_width + 6, height + 6, 4, digit.label ? good : bad);
+    tag.text(symbol(digit), 3, height + 3, height, paper, Side::left, 0.16);
+    if (!sure.empty()) tag.text(sure, symbol_width + 8, height + 3, small, paper, Side::left);
     const cv::Mat drawn = tag.picture();
     const int y = box.y - drawn.rows >= top ? box.y - drawn.rows : box.y + box.height;
     const cv::Rect place(box.x, y, drawn.cols, drawn.rows), seen = place & cv::Rect({}, mat.size());
