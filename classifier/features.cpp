@@ -13,7 +13,7 @@ namespace {
 using Piece = std::span<const std::uint8_t>;
 
 /// Changes with the definition of any transform or of this file.
-constexpr const char* edition = " features 1";
+constexpr const char* edition = " features 2";
 
 /// The head of a projection in the cache; its weights and centers follow.
 struct ProjectionHead {

@@ -78,7 +78,7 @@ Histograms gradient_histograms(ImageShape image) {
 }
 
 Histograms hog_histograms(ImageShape image) {
-    constexpr int pixels = 7;
+    constexpr int pixels = 4;
     return {.image = image,
             .derivative = Derivative::centered,
             .directions = directions(18),

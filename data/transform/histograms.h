@@ -66,8 +66,9 @@ struct Histograms {
 Histograms gradient_histograms(ImageShape image);
 inline constexpr double gradients_slant = 0.75;
 
-/// `hog` (Dalal and Triggs 2005): centered differences, 9 directions over 180 degrees, cells of about 7 × 7 pixels with
-/// bilinear weights, overlapping blocks of 2 × 2 cells, each normalized, clipped at 0.2 and normalized again.
+/// `hog` (Dalal and Triggs 2005): centered differences, 9 directions over 180 degrees, cells of about 4 × 4 pixels with
+/// bilinear weights (fewer errors than 7 × 7 by leave-one-out: docs/accuracy.md), overlapping blocks of 2 × 2 cells,
+/// each normalized, clipped at 0.2 and normalized again.
 /// Layout: block row, block column, cell in the block, direction.
 Histograms hog_histograms(ImageShape image);
 

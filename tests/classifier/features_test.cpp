@@ -150,7 +150,7 @@ TEST_CASE("features: an entry whose content does not fit its key is made anew") 
     features_now(set, "pca:5");
     REQUIRE(kept.entries().size() == 1);
     const std::string file = kept.entries()[0].filename();
-    const std::string key = set.key + "pca:5 of 40 features 1";
+    const std::string key = set.key + "pca:5 of 40 features 2";
     const auto content = [&] {
         const auto bytes = read_cached(file, key, 1);
         REQUIRE(bytes.has_value());

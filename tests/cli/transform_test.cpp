@@ -267,7 +267,8 @@ TEST_CASE("transform: images of any shape, also all of one gray") {
                     std::fill(content.begin() + 16, content.end(), gray);
                     write(small.folder / part, content);
                 }
-            std::vector<std::string> texts = {"deskew", "normalize", "blur", "hog", "gradients"};
+            std::vector<std::string> texts = {"deskew", "normalize", "blur", "gradients"};
+            if (rows != 257) texts.emplace_back("hog");
             if (rows * cols < 100) texts.insert(texts.end(), {"pca:1", "gradients,pca:2"});
             for (const std::string& text : texts) {
                 CAPTURE(rows);
@@ -278,8 +279,9 @@ TEST_CASE("transform: images of any shape, also all of one gray") {
                 CHECK(result.exit_code == 0);
                 CHECK(result.out.find("accuracy") != std::string::npos);
             }
-            if (rows == 257)
-                check_usage_error({"evaluate", "--data", small.folder / "", "--transform", "pca:1"});
+            for (const std::string text : {"pca:1", "hog"})  // rows too long to fit, too many features
+                if (rows == 257)
+                    check_usage_error({"evaluate", "--data", small.folder / "", "--transform", text});
         }
 }
 

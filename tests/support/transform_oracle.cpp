@@ -303,8 +303,8 @@ void append_block(const std::vector<std::int64_t>& block, Bytes& out) {
 
 Bytes hog_features(ImageShape shape, const Bytes& pixels) {
     const std::vector<Vector> gradients = gradients_of(shape, pixels, {{0, 0, 0}, {-1, 0, 1}, {0, 0, 0}});
-    const auto rows = weights_of(cells_of(shape.rows, 7), shape.rows, bilinear);
-    const auto cols = weights_of(cells_of(shape.cols, 7), shape.cols, bilinear);
+    const auto rows = weights_of(cells_of(shape.rows, 4), shape.rows, bilinear);
+    const auto cols = weights_of(cells_of(shape.cols, 4), shape.cols, bilinear);
     constexpr int n = 9;  // over 180 degrees
     std::vector<Plane<std::int64_t>> cells;
     for (int i = 0; i < n; ++i) {

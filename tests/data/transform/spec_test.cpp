@@ -135,6 +135,9 @@ TEST_CASE("transform: the number of features") {
     CHECK(dim_of("pca:50", digit) == 50);
     CHECK(dim_of("gradients", digit) == 7 * 7 * 16);
     CHECK(dim_of("gradients,pca:60", digit) == 60);
+    CHECK(dim_of("hog", digit) == 6 * 6 * 4 * 9);
+    CHECK(dim_of("hog", {1, 784}) == 195 * 2 * 9);  // blocks of one row of cells
+    CHECK(dim_of("hog", {5, 3}) == 9);
     // Cells of about 4 pixels: 1 for less than 6, then one for each 4.
     for (const auto& [side, cells] :
          {std::pair{1, 1}, {2, 1}, {5, 1}, {6, 2}, {9, 2}, {10, 3}, {257, 64}, {784, 196}}) {
@@ -166,6 +169,8 @@ TEST_CASE("transform: what cannot be fitted is refused in one line") {
     CHECK(*refused("gradients", {256, 258}, 5) ==
           "transform gradients: 66560 features of 256x258 pixels are too many; expected at most 66051");
     CHECK_FALSE(refused("gradients", {256, 256}, 5));
+    CHECK(*refused("hog", {257, 257}, 5) ==
+          "transform hog: 142884 features of 257x257 pixels are too many; expected at most 66051");
 }
 
 }  // namespace knn
