@@ -29,7 +29,7 @@ KNN_HOST_DEVICE inline int stretched(const Contrast& contrast, int pixel) {
 KNN_HOST_DEVICE inline std::uint8_t normalized(const Contrast& contrast, int pixel, std::int64_t dim) {
     if (contrast.sum == 0) return 0;
     const std::int64_t scaled =
-        (stretched(contrast, pixel) * normal_mean * dim + contrast.sum / 2) / contrast.sum;
+        (std::int64_t{stretched(contrast, pixel)} * normal_mean * dim + contrast.sum / 2) / contrast.sum;
     return static_cast<std::uint8_t>(scaled < 255 ? scaled : 255);
 }
 
