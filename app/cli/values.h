@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/core/spelling.h"
+
 namespace knn {
 
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
@@ -36,10 +38,6 @@ std::string quoted_if_empty(std::string_view word);
 
 /// "OPTION VALUE", as errors begin.
 std::string as_given(std::string_view option, std::string_view value);
-
-/// The name that was probably meant: the fewest letters inserted, removed, replaced or swapped, but less than
-/// a third of them, or a name that `text` begins; capitals count as small letters. Empty if none is near.
-std::string nearest_name(std::string_view text, std::span<const std::string> names);
 
 /// Whether a file's name has this ending, in small letters or capitals.
 bool has_ending(std::string_view name, std::string_view ending);

@@ -321,8 +321,9 @@ TEST_CASE("transform: wrong lists, methods and components are usage errors of on
     };
     for (const auto& words : wrong)
         check_usage_error(words);
-    CHECK(program({"evaluate", "--method", "gradient"}).err.find("did you mean gradients?") !=
-          std::string::npos);
+    for (const char* option : {"--method", "--transform"})
+        CHECK(program({"evaluate", option, "gradient"}).err.find("did you mean gradients?") !=
+              std::string::npos);
     CHECK(program({"evaluate", "--data", data, "--transform", "pca:41"})
               .err.starts_with(
                   "mnist-knn: error: transform pca: 41 components of 40 images of 99 bytes; expected 1 to "
