@@ -75,7 +75,7 @@ std::vector<Strategy> tensor_kernels() {
 }
 const GpuBench* gpu_bench() {
     static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays, gpu::random_bench_arrays,
-                                    gpu::time_kernels};
+                                    gpu::time_kernels, gpu::time_transform};
     return &bench;
 }
 std::vector<Device> gpus(std::string* why_none) {

@@ -54,6 +54,9 @@ struct GpuBench {
                                                   const Watch& watch);
     Trial (*time_kernels)(const Plan& plan, const Training& training, const Rows& query, int k,
                           const TrialOptions& options, const Watch& watch, Neighbors& found);
+    Trial (*time_transform)(int device, const FittedTransform& transform, const Rows& images,
+                            const TrialOptions& options, const Watch& watch,
+                            std::vector<std::uint8_t>* features);
 };
 const GpuBench* gpu_bench();
 

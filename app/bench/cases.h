@@ -19,4 +19,7 @@ void run_zhu(BenchRun& run);
 /// The k-nearest-neighbor graph of the training set.
 void run_graph(BenchRun& run);
 
+/// Every transform, on the CPU and on the GPU.
+void run_transforms(BenchRun& run);
+
 }  // namespace knn

@@ -1,6 +1,7 @@
 // The ways to measure: each compares its answers with the reference before it keeps a time.
 
 #include <algorithm>
+#include <limits>
 
 #include "app/bench/run.h"
 #include "classifier/classifier.h"
@@ -214,20 +215,16 @@ Measurement BenchRun::search(const Workload& work, const std::string& experiment
     const auto classify = [&](std::int64_t n) {
         return classifier.classify(work.query().first(n), watch_, work.exclude);
     };
-    constexpr std::int64_t few = 256, growth = 4;  // queries of the runs that estimate the total
-    const std::int64_t all = work.query().count;
-    std::int64_t& n = measured.n_query;
+    TrialOptions limits = options;
+    if (all_queries) limits.budget_ms = std::numeric_limits<double>::infinity();
     Classified found;
-    for (n = std::min(all, few);; n = std::min(growth * n, all)) {
-        found = classify(n);
+    const std::int64_t n = measured.n_query = limits.affordable(work.query().count, [&](std::int64_t tried) {
+        found = classify(tried);
         // Counts what the first search packs for all others as part of opening.
         for (const Stage& stage : found.timeline.stages())
             if (stage.name == "pack") measured.open_ms += stage.total_ms;
-        const double next_ms =
-            found.search_ms * static_cast<double>(std::min(growth * n, all)) / static_cast<double>(n);
-        const bool affordable = next_ms * TrialOptions::min_runs < options.budget_ms;
-        if (n == all || (!affordable && !all_queries)) break;
-    }
+        return found.search_ms;
+    });
     measured.wrong = work.mismatch(found.neighbors);
     for (int run = options.runs(found.search_ms); run > 0; --run) {
         found = classify(n);

@@ -96,6 +96,7 @@ const std::vector<BenchCase>& bench_cases() {
          run_graph,
          {"data", "-k", "n-train", "metric", "p"},
          {"tensor", "classic+gemm+replace_max", "cpu"}},
+        {"transforms", "features of the training set", run_transforms, {"data", "n-train"}, {}},
     };
     return cases;
 }

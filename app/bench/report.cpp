@@ -98,8 +98,8 @@ std::string ms_cell(const Measurement& measured) {
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
 }
 
-std::vector<std::string> measured_columns() {
-    return {"queries", "ms", "min to max", "us/query", "GB/s", "GFLOP/s", "of the limit"};
+std::vector<std::string> measured_columns(const Unit& unit) {
+    return {unit.many, "ms", "min to max", std::string("us/") + unit.one, "GB/s", "GFLOP/s", "of the limit"};
 }
 
 std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured) {

@@ -19,8 +19,8 @@ inline constexpr const char* one_cpu_thread = "cpu, 1 thread";
 /// answers differ from the reference, and its times are void.
 struct Measurement {
     std::string experiment;            ///< "compare", or the case and its figure or table: "nolan 5.4"
-    std::string part;                  ///< distance, select, search or upload
-    std::string name;                  ///< of the kernel, selector or engine
+    std::string part;                  ///< distance, select, search, upload or transform
+    std::string name;                  ///< of the kernel, selector, engine or transform
     std::string on;                    ///< "gpu:0", "cpu", "cpu, 1 thread"
     Problem problem;                   ///< as requested
     std::int64_t n_query = 0;          ///< queries that each run answered
@@ -106,12 +106,18 @@ std::string bench_json(const BenchReport& report);
 /// min_ms,max_ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason.
 void write_bench_csv(std::ostream& out, const BenchReport& report);
 
+/// What is counted and timed, in headings.
+struct Unit {
+    const char *many, *one;
+};
+inline constexpr Unit of_queries{"queries", "query"}, of_images{"images", "image"};
+
 /// The cells of a measurement: queries, marked if not all, median, min to max, time per query, GB/s, GFLOP/s,
 /// share.
 std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured);
 /// A time for all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
 std::string ms_cell(const Measurement& measured);
 /// Their headings, with "queries" first.
-std::vector<std::string> measured_columns();
+std::vector<std::string> measured_columns(const Unit& unit = of_queries);
 
 }  // namespace knn

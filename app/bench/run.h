@@ -70,6 +70,11 @@ class BenchRun {
     Measurement kernels(const Workload& work, const std::string& experiment, int k,
                         const TrialOptions& options);
 
+    /// The features of all images, on `on`: the GPU, all CPU threads ("cpu") or one. Those of a sample are compared with
+    /// the steps as data/transform defines them. On the CPU fewer images if there is no time for all.
+    Measurement transform(const FittedTransform& fitted, const Rows& images, const std::string& on,
+                          const TrialOptions& options);
+
     /// Adds a row that is not run, with the reason.
     void not_run(const std::string& experiment, const std::string& part, const std::string& name,
                  const Problem& problem, const std::string& reason);

@@ -25,14 +25,15 @@ std::string kernels_cell(const Measurement& one) {
 }
 
 Section::Section(BenchRun& run, std::string title, const std::string& first,
-                 const std::vector<std::string>& more)
-    : run_(run) {
+                 const std::vector<std::string>& more, const Unit& unit)
+    : run_(run), unit_(unit) {
     table_.title = std::move(title);
-    table_.columns = measured_columns();
+    table_.columns = measured_columns(unit);
     table_.columns.insert(table_.columns.begin(), first);
     table_.columns.insert(table_.columns.end(), more.begin(), more.end());
     panel_.title = table_.title.substr(0, table_.title.find(" ("));
-    panel_.x_label = "microseconds per query, logarithmic; whiskers: fastest and slowest run";
+    panel_.x_label =
+        std::string("microseconds per ") + unit.one + ", logarithmic; whiskers: fastest and slowest run";
 }
 
 void Section::add(const Measurement& one, const std::vector<std::string>& more) {
@@ -49,8 +50,8 @@ void Section::add(const Measurement& one, const std::vector<std::string>& more) 
 void Section::finish() {
     if (table_.rows.empty()) return;
     if (partial_) {
-        const std::string note =
-            "*: timed on fewer than all queries, limited by time (--seconds gives more) or memory.";
+        const std::string note = std::string("*: timed on fewer than all ") + unit_.many +
+                                 ", limited by time (--seconds gives more) or memory.";
         table_.notes.push_back(note);
         panel_.notes.push_back(note);
     }

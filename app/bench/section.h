@@ -27,7 +27,7 @@ class Section {
   public:
     /// `first`: heading of the names; `more`: columns after those that every measurement has.
     Section(BenchRun& run, std::string title, const std::string& first,
-            const std::vector<std::string>& more = {});
+            const std::vector<std::string>& more = {}, const Unit& unit = of_queries);
 
     /// One row; `more`: its cells in the columns of that name.
     void add(const Measurement& one, const std::vector<std::string>& more = {});
@@ -40,6 +40,7 @@ class Section {
     BenchRun& run_;
     BenchTable table_;
     Panel panel_;
+    Unit unit_;
     bool partial_ = false;
 };
 

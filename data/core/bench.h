@@ -27,6 +27,20 @@ struct TrialOptions {
         return static_cast<int>(
             std::clamp<double>(budget_ms / std::max(ms, 1e-3), std::min(min_runs, repeat), repeat));
     }
+
+    /// How many of `all` queries can be run `min_runs` times within the time: tries 256, then four times as many each
+    /// time. `run(n)` returns its milliseconds and has run the number returned last.
+    template <class Run>
+    std::int64_t affordable(std::int64_t all, Run&& run) const {
+        constexpr std::int64_t few = 256, growth = 4;
+        for (std::int64_t n = std::min(all, few);;) {
+            const double ms = run(n);
+            const std::int64_t next = std::min(growth * n, all);
+            const double next_ms = ms * static_cast<double>(next) / static_cast<double>(n);
+            if (n == all || next_ms * min_runs >= budget_ms) return n;
+            n = next;
+        }
+    }
 };
 
 /// The result of a trial.

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "tests/cli/program.h"
@@ -85,6 +86,61 @@ TEST_CASE("the graph of the training set") {
     const RunResult of_set =
         program(small_case("graph", {"--data", folder / "", "--json", folder / "train-images-idx3-ubyte"}));
     CHECK(of_set.exit_code != 0);  // not over the data
+}
+
+TEST_CASE("the transforms of the training set") {
+    const Folder folder;
+    REQUIRE(program({"info", "--write-synthetic", folder / "data"}).exit_code == 0);
+    const std::vector<std::string> data = {"--data", folder / "data", "--json",    folder / "j",
+                                           "--csv",  folder / "c",    "--n-train", "300",
+                                           "--plot", folder / "p.svg"};
+    std::vector<std::string> words = data;
+    words.insert(words.end(), {"--threads", "2"});
+    const RunResult result = program(small_case("transforms", words));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "300 training images of 784 pixels"));
+    CHECK(contains(result.out, "300 images of each row against the definition"));
+    CHECK(contains(result.out, "us/image"));
+    CHECK(contains(read_file(folder / "p.svg"), "microseconds per image"));
+    const json report = json::parse(read_file(folder / "j"));
+    CHECK(report["correct"] == true);
+    const std::map<std::string, int> bytes = {{"raw", 784},      {"deskew", 784}, {"normalize", 784},
+                                              {"blur", 784},     {"pca:50", 50},  {"hog", 1296},
+                                              {"gradients", 784}};
+    std::set<std::string> seen;
+    for (const json& one : report["measurements"]) {
+        CAPTURE(one.dump());
+        REQUIRE(one["status"] == "measured");
+        CHECK(one["part"] == "transform");
+        const double n = one["queries_measured"], ms = one["median_ms"];
+        CHECK(one["us_per_query"] == doctest::Approx(1e3 * ms / n));
+        const double moved = n * (784 + bytes.at(one["name"]));
+        CHECK(one["gb_per_s"] == doctest::Approx(moved / ms * 1e-6));
+        if (one["device"] == "cpu, 1 thread" && one.contains("limit")) CHECK(one["limit"] == "memory");
+        CHECK(one.contains("share_of_limit") == one.contains("limit"));
+        seen.insert(one["device"].get<std::string>() + " " + one["name"].get<std::string>());
+    }
+    CHECK(seen.size() == 2 * bytes.size());
+    CHECK(contains(read_file(folder / "c"), "transforms,transform,gradients,cpu,300,300,784,"));
+    CHECK(contains(read_file(folder / "c"), "transforms,,GPU,"));
+    // On one thread there is one table.
+    words = data;
+    words.insert(words.end(), {"--threads", "1"});
+    CHECK(program(small_case("transforms", words)).exit_code == 0);
+    CHECK(json::parse(read_file(folder / "j"))["measurements"].size() == bytes.size());
+}
+
+TEST_CASE("a transform that the images do not allow is left out with the reason") {
+    const Folder folder;
+    SmallSet().write(folder.path);
+    const RunResult result =
+        program(small_case("transforms", {"--data", folder / "", "--json", folder / "j"}));
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out,
+                   "pca:50: transform pca: 50 components of 40 images of 15 bytes; expected 1 to 15"));
+    for (const json& one : json::parse(read_file(folder / "j"))["measurements"])
+        CHECK(one["name"] != "pca:50");
 }
 
 TEST_CASE("every case runs without a GPU and shows what its paper states") {

@@ -40,6 +40,7 @@ check "the names of a command's own option" equal "$(offered graph --form '')" "
 check "files of a command's own option" equal "$(offered graph --npy f)" "file|folder|"
 check "a number" equal "$(offered evaluate -k '')" "|"
 check "cases" equal "$(offered bench --case z)" "zhu|"
+check "cases of no paper" equal "$(offered bench --case t)" "transforms|"
 for name in cpu nth_element classic+gemm+replace_max; do  # a build with CUDA has others between
     check "a list of names" contains "|$(offered bench --only '')" "|$name|"
 done

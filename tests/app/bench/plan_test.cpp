@@ -83,6 +83,13 @@ TEST_CASE("a case has its own sizes; garrett's are the data set's") {
     CHECK(message_of(options).empty());
     options.given = {"n-query"};  // every training image is one
     CHECK(!message_of(options).empty());
+    options.bench.which = "transforms";
+    options.given = {"n-train", "train-images"};
+    CHECK(message_of(options).empty());
+    for (const char* name : {"-k", "n-query", "metric", "engine"}) {  // nothing is searched
+        options.given = {name};
+        CHECK(message_of(options).find("the case transforms has its own") != std::string::npos);
+    }
 }
 
 TEST_CASE("a case measures only names that do not depend on others") {
@@ -146,7 +153,8 @@ TEST_CASE("which runs read a data set") {
     for (const BenchCase& one : bench_cases()) {
         options.bench.which = one.name;
         CHECK(uses_data_set(options) ==
-              (one.name == std::string("garrett") || one.name == std::string("graph")));
+              (one.name == std::string("garrett") || one.name == std::string("graph") ||
+               one.name == std::string("transforms")));
     }
 }
 

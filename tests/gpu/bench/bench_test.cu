@@ -5,7 +5,7 @@
 #include "gpu/bench/rungs.h"
 #include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/support/oracle.h"
+#include "tests/support/transform_oracle.h"
 
 namespace knn {
 
@@ -153,6 +153,23 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
     for (std::int64_t q = 0; q < 300; ++q)
         for (std::size_t i = 0; i < 6; ++i)
             CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
+}
+
+TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
+    if (!test::have_gpu()) return;
+    const test::Rows images = test::random_rows(300, 784, 3);
+    const Watch watch;
+    TrialOptions options;
+    options.repeat = 5;
+    for (const TransformKind kind : {TransformKind::raw, TransformKind::gradients, TransformKind::hog}) {
+        FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
+        if (kind != TransformKind::raw) append_step(transform, {kind, 0});
+        std::vector<std::uint8_t> found;
+        const Trial trial = gpu::time_transform(0, transform, view(images), options, watch, &found);
+        CHECK(trial.ms.size() == 5);
+        CHECK(trial.n_query == 300);
+        CHECK(found == test::features_of(transform, view(images)).pixels);
+    }
 }
 
 TEST_CASE("gpu: limits that a card can have") {
