@@ -1,6 +1,7 @@
 #include "data/rerank/distance.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace knn {
 
@@ -73,6 +74,16 @@ std::uint32_t cells(const DescriptorLayout& layout, const std::uint8_t* query,
     return total;
 }
 
+/// The displacement of at most `window` with the least distance(dx, dy).
+template <class Distance>
+Pair nearest_displacement(int window, const Distance& distance) {
+    std::tuple<int, int, int, int> best{distance(0, 0), 0, 0, 0};
+    for (int dy = -window; dy <= window; ++dy)
+        for (int dx = -window; dx <= window; ++dx)
+            best = std::min(best, std::tuple(distance(dx, dy), dx * dx + dy * dy, dy, dx));
+    return {std::get<3>(best), std::get<2>(best)};
+}
+
 }  // namespace
 
 std::uint32_t rerank_distance(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
@@ -84,6 +95,32 @@ std::uint32_t rerank_distance(const Rerank& rerank, const DescriptorLayout& layo
                  cells(layout, query + offset, candidate + offset);
     }
     return score;
+}
+
+std::vector<Move> moves(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+                        const std::uint8_t* candidate) {
+    std::vector<Move> all;
+    const int step = layout.has_gradients ? rerank.step : cell_pixels;
+    for (int y = 0; y < layout.image.rows; y += step)
+        for (int x = 0; x < layout.image.cols; x += step) {
+            if (layout.has_gradients) {
+                const Pair here = pair_at(layout, query, x, y);
+                if (here.x == 0 && here.y == 0) continue;
+                const Pair d = nearest_displacement(rerank.window, [&](int dx, int dy) {
+                    return displaced(rerank, layout, query, candidate, x, y, dx, dy);
+                });
+                all.push_back({x, y, d.x, d.y});
+                continue;
+            }
+            const int row = y / step, col = x / step;
+            const std::uint8_t* cell = query + (std::int64_t{row} * layout.cell_cols() + col) * cell_bins;
+            if (std::all_of(cell, cell + cell_bins, [](std::uint8_t value) { return value == 0; })) continue;
+            const Pair d = nearest_displacement(1, [&](int dx, int dy) {
+                return between_cells(layout, cell, candidate, row + dy, col + dx);
+            });
+            all.push_back({x, y, step * d.x, step * d.y});
+        }
+    return all;
 }
 
 }  // namespace knn

@@ -15,6 +15,7 @@
 /// 16,641 · 40,000 < 6.7e8 at step 2, cells below 33,026 · 31,752 < 1.05e9, both below 2³².
 
 #include <cstdint>
+#include <vector>
 
 #include "data/rerank/descriptor.h"
 
@@ -26,5 +27,17 @@ inline constexpr std::uint32_t cell_factor = 1;
 /// As it is defined, in plain loops.
 std::uint32_t rerank_distance(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
                               const std::uint8_t* candidate);
+
+/// A pixel of the query, with its slant out, and how far from there the candidate has what it looks like.
+struct Move {
+    int x, y, dx, dy;
+    friend bool operator==(const Move&, const Move&) = default;
+};
+
+/// The displacements that the distance chooses: of `distortion` if it has a part, at each point of the grid, else of `cells`,
+/// at the first pixel of each cell. Only where the query's descriptor is not 0. Of equally near displacements the
+/// shortest, and of these the first row by row. For explanations.
+std::vector<Move> moves(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+                        const std::uint8_t* candidate);
 
 }  // namespace knn

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "data/rerank/distance.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/rerank_oracle.h"
 
@@ -56,6 +57,78 @@ TEST_CASE("rerank: a descriptor has the bytes of its definition, for images of a
                     REQUIRE(got == test::descriptor_bytes(test::rerank_maps(image, shape, step), rerank));
                 }
     }
+}
+
+/// The least sum over all displacements by the definition, the shortest first; empty where the query has nothing.
+std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test::RerankMaps& candidate,
+                                      const Rerank& rerank) {
+    const ImageShape shape = query.shape;
+    const auto value = [&](const std::vector<std::int64_t>& map, int x, int y) {
+        const bool inside = x >= 0 && x < shape.cols && y >= 0 && y < shape.rows;
+        return inside ? map[static_cast<std::size_t>(y * shape.cols + x)] : 0;
+    };
+    std::vector<Move> all;
+    for (int y = 0; y < shape.rows; y += rerank.step)
+        for (int x = 0; x < shape.cols; x += rerank.step) {
+            if (value(query.x, x, y) == 0 && value(query.y, x, y) == 0) continue;
+            std::int64_t least = -1;
+            Move best{};
+            for (int square = 0; square <= 2 * rerank.window * rerank.window; ++square)
+                for (int dy = -rerank.window; dy <= rerank.window; ++dy)
+                    for (int dx = -rerank.window; dx <= rerank.window; ++dx) {
+                        if (dx * dx + dy * dy != square) continue;
+                        std::int64_t sum = 0;
+                        for (int j = -rerank.context; j <= rerank.context; ++j)
+                            for (int i = -rerank.context; i <= rerank.context; ++i) {
+                                const int u = x + i * rerank.step, v = y + j * rerank.step;
+                                const std::int64_t a =
+                                    value(query.x, u, v) - value(candidate.x, u + dx, v + dy);
+                                const std::int64_t b =
+                                    value(query.y, u, v) - value(candidate.y, u + dx, v + dy);
+                                sum += a * a + b * b;
+                            }
+                        if (least >= 0 && sum >= least) continue;
+                        least = sum;
+                        best = {x, y, dx, dy};
+                    }
+            all.push_back(best);
+        }
+    return all;
+}
+
+TEST_CASE("rerank: where pixels move, by the definition") {
+    for (const ImageShape shape : test::rerank_shapes()) {
+        const std::vector<std::uint8_t> images = test::rerank_images(16, shape, 11);
+        for (const Rerank& rerank :
+             {Rerank{.kind = Reranker::both}, Rerank{.kind = Reranker::distortion, .step = 1},
+              Rerank{.kind = Reranker::both, .window = 1, .context = 0}}) {
+            const DescriptorLayout layout(shape, rerank);
+            for (int i = 0; i < 16; ++i) {
+                std::vector<std::uint8_t> descriptors[2];
+                std::vector<test::RerankMaps> maps;
+                for (const int one : {i, (i + 9) % 16}) {
+                    const std::uint8_t* image = images.data() + one * shape.dim();
+                    descriptors[maps.size()].resize(static_cast<std::size_t>(layout.bytes()));
+                    describe(layout, image, descriptors[maps.size()].data());
+                    maps.push_back(test::rerank_maps(image, shape, rerank.step));
+                }
+                REQUIRE(moves(rerank, layout, descriptors[0].data(), descriptors[1].data()) ==
+                        moves_by_definition(maps[0], maps[1], rerank));
+            }
+        }
+    }
+}
+
+TEST_CASE("rerank: cells move by whole cells, and not to themselves") {
+    const ImageShape shape{12, 12};
+    const Rerank rerank{.kind = Reranker::cells};
+    const DescriptorLayout layout(shape, rerank);
+    std::vector<std::uint8_t> query(static_cast<std::size_t>(layout.bytes())), moved = query;
+    const auto cell = [&](int row, int col) { return static_cast<std::size_t>((row * 6 + col) * 8); };
+    query[cell(2, 3) + 1] = 40;
+    moved[cell(3, 2) + 1] = 40;
+    CHECK(moves(rerank, layout, query.data(), query.data()) == std::vector<Move>{{6, 4, 0, 0}});
+    CHECK(moves(rerank, layout, query.data(), moved.data()) == std::vector<Move>{{6, 4, -2, 2}});
 }
 
 TEST_CASE("rerank: parameters out of range are refused by name") {
