@@ -10,7 +10,8 @@
 
 namespace knn {
 
-Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved)
+Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved,
+                       const Watch& watch)
     : training_(training), method_(method) {
     const auto start = Clock::now();
     if (!method.transform.is_raw() && training.transform == nullptr) {
@@ -21,7 +22,7 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
     }
     searcher_ = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
     if (method.reranks()) {
-        if (training.reranking == nullptr) fit_reranking();
+        if (training.reranking == nullptr) fit_reranking(watch);
         searcher_ = reranked(std::move(searcher_), *training_.reranking);
     }
     open_ms_ = ms_since(start);
@@ -37,7 +38,7 @@ std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searche
 }
 
 /// The density of the training set is that of a search without density, each image among all others.
-void Classifier::fit_reranking() {
+void Classifier::fit_reranking(const Watch& watch) {
     const auto start = Clock::now();
     const Rows& train = training_.rows;
     reranking_ = std::make_unique<Reranking>(Reranking{.rerank = method_.rerank, .train = {}, .density = {}});
@@ -45,13 +46,16 @@ void Classifier::fit_reranking() {
     Reranking first = *reranking_;
     first.rerank.candidates = density_candidates;
     const bool on_device = searcher_->rerank_by(first, opening_);
-    if (!on_device) reranking_->train = cpu::describe(method_.rerank, train, training_.shape);
+    if (!on_device) reranking_->train = cpu::describe(method_.rerank, train, training_.shape, 0, watch.stop);
     if (method_.rerank.density && train.count > 1) {
         const auto k = static_cast<int>(std::min<std::int64_t>(density_neighbors, train.count - 1));
         const int found = on_device ? k : first.candidates(k, train.count, true);
-        Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, {});
+        Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, watch);
+        Watch quiet;
+        quiet.stop = watch.stop;
         if (!on_device)
-            nearest = cpu::rerank(method_.rerank, nearest, reranking_->train, reranking_->train, {}, k);
+            nearest =
+                cpu::rerank(method_.rerank, nearest, reranking_->train, reranking_->train, {}, k, 0, quiet);
         reranking_->density = density_factors(nearest);
     }
     opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
@@ -74,11 +78,17 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
         const auto voting = Clock::now();
         result.votes = votes(result.neighbors, training_.labels, rule, method_.neighbor_measure(),
                              on_cpu ? result.plan.threads : cpu::available_threads());
-        if (voters > rule.k) result.neighbors = result.neighbors.first(rule.k);
         result.timeline.add({.name = "vote",
                              .launches = 1,
                              .total_ms = ms_since(voting),
                              .kind = on_cpu ? StageKind::kernel : StageKind::host});
+    }
+    // On all cores, also where the search ran on a GPU.
+    result.evidence = all_evidence(result.neighbors, training_.labels, result.votes, rule,
+                                   method_.neighbor_measure(), cpu::available_threads());
+    if (result.neighbors.k > rule.k) {
+        result.all_voters = std::move(result.neighbors);
+        result.neighbors = result.all_voters.first(rule.k);
     }
     result.search_ms = ms_since(start);
     return result;

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "classifier/evidence.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
 #include "data/core/searcher.h"
@@ -15,16 +16,24 @@ namespace knn {
 struct Classified {
     Neighbors neighbors;      ///< n_query × k
     std::vector<Vote> votes;  ///< n_query
+    std::vector<Evidence> evidence;  ///< n_query; of the neighbors that voted
+    Neighbors all_voters;            ///< if more than k voted, else empty
     Timeline timeline;
     double search_ms = 0;  ///< wall clock, votes included
     Plan plan;             ///< with the batch size of the search
+
+    std::span<const Neighbor> voters(std::int64_t query) const {
+        return all_voters.n_query > 0 ? all_voters.row(query) : neighbors.row(query);
+    }
 };
 
 class Classifier {
   public:
     /// Fits the method's transform and re-ranking unless `training` has them already, and moves the training set to the
-    /// plan's device. What `training` refers to must outlive this. Throws DeviceError, DataError, UsageError.
-    Classifier(const Training& training, const Method& method, const Resolved& resolved);
+    /// plan's device. What `training` refers to must outlive this. Throws DeviceError, DataError, UsageError,
+    /// Interrupted.
+    Classifier(const Training& training, const Method& method, const Resolved& resolved,
+               const Watch& watch = {});
 
     const Training& training() const { return training_; }
     const Method& method() const { return method_; }
@@ -43,7 +52,7 @@ class Classifier {
     double open_ms() const { return open_ms_; }
 
   private:
-    void fit_reranking();
+    void fit_reranking(const Watch& watch);
     std::unique_ptr<Searcher> reranked(std::unique_ptr<Searcher> searcher, const Reranking& reranking);
 
     std::unique_ptr<const FittedTransform> fitted_;

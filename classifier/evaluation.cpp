@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "classifier/leave_one_out.h"
 #include "classifier/vote.h"
+#include "data/core/clock.h"
 #include "data/core/format.h"
 
 namespace knn {
 
-Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch) {
+Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch,
+                    const FittedCache& cache) {
     Evaluation evaluation;
     evaluation.data = &data;
     evaluation.n_train = classifier.training().rows.count;
@@ -23,7 +26,39 @@ Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_
     found.search_ms += classifier.open_ms();
     const auto truth = data.test.labels.span().first(static_cast<std::size_t>(n_test));
     evaluation.score = score(found.votes, truth, data.labels);
+    add_confidence(evaluation, classifier, watch, cache);
     return evaluation;
+}
+
+namespace {
+
+Confidence fitted_confidence(Classifier& classifier, const Watch& watch, const FittedCache& cache) {
+    if (auto kept = cache.confidence()) return std::move(*kept);
+    Watch quiet;
+    quiet.stop = watch.stop;
+    const Confidence confidence(leave_one_out(classifier, nullptr, quiet));
+    cache.keep(confidence);
+    return confidence;
+}
+
+}  // namespace
+
+void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch,
+                    const FittedCache& cache) {
+    const auto start = Clock::now();
+    const Confidence confidence = fitted_confidence(classifier, watch, cache);
+    evaluation.calibrated = confidence.fitted();
+    evaluation.confidence = confidence.probabilities(evaluation.found.evidence);
+    evaluation.found.timeline.add(
+        {.name = "confidence", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+}
+
+std::vector<std::uint8_t> right_answers(const Evaluation& evaluation) {
+    const std::uint8_t* truth = evaluation.data->test.labels.data();
+    std::vector<std::uint8_t> right;
+    for (const Vote& vote : evaluation.found.votes)
+        right.push_back(vote.label == *truth++);
+    return right;
 }
 
 std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image) {

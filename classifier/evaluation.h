@@ -5,7 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "classifier/calibration.h"
 #include "classifier/classifier.h"
+#include "classifier/confidence.h"
+#include "classifier/fitted_cache.h"
 #include "classifier/score.h"
 #include "data/set/dataset.h"
 
@@ -17,12 +20,22 @@ struct Evaluation {
     std::string created;  ///< ISO 8601, UTC
     Method method;
     Classified found;  ///< timeline and time include opening
+    std::vector<double> confidence;  ///< n_test; probabilities that the answers are right, see confidence.h
+    bool calibrated = false;  ///< false: there are too few training images, and they are shares of the votes
     Score score;
     double load_ms = 0, wall_ms = 0;
 };
 
 /// The first `n_test` images of the data set's test set, classified and scored.
-Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch);
+Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch,
+                    const FittedCache& cache = {});
+
+/// Gives the answers their confidences, fitted by leave-one-out unless `cache` has the fit.
+void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch,
+                    const FittedCache& cache = {});
+
+/// 1 or 0 for each test image.
+std::vector<std::uint8_t> right_answers(const Evaluation& evaluation);
 
 /// Each label's share of the votes of one test image, the largest first.
 struct VoteShare {

@@ -1,78 +1,73 @@
 #include "classifier/leave_one_out.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <cstring>
-#include <string>
 
-#include "classifier/classifier.h"
-#include "data/set/cache.h"
+#include "classifier/mean_distance.h"
+#include "cpu/search.h"
+#include "cpu/threads.h"
 
 namespace knn {
 
 namespace {
 
-constexpr std::int64_t max_images = 2000;
-constexpr int max_neighbors = 32;  // a larger k uses only these
+constexpr std::int64_t max_sampled_images = 4999;
+constexpr std::int64_t images_per_piece = 16;
 
-LeaveOneOut sized(std::int64_t n_train) {
-    LeaveOneOut sample;
-    sample.count = std::min(max_images, n_train);
-    sample.k = static_cast<int>(std::min<std::int64_t>(max_neighbors, n_train - 1));
-    return sample;
-}
-
-void search(LeaveOneOut& sample, const Rows& train, const Measure& measure, int threads, const Watch& watch) {
-    const Exclude itself{0, train.count, sample.count};
-    std::vector<std::uint8_t> queries;
-    queries.reserve(static_cast<std::size_t>(sample.count * train.dim));
-    for (std::int64_t i = 0; i < sample.count; ++i) {
-        const std::uint8_t* image = train.row(itself.index_of(i));
-        queries.insert(queries.end(), image, image + train.dim);
-    }
-    sample.nearest = search_on_cpu(train, {queries.data(), sample.count, train.dim}, sample.k, measure,
-                                   itself, watch, threads)
-                         .rows;
-}
-
-std::span<const std::uint8_t> bytes_of(const std::vector<Neighbor>& neighbors) {
-    return {reinterpret_cast<const std::uint8_t*>(neighbors.data()), neighbors.size() * sizeof(Neighbor)};
+void add_unlikeness(LeaveOneOut& answers, Exclude sample, const Classified& found,
+                    const ComparedRows& compared, const Watch& watch) {
+    cpu::Team team(cpu::available_threads(), watch, sample.m, 1);
+    team.run_pieces(sample.m, images_per_piece, [&](int, std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            answers[at].unlikeness = unlikeness(compared.rows.row(sample.index_of(i)), compared,
+                                                found.voters(i), found.votes[at].label);
+        }
+    });
 }
 
 }  // namespace
 
-LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Method& method, bool use_cache,
-                          int threads, const Watch& watch) {
-    const Measure& measure = method.measure;
-    if (train.count < min_sampled_images) return {};
-    const bool keeps = use_cache && !set.key.empty();
-    std::string file = "sample-" + set.name + "-" + std::to_string(train.count);
-    std::string key = set.key + "first " + std::to_string(train.count) + " sample 2";
-    if (measure.metric != Metric::l2) {
-        file += std::string("-") + name(measure.metric);
-        key += std::string(" ") + name(measure.metric);
+Exclude spread_sample(std::int64_t n_train) {
+    return {.first = 0, .n = n_train, .m = std::min(max_sampled_images, n_train)};
+}
+
+std::vector<std::uint8_t> sampled_images(const Rows& train, Exclude sample) {
+    std::vector<std::uint8_t> images;
+    images.reserve(static_cast<std::size_t>(sample.m * train.dim));
+    for (std::int64_t i = 0; i < sample.m; ++i) {
+        const std::uint8_t* image = train.row(sample.index_of(i));
+        images.insert(images.end(), image, image + train.dim);
     }
-    if (measure.metric == Metric::lp) key += " p " + std::to_string(std::bit_cast<std::uint64_t>(measure.p));
-    if (!method.transform.is_raw()) {
-        file.append("-").append(std::to_string(std::hash<std::string>()(method.transform.text())));
-        key += " of " + method.transform.text();
+    return images;
+}
+
+ComparedRows compared_rows(const Training& used) {
+    ComparedRows compared{used.transform != nullptr ? used.features : used.rows, used.labels, {}};
+    if (used.reranking != nullptr) compared.density = used.reranking->density;
+    return compared;
+}
+
+LeaveOneOut leave_one_out(Classifier& classifier, const ComparedRows* compared, const Watch& watch) {
+    const Training& training = classifier.training();
+    const Method& method = classifier.method();
+    const Rows& train = training.rows;
+    if (train.count < min_sampled_images || method.vote.k >= train.count) return {};
+    const Exclude sample = spread_sample(train.count);
+    const std::vector<std::uint8_t> images = sampled_images(train, sample);
+    const Classified found = classifier.classify({images.data(), sample.m, train.dim}, watch, sample);
+    LeaveOneOut answers;
+    for (std::int64_t i = 0; i < sample.m; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const auto neighbors = found.neighbors.row(i);
+        const std::uint8_t truth = training.labels[static_cast<std::size_t>(sample.index_of(i))];
+        answers.push_back({.evidence = found.evidence[at],
+                           .unlikeness = 0,
+                           .distance = mean_distance(neighbors, method.neighbor_measure()),
+                           .nearest_label = training.labels[neighbors.front().index],
+                           .right = std::uint32_t{found.votes[at].label == truth}});
     }
-    LeaveOneOut sample = sized(train.count);
-    const std::size_t size = static_cast<std::size_t>(sample.count) * static_cast<std::size_t>(sample.k);
-    if (keeps)
-        if (const auto cached = read_cached(file, key, 1);
-            cached && cached->span().size() == size * sizeof(Neighbor)) {
-            sample.nearest.resize(size);
-            std::memcpy(sample.nearest.data(), cached->span().data(), cached->span().size());
-            const bool fits = std::all_of(sample.nearest.begin(), sample.nearest.end(),
-                                          [&](const Neighbor& n) { return n.index < train.count; });
-            if (fits) return sample;
-        }
-    search(sample, train, measure, threads, watch);
-    const std::array<std::span<const std::uint8_t>, 1> pieces = {bytes_of(sample.nearest)};
-    if (keeps) write_cached(file, key, pieces);
-    return sample;
+    if (compared != nullptr) add_unlikeness(answers, sample, found, *compared, watch);
+    return answers;
 }
 
 }  // namespace knn

@@ -1,34 +1,43 @@
 #pragma once
-/// Leave-one-out: a sample of the training set, and the neighbors of each of its images among all the others.
+/// Leave-one-out: a sample of the training images, each classified by all the others.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "classifier/method.h"
-#include "data/core/searcher.h"
-#include "data/set/training.h"
+#include "classifier/classifier.h"
+#include "classifier/unlikeness.h"
 
 namespace knn {
 
-/// The neighbors of 2,000 evenly spaced training images among all other training images.
-struct LeaveOneOut {
-    std::int64_t count = 0;         ///< images in the sample
-    int k = 0;                      ///< neighbors of each
-    std::vector<Neighbor> nearest;  ///< count × k, each row in order
-
-    std::span<const Neighbor> row(std::int64_t i) const {
-        return {nearest.data() + i * k, static_cast<std::size_t>(k)};
-    }
-};
-
-/// With fewer training images the sample is empty: its count is 0.
+/// Sets with fewer images have no sample.
 inline constexpr std::int64_t min_sampled_images = 200;
 
-/// Reads the neighbors from the cache if it has them for this training set, else searches on the CPU and caches
-/// them. `train`: what pictures are compared with, the first images of `set` or the features that the method makes of
-/// them.
-LeaveOneOut leave_one_out(const TrainingSet& set, const Rows& train, const Method& method, bool use_cache,
-                          int threads, const Watch& watch);
+/// Which training images: query i is image ⌊i · n / m⌋ of n, and there are m of them: all, or 4,999. That is a prime
+/// number, so that no period in the order of the images meets the sample's: MNIST's even and odd images come from two
+/// groups of writers, and one group makes 2.8 times as many errors as the other (raw, k = 5).
+Exclude spread_sample(std::int64_t n_train);
+
+/// Copies of the images of a sample.
+std::vector<std::uint8_t> sampled_images(const Rows& train, Exclude sample);
+
+/// One image of the sample. Without gaps, as it is kept in files.
+struct SampledAnswer {
+    Evidence evidence;
+    double unlikeness = 0;            ///< if it was asked for
+    double distance = 0;              ///< mean_distance of its neighbors
+    std::uint32_t nearest_label = 0;  ///< of the first neighbor
+    std::uint32_t right = 0;          ///< whether the answer is, 1 or 0
+};
+
+static_assert(sizeof(SampledAnswer) == sizeof(Evidence) + 24);
+
+/// Empty if there are too few training images, or not k others.
+using LeaveOneOut = std::vector<SampledAnswer>;
+
+/// The rows that a search of `used` compares, with the density of its re-ranking.
+ComparedRows compared_rows(const Training& used);
+
+/// With unlikeness if `compared` is there: the rows that the classifier compares. Throws as Classifier::classify.
+LeaveOneOut leave_one_out(Classifier& classifier, const ComparedRows* compared, const Watch& watch);
 
 }  // namespace knn

@@ -148,6 +148,13 @@ Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machin
     return resolved;
 }
 
+Resolved resolve_on_cpu(const Problem& problem, int threads) {
+    Wish wish;
+    wish.device.kind = DeviceKind::cpu;
+    wish.threads = threads;
+    return resolve(wish, problem, Machine{{}, "", cpu_device()});
+}
+
 Planner::Planner(const Wish& wish) : wish_(wish) {
     check_combination(wish);
     const bool on_gpu = wants_gpu(wish);

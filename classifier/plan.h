@@ -65,6 +65,9 @@ struct Resolved {
 Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
                  std::span<const Engine> table = engines());
 
+/// The plan of the engine `cpu`, whatever the user asked for. threads: 0: all.
+Resolved resolve_on_cpu(const Problem& problem, int threads);
+
 /// The requested GPU, by default the first; null if the machine has none. Throws DeviceError if the user asked
 /// for one that does not exist.
 const Device* find_gpu(const DeviceWish& wish, const Machine& machine);

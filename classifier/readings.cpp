@@ -45,14 +45,11 @@ double strangeness(const std::vector<Answer>& reading, std::span<const std::uint
 
 }  // namespace
 
-UsualDistances::UsualDistances(const LeaveOneOut& sample, std::span<const std::uint8_t> labels,
-                               const Measure& measure) {
+UsualDistances::UsualDistances(const LeaveOneOut& sample) {
     of_label_.fill(1);
     std::array<std::vector<double>, 256> distances;
-    for (std::int64_t i = 0; i < sample.count; ++i) {
-        const auto neighbors = sample.row(i);
-        distances[labels[neighbors.front().index]].push_back(mean_distance(neighbors, measure));
-    }
+    for (const SampledAnswer& one : sample)
+        distances[one.nearest_label].push_back(one.distance);
     for (std::size_t label = 0; label < distances.size(); ++label) {
         std::vector<double>& all = distances[label];
         if (all.empty()) continue;

@@ -16,7 +16,7 @@ namespace knn {
 class UsualDistances {
   public:
     /// 1 for every label if the sample is empty.
-    UsualDistances(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const Measure& measure);
+    explicit UsualDistances(const LeaveOneOut& sample);
 
     double operator[](std::uint8_t label) const { return of_label_[label]; }
 

@@ -2,64 +2,60 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "classifier/mean_distance.h"
-#include "classifier/vote.h"
 #include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-// docs/rejection.md shows what these quantiles reject.
-constexpr double not_strange = 0.991;  ///< of the sample
-constexpr double too_divided = 0.002;  ///< of the sample, at most
-constexpr double weight_of_doubt = 0.3;
+/// How many values are at least `value`.
+double count_from(const std::vector<double>& ascending, double value) {
+    return static_cast<double>(ascending.end() - std::lower_bound(ascending.begin(), ascending.end(), value));
+}
 
-/// The value that `share` of `values` do not exceed.
-double quantile(std::vector<double> values, double share) {
-    const auto at =
-        values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
+/// Above 0, also of a value above all.
+double share_from(const std::vector<double>& ascending, double value) {
+    return (count_from(ascending, value) + 0.5) / (static_cast<double>(ascending.size()) + 1);
+}
+
+double square(double value) {
+    return value * value;
 }
 
 }  // namespace
 
-double strangeness(std::span<const Neighbor> neighbors, const Vote& vote, const Measure& measure) {
-    return mean_distance(neighbors, measure) * (1 + weight_of_doubt * (1 - vote.confidence));
-}
-
-Rejection::Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const VotingRule& rule,
-                     const Measure& measure)
-    : measure_(measure), strange_(std::numeric_limits<double>::infinity()) {
-    if (sample.count < min_sampled_images) return;
-    const auto judged = static_cast<std::size_t>(std::min(rule.k, sample.k));
-    std::vector<double> strange, shares;
-    for (std::int64_t i = 0; i < sample.count; ++i) {
-        const auto neighbors = sample.row(i).first(judged);
-        const Vote vote = knn::vote(neighbors, labels, rule, measure);
-        strange.push_back(strangeness(neighbors, vote, measure));
-        shares.push_back(vote.confidence);
+Rejection::Rejection(const LeaveOneOut& sample) {
+    for (const SampledAnswer& one : sample) {
+        unlike_.push_back(one.unlikeness);
+        nearness_.push_back(-one.evidence.margin);
     }
-    strange_ = quantile(strange, not_strange);
-    divided_ = quantile(shares, too_divided);
+    std::sort(unlike_.begin(), unlike_.end());
+    std::sort(nearness_.begin(), nearness_.end());
+    for (const SampledAnswer& one : sample)
+        unusual_.push_back(unusual(one.evidence, one.unlikeness));
+    std::sort(unusual_.begin(), unusual_.end());
 }
 
-std::string Rejection::reason(std::span<const Neighbor> neighbors, const Vote& vote) const {
-    const auto text = [&](double d) { return is_integral(measure_.metric) ? fixed(d, 0) : short_number(d); };
-    const double mean = mean_distance(neighbors, measure_);
-    const std::string distance = text(mean), limit = text(strange_);
-    const std::string share = percent(vote.confidence, 0);
-    if (mean > strange_)
-        return "unlike the training images: the nearest are " + distance + " away on average, limit " + limit;
-    if (strangeness(neighbors, vote, measure_) > strange_)
-        return "unlike the training images: the nearest are " + distance +
-               " away on average and disagree, the most frequent label has " + share + " of the votes";
-    if (vote.confidence < divided_)
-        return "the neighbors disagree: the most frequent label has " + share + " of the votes";
-    return "";
+double Rejection::unusual(const Evidence& evidence, double unlikeness) const {
+    return square(std::log(share_from(unlike_, unlikeness))) +
+           square(std::log(share_from(nearness_, -evidence.margin)));
+}
+
+double Rejection::usual(const Evidence& evidence, double unlikeness) const {
+    if (unusual_.empty()) return 1;
+    return count_from(unusual_, unusual(evidence, unlikeness)) / static_cast<double>(unusual_.size());
+}
+
+std::string Rejection::reason(const Evidence& evidence, double unlikeness, double loss) const {
+    if (unusual_.empty() || usual(evidence, unlikeness) >= loss) return "";
+    const double unlike = share_from(unlike_, unlikeness), near = share_from(nearness_, -evidence.margin);
+    const auto text = [](double share) { return share < 0.001 ? "under 0.1 %" : percent(share, 1); };
+    if (unlike <= near)
+        return "unlike the training images: " + text(unlike) +
+               " of them differ as much from the rest of their class";
+    return "near more than one class: " + text(near) +
+           " of the training images are as close to another class";
 }
 
 }  // namespace knn

@@ -1,44 +1,37 @@
 #pragma once
-/// Rejects a picture that is no digit, by thresholds from the training set.
+/// Rejects a picture that is no digit, or not certainly one, by a share of digits that may be lost.
 ///
-/// A sample of 2,000 training images, evenly spread, is classified by all the others (leave one out), which
-/// shows how near and how unanimous the neighbors of true digits are. A picture is rejected if its
-/// neighbors are farther away than those of nearly all true digits, weighted by how little they agree, or if
-/// they agree less than those of nearly all true digits. docs/rejection.md has the
-/// figures.
+/// Two numbers say how unusual a digit is: its unlikeness (unlikeness.h), and how near another class is (the margin of
+/// evidence.h, smaller is more unusual). Each becomes a share of the leave-one-out sample: of the training images that are
+/// at least as unusual. With the shares u and v, (log u)² + (log v)² is compared with the same of the sample. A digit is
+/// rejected if fewer of the sample than the share that may be lost are as unusual. docs/rejection.md has the figures.
 
-#include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "classifier/leave_one_out.h"
-#include "data/core/metric.h"
-#include "data/core/voting.h"
 
 namespace knn {
 
-/// The limits for one voting rule and one metric.
+/// The default share of digits that may be lost, a little below 1 %: digits of new writers are rejected more often than
+/// those of the sample, whose writers have other digits in the training set.
+inline constexpr double usual_loss = 0.008;
+
 class Rejection {
   public:
-    /// Rejects nothing if the sample is empty.
-    Rejection(const LeaveOneOut& sample, std::span<const std::uint8_t> labels, const VotingRule& rule,
-              const Measure& measure = {});
+    /// `sample` with unlikeness. Rejects nothing if it is empty.
+    explicit Rejection(const LeaveOneOut& sample);
 
-    /// Why the answer is rejected, for people; empty if it is accepted. `neighbors`: k of them, in order.
-    std::string reason(std::span<const Neighbor> neighbors, const Vote& vote) const;
+    /// The share of the sample's images that are at least as unusual; 1 if the sample is empty.
+    double usual(const Evidence& evidence, double unlikeness) const;
 
-    double strange() const { return strange_; }
-    double divided() const { return divided_; }
+    /// Why a digit is rejected if the share `loss` may be, for people; empty if it is accepted.
+    std::string reason(const Evidence& evidence, double unlikeness, double loss) const;
 
   private:
-    Measure measure_;
-    double strange_;      ///< maximum accepted strangeness(), a distance
-    double divided_ = 0;  ///< minimum accepted share of the votes
-};
+    double unusual(const Evidence& evidence, double unlikeness) const;
 
-/// The mean distance (not squared) of the nearest neighbors, at most five, times 1 for a unanimous vote to
-/// 1.3 for an evenly divided one.
-double strangeness(std::span<const Neighbor> neighbors, const Vote& vote, const Measure& measure = {});
+    std::vector<double> unlike_, nearness_, unusual_;  ///< ascending
+};
 
 }  // namespace knn

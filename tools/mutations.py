@@ -19,7 +19,11 @@ work = "cpu::Work:*,cpu::search: many threads*"
 search = "cpu::search: every*"
 vote = "vote:*"
 score = "confusion*,the Wilson*,labels that are*"
-rejection = "leave one out*,too few images*,far neighbors*,the limits*,a quantile*"
+sample = "a sample is*,leave one out*,too few images*"
+rejection = "nothing is rejected*,how usual*,as many of*,the reason says*"
+confidence = "evidence of*,confidence*,mean confidence*,calibration*,errors left*"
+unlikeness = "unlikeness*"
+fitted = "what is fitted*,a damaged or cut entry of what*"
 sizes = "sizes:*"
 
 MUTATIONS = [
@@ -125,14 +129,27 @@ MUTATIONS = [
     ("classifier/vote.cpp", vote, "zeros_alone = neighbors.front()", "zeros_alone = neighbors.back()"),
     ("classifier/vote.cpp", vote, "rule.tie == Tie::nearest", "rule.tie != Tie::nearest"),
     ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == *largest", "sums[labels[neighbor.index]] > 0"),
-    ("classifier/score.cpp", score, "score.correct == 0 ? 0 : (center", "false ? 0 : (center"),
+    ("classifier/score.cpp", score, "part == 0 ? 0 : (center", "false ? 0 : (center"),
     ("classifier/score.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
     ("classifier/score.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
-    ("classifier/rejection.cpp", rejection, "not_strange = 0.991", "not_strange = 0.98"),
-    ("classifier/rejection.cpp", rejection, "too_divided = 0.002", "too_divided = 0.004"),
-    ("classifier/rejection.cpp", rejection, "if (mean > strange_)", "if (mean >= strange_)"),
-    ("classifier/rejection.cpp", rejection, "if (vote.confidence < divided_)", "if (vote.confidence <= divided_)"),
-    ("classifier/rejection.cpp", rejection, "static_cast<double>(values.size() - 1)",
-     "static_cast<double>(values.size())"),
+    ("classifier/leave_one_out.cpp", sample, "max_sampled_images = 4999", "max_sampled_images = 5000"),
+    ("classifier/leave_one_out.cpp", sample, "method.vote.k >= train.count", "method.vote.k > train.count"),
+    ("classifier/rejection.cpp", rejection, "value) + 0.5)", "value) + 0.6)"),
+    ("classifier/rejection.cpp", rejection, ">= loss) return", "> loss) return"),
+    ("classifier/rejection.cpp", rejection, "if (unlike <= near)", "if (unlike > near)"),
+    ("classifier/evidence.cpp", confidence, "(j - counts[c]) * missing", "0"),
+    ("classifier/evidence.cpp", confidence, "alone ? j * last", "alone ? last"),
+    ("classifier/confidence.cpp", confidence, "one.right - all * p", "one.right - p"),
+    ("classifier/confidence.cpp", confidence, "answer.margin * (1 - answer.alone)", "answer.margin"),
+    ("classifier/calibration.cpp", confidence, "right[a] > right[b]", "right[a] < right[b]"),
+    ("classifier/calibration.cpp", confidence, "std::min(place, n_bins - 1)", "std::min(place, n_bins - 2)"),
+    ("classifier/unlikeness.cpp", unlikeness, "stiffness = 0.1", "stiffness = 0.2"),
+    ("classifier/unlikeness.cpp", unlikeness, "if (i < most_parts)", "if (i <= most_parts)"),
+    ("classifier/unlikeness.cpp", unlikeness, "!= winner) continue", "== winner) continue"),
+    ("classifier/fitted_cache.cpp", fitted, "static_cast<std::size_t>(count) * sizeof(T)) return false",
+     "static_cast<std::size_t>(0)) return false"),
+    ("classifier/fitted_cache.cpp", fitted, 'settings += " of " + std::to_string(n_train_);', ""),
+    ("classifier/fitted_cache.cpp", fitted, "settings = search_text(method_) + rerank_text(rerank);",
+     "settings = rerank_text(rerank);"),
     ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
 ]

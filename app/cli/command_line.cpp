@@ -152,7 +152,8 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     try {
         po::variables_map values;
         po::store(po::command_line_parser(words).options(known).style(style).run(), values);
-        if (values.contains("method")) options.method = parse_method(values["method"].as<std::string>());
+        options.method =
+            parse_method(values.contains("method") ? values["method"].as<std::string>() : command.method);
         po::notify(values);
         for (const auto& [name, value] : values)
             if (!value.defaulted()) options.given.insert(name);

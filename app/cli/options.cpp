@@ -95,14 +95,14 @@ OptionGroup data_group(Options& options) {
     return group;
 }
 
-OptionGroup search_group(Options& options) {
+OptionGroup search_group(Options& options, const char* usual_method) {
     OptionGroup group{"Search", {}};
     Wish& wish = options.wish;
     const std::string distance_help = strategy_help("another distance kernel", distance_kernels());
     const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + default_engine + ")";
-    const std::string method_help = "a whole classifier: " + one_of(method_names()) +
-                                    " (default raw); options beside it override its parts";
+    const std::string method_help = "a whole classifier: " + one_of(method_names()) + " (default " +
+                                    usual_method + "); options beside it override its parts";
     const std::string transform_help = "what is compared: " + transform_names() +
                                        "; several one after another, with commas (default: the method's)";
     group.list.add_options()  //
@@ -119,7 +119,8 @@ OptionGroup search_group(Options& options) {
             "how many nearest are ordered again, 10 to 1024")(
             "vote", choice("--vote", "NAME", options.method.vote.votes),
             "majority, or class-mean: the class whose nearest k candidates are nearest on average")  //
-        (",k", number("-k", options.method.vote.k, 1, max_k), "neighbors, 1 to 1024 (default 5)")    //
+        (",k", number("-k", options.method.vote.k, 1, max_k),
+         "neighbors, 1 to 1024 (default 5; accurate: 4)")  //
         ("engine", engine_value(wish), engine_help.c_str())(
             "distance", strategy("--distance", wish.distance, nameable_distances), distance_help.c_str())(
             "select", strategy("--select", wish.select, selectors), select_help.c_str())(
@@ -146,15 +147,16 @@ OptionGroup search_group(Options& options) {
     return group;
 }
 
-void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except) {
-    const OptionGroup all = search_group(options);
+void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except,
+                        const char* usual_method) {
+    const OptionGroup all = search_group(options, usual_method);
     for (const auto& option : all.list.options())
         if (!except.contains(option->long_name())) group.list.add(option);
 }
 
 OptionGroup classify_search_group(Options& options) {
     OptionGroup group{"Search", {}};
-    add_search_options(group, options, {"limit-test"});
+    add_search_options(group, options, {"limit-test"}, "accurate");
     return group;
 }
 

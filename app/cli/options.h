@@ -3,6 +3,7 @@
 
 #include <boost/program_options/options_description.hpp>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include "classifier/graph.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
+#include "classifier/rejection.h"
 #include "data/core/names.h"
 #include "data/set/locate.h"
 
@@ -39,13 +41,6 @@ struct InfoOptions {
     std::string json, write_synthetic;
 };
 
-/// Whether `classify` may answer that a picture shows no digit it knows.
-enum class Reject { off, automatic };
-template <>
-struct Names<Reject> {
-    static constexpr std::array list{"off", "auto"};
-};
-
 /// By how many degrees `classify` turns pictures clockwise.
 enum class Turn { none, quarter, half, three_quarters };
 template <>
@@ -57,12 +52,14 @@ struct Names<Turn> {
 struct ClassifyOptions {
     std::vector<std::string> images;  ///< files, folders, "-"
     std::string explain;              ///< file of the picture
-    bool many = false, no_cache = false;
+    bool many = false;
     bool recursive = false;  ///< into the folders of folders
     bool expected = false;   ///< names tell the digits
     bool pixels = false;     ///< in the JSON
     Turn rotate = Turn::none;
-    Reject reject = Reject::automatic;
+    /// The share of digits that may be answered with ?, so that fewer other things are answered with a digit; none: every
+    /// picture is answered with a digit.
+    std::optional<double> reject = usual_loss;
 };
 
 /// In which order digits are shown: the most sure first, by index, or by pair of labels.
@@ -111,6 +108,7 @@ struct Options {
     ViewOptions view;
     BenchOptions bench;
     GraphOptions graph;
+    bool no_cache = false;
     std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
 
@@ -125,7 +123,7 @@ Method parse_method(const std::string& name);
 
 /// Each group writes into `options` when Boost notifies; a bad value is a UsageError.
 OptionGroup data_group(Options& options);
-OptionGroup search_group(Options& options);
+OptionGroup search_group(Options& options, const char* usual_method = "raw");
 OptionGroup output_group(Options& options);
 OptionGroup classify_search_group(Options& options);
 OptionGroup classify_group(Options& options);
@@ -141,10 +139,13 @@ OptionGroup graph_search_group(Options& options);
 OptionGroup graph_output_group(Options& options);
 
 /// Adds the options of `search_group`, except those with these long names ("" is -k).
-void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except);
+void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except,
+                        const char* usual_method = "raw");
 
 /// --color, unless the command has none, and --progress: the last options of a group.
 void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color = true);
+/// --no-cache.
+void add_cache_option(OptionGroup& group, Options& options);
 
 /// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
 void check_options(const Options& options);

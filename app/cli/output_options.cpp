@@ -1,12 +1,33 @@
 #include "app/cli/option_kinds.h"
 #include "app/cli/options.h"
+#include "data/core/errors.h"
 
 namespace knn {
+
+namespace {
+
+/// "0.5%", "auto" or "off".
+std::optional<double> parse_reject(const std::string& given) {
+    if (given == "off") return std::nullopt;
+    if (given == "auto") return usual_loss;
+    constexpr double most = 50;
+    if (!given.ends_with('%'))
+        throw UsageError(as_given("--reject", given) +
+                         ": neither a percentage such as 0.5% nor a name; expected auto or off");
+    return parse_number("--reject", given.substr(0, given.size() - 1), 0, most, "percent of digits") / 100;
+}
+
+}  // namespace
 
 void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color) {
     constexpr const char* help = "auto (default: on a terminal), always or never";
     if (color) group.list.add_options()("color", choice("--color", "WHEN", output.color), help);
     group.list.add_options()("progress", choice("--progress", "WHEN", output.progress), help);
+}
+
+void add_cache_option(OptionGroup& group, Options& options) {
+    group.list.add_options()("no-cache", po::bool_switch(&options.no_cache),
+                             "neither reads nor writes the user's cache folder");
 }
 
 OptionGroup classify_group(Options& options) {
@@ -25,16 +46,17 @@ OptionGroup classify_group(Options& options) {
             "the confusion matrix")(
             "report", folder("--report", output.report),
             "with --expected: report.json, predictions.csv, confusion.png, index.html")(
-            "reject", choice("--reject", "NAME", classify.reject),
-            "auto (default): a picture that looks like no training image gets ? and the reason; off: always "
-            "a digit")("explain", picture("--explain", classify.explain, {".png"}),
-                       "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
+            "reject",
+            value("SHARE", [&](const std::string& given) { classify.reject = parse_reject(given); }),
+            "a picture unlike the training images, or like two digits, gets ? and the reason: so often that "
+            "about this share of digits is lost, such as 0.5%; auto (default): 0.8%; off: always a digit")(
+            "explain", picture("--explain", classify.explain, {".png"}),
+            "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
             "json", text("--json", "FILE", output.json), "machine-readable answers; - is standard output")(
             "pixels", po::bool_switch(&classify.pixels), "with --json: the 28x28 pixels of each digit")(
             "quiet,q", po::bool_switch(&output.quiet),
-            "only the digits, one line per picture or row of a page")(
-            "no-cache", po::bool_switch(&classify.no_cache),
-            "neither reads nor writes the copy of the training set in the user's cache folder");
+            "only the digits, one line per picture or row of a page");
+    add_cache_option(group, options);
     add_terminal_options(group, output);
     return group;
 }
@@ -45,12 +67,13 @@ OptionGroup output_group(Options& options) {
     group.list.add_options()  //
         ("json", text("--json", "FILE", output.json), "machine-readable report; - is standard output")(
             "predictions", text("--predictions", "FILE", output.predictions),
-            "CSV: index,label,predicted,confidence")("neighbors-csv",
-                                                     text("--neighbors-csv", "FILE", output.neighbors_csv),
-                                                     "CSV: query,rank,index,label,distance")(
+            "CSV: index,label,predicted,confidence,vote_share")(
+            "neighbors-csv", text("--neighbors-csv", "FILE", output.neighbors_csv),
+            "CSV: query,rank,index,label,distance")(
             "report", folder("--report", output.report),
             "all of them: report.json, predictions.csv, confusion.png, index.html")(
             "quiet,q", po::bool_switch(&output.quiet), "only the accuracy");
+    add_cache_option(group, options);
     add_terminal_options(group, output);
     return group;
 }
@@ -97,6 +120,7 @@ OptionGroup form_group(Options& options) {
             "text", po::bool_switch(&view.text), "in the terminal, as block characters")(
             "quiet,q", po::bool_switch(&output.quiet),
             "no summary, and no notes except about synthetic digits and a missing GPU");
+    add_cache_option(group, options);
     add_terminal_options(group, output);
     return group;
 }

@@ -18,11 +18,14 @@
 #include "app/report/explain.h"
 #include "app/report/picture.h"
 #include "classifier/classifier.h"
+#include "classifier/confidence.h"
 #include "classifier/features.h"
+#include "classifier/fitted_cache.h"
 #include "classifier/readings.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
 #include "cpu/search.h"
+#include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/set/training.h"
@@ -39,17 +42,56 @@ enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 /// on two cores.
 constexpr std::int64_t few_digits = 1000;
 
-/// The training set and, where pictures may be rejected, what its own digits look like to one another.
+/// Of more training images a fit takes seconds.
+constexpr std::int64_t few_images = 10'000;
+
+/// The training set, and what its own digits look like to one another.
 struct LoadedTraining {
     TrainingSet set;
     Training used;                             ///< the first images of `set`, as many as the user wants
-    std::unique_ptr<const Features> features;  ///< of these, which `used` refers to
+    std::unique_ptr<const Features> features;  ///< of these, which `used` refers to,
+    std::unique_ptr<Classifier> fitted;        ///< and to this, where the cache did not have
+    std::unique_ptr<const KeptReranking> kept;  ///< this
     LeaveOneOut sample;
 };
 
+/// What is fitted to the training set comes from the cache, or is fitted on the CPU and kept there.
+void fit(LoadedTraining& training, const Options& options, int threads) {
+    const Method& method = options.method;
+    Training& used = training.used;
+    const TrainingIdentity identity{options.no_cache ? "" : training.set.key, training.set.name};
+    const FittedCache cache(identity, method, used.rows.count, threads);
+    Watch watch;
+    watch.stop = &stop_flag();
+    const auto fitted = [&]() -> Classifier& {
+        if (training.fitted == nullptr) {
+            if (method.reranks() && training.kept == nullptr && used.rows.count > few_images)
+                note("fitting the re-ranking to the training set, once unless it changes", options.output);
+            const Problem problem = method.problem(used, spread_sample(used.rows.count).m);
+            training.fitted =
+                std::make_unique<Classifier>(used, method, resolve_on_cpu(problem, threads), watch);
+        }
+        return *training.fitted;
+    };
+    if (method.reranks()) {
+        training.kept = cache.reranking_of_few();
+        if (training.kept == nullptr) cache.keep(*fitted().training().reranking, false);
+        used.reranking = training.kept ? &training.kept->reranking : training.fitted->training().reranking;
+    }
+    if (auto sample = cache.sample()) {
+        training.sample = std::move(*sample);
+        return;
+    }
+    if (used.rows.count < min_sampled_images || method.vote.k >= used.rows.count) return;
+    const ComparedRows compared = compared_rows(used);
+    training.sample = leave_one_out(fitted(), &compared, watch);
+    cache.keep(training.sample);
+}
+
 LoadedTraining load_training(const DataLocation& location, const Options& options, int threads) {
-    const bool use_cache = !options.classify.no_cache;
-    LoadedTraining training{knn::load_training(location, use_cache, threads), {}, {}, {}};
+    const bool use_cache = !options.no_cache;
+    LoadedTraining training;
+    training.set = knn::load_training(location, use_cache, threads);
     const TrainingSet& set = training.set;
     if (set.rows != DigitImage::side || set.cols != DigitImage::side)
         throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
@@ -60,26 +102,22 @@ LoadedTraining load_training(const DataLocation& location, const Options& option
     const TransformSpec& transform = options.method.transform;
     training.features = std::make_unique<Features>(
         load_features(set, used.rows, transform, use_cache, threads, &stop_flag()));
-    const Rows& features = training.features->rows;
     if (!transform.is_raw()) {
         used.transform = &training.features->transform;
-        used.features = features;
+        used.features = training.features->rows;
     }
-    if (options.classify.reject == Reject::off) return training;
-    Watch watch;
-    watch.stop = &stop_flag();
-    training.sample = leave_one_out(set, features, options.method, use_cache, threads, watch);
+    fit(training, options, threads);
     return training;
 }
 
 /// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
 /// answer is wanted at any price.
-std::vector<Answer*> digits_to_search(PictureAnswers& answers, Reject reject) {
+std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
     std::vector<Answer*> digits;
     for (PictureAnswer& picture : answers.pictures) {
         expand_readings(picture.digits);
         for (Answer& digit : picture.digits) {
-            if (reject == Reject::automatic) digit.reason = digit.image.refused;
+            if (rejects) digit.reason = digit.image.refused;
             if (digit.reason.empty()) digits.push_back(&digit);
             for (std::vector<Answer>& reading : digit.readings)
                 for (Answer& part : reading)
@@ -108,6 +146,43 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
     return votes;
 }
 
+/// Says how sure answers are, and which are rejected.
+class Judge {
+  public:
+    Judge(const LoadedTraining& training, const Options& options)
+        : compared_(compared_rows(training.used)),
+          transform_(training.used.transform),
+          loss_(options.classify.reject),
+          confidence_(training.sample),
+          rejection_(training.sample) {}
+
+    /// `query`: of the search.
+    void judge(Answer& digit, const Classified& found, std::int64_t query) const {
+        const auto at = static_cast<std::size_t>(query);
+        const Vote& vote = found.votes[at];
+        const Evidence& evidence = found.evidence[at];
+        const double unlike =
+            unlikeness(features_of(digit.image.pixels).data(), compared_, found.voters(query), vote.label);
+        digit.confidence = confidence_.probability(evidence);
+        digit.vote_share = vote.confidence;
+        digit.usual = rejection_.usual(evidence, unlike);
+        if (loss_) digit.reason = rejection_.reason(evidence, unlike, *loss_);
+        if (digit.reason.empty()) digit.label = vote.label;
+    }
+
+  private:
+    std::vector<std::uint8_t> features_of(const DigitImage::Pixels& pixels) const {
+        if (transform_ == nullptr) return {pixels.begin(), pixels.end()};
+        return cpu::features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
+    }
+
+    ComparedRows compared_;
+    const FittedTransform* transform_;
+    std::optional<double> loss_;
+    Confidence confidence_;
+    Rejection rejection_;
+};
+
 /// One search for all digits.
 Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
     std::vector<DigitImage*> images;
@@ -127,18 +202,45 @@ Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, 
                                [&](const Watch& watch) { return classifier.classify(queries, watch); });
     const std::vector<std::int64_t> chosen = choose_sizes(images, method.neighbor_measure(), found.neighbors);
     const std::span<const std::uint8_t> labels = training.used.labels;
-    const Rejection rejection(training.sample, labels, method.vote, method.neighbor_measure());
+    const Judge judge(training, options);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);
-        const Vote& vote = found.votes[static_cast<std::size_t>(chosen[i])];
         digit.neighbors.assign(neighbors.begin(), neighbors.end());
         digit.votes = votes_by_label(neighbors, labels);
-        digit.confidence = vote.confidence;
-        digit.reason = rejection.reason(neighbors, vote);
-        if (digit.reason.empty()) digit.label = vote.label;
+        judge.judge(digit, found, chosen[i]);
     }
     return found;
+}
+
+/// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
+void add_candidates(PictureAnswers& answers, const LoadedTraining& training, const Options& options) {
+    std::vector<Answer*> digits;
+    std::vector<std::uint8_t> pixels;
+    for (PictureAnswer& picture :
+         std::span(answers.pictures).first(std::min(answers.pictures.size(), max_explained)))
+        for (Answer& digit : picture.digits) {
+            if (digit.neighbors.empty()) continue;
+            digits.push_back(&digit);
+            pixels.insert(pixels.end(), digit.image.pixels.begin(), digit.image.pixels.end());
+        }
+    if (digits.empty()) return;
+    Training used = training.used;
+    Method search = options.method;
+    search.rerank.kind = Reranker::none;
+    search.vote = {.k = used.reranking->candidates(search.vote.k, used.rows.count, false)};
+    used.reranking = nullptr;
+    const Problem problem = search.problem(used, std::ssize(digits));
+    Classifier classifier(used, search, resolve_on_cpu(problem, options.wish.threads));
+    Watch watch;
+    watch.stop = &stop_flag();
+    Timeline timeline;
+    const Neighbors found =
+        classifier.search({pixels.data(), std::ssize(digits), used.rows.dim}, timeline, watch);
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        const auto row = found.row(static_cast<std::int64_t>(i));
+        digits[i]->candidates.assign(row.begin(), row.end());
+    }
 }
 
 /// Throws UsageError where options contradict each other.
@@ -227,16 +329,19 @@ int classify(const Options& options, Clock::time_point) {
     answers.train = training.used.rows;
     answers.labels = training.set.labels;
     answers.method = options.method;
+    answers.calibrated = !training.sample.empty();
     note(data_notice(location));
     for (const std::string& notice : notices)
         note(notice, options.output);
 
-    std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject);
+    std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
     const Classified found = answer(digits, training, options);
-    const Measure& measure = options.method.measure;
-    const UsualDistances usual(training.sample, answers.labels, measure);
+    const Measure measure = options.method.neighbor_measure();
+    const UsualDistances usual(training.sample);
     for (PictureAnswer& picture : answers.pictures)
         choose_readings(picture.digits, answers.labels, measure, usual);
+    if (explained > 0 && !answers.pages && options.method.reranks())
+        add_candidates(answers, training, options);
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);
     if (!options.output.report.empty()) write_expected_report(answers, training.set, found, options);

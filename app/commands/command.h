@@ -19,6 +19,7 @@ struct Command {
     const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
     void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
     const char* more_help = "";  ///< behind the options
+    const char* method = "raw";  ///< --method if it is not given
 };
 std::span<const Command> commands();
 const Command* find_command(std::string_view name);

@@ -13,10 +13,10 @@ int evaluate(const Options& options, Clock::time_point start) {
     const DataLocation location = locate(options.data);
     outputs.check(location.files());
 
-    const LoadedSet set(planner, location, options);
-    Classifier classifier(set.training(), options.method, set.resolved());
+    LoadedSet set(planner, location, options);
+    const std::unique_ptr<Classifier> classifier = set.open(options);
     Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
-        return evaluate(classifier, set.data(), set.queries().count, watch);
+        return evaluate(*classifier, set.data(), set.queries().count, watch, set.cache());
     });
     evaluation.load_ms = set.load_ms();
     evaluation.wall_ms = ms_since(start);

@@ -55,7 +55,6 @@ Score score_of(const Judgment& judgment, std::vector<std::uint8_t> labels) {
     for (const auto& [answer, digit] : judgment.answered) {
         Vote vote;
         vote.label = static_cast<decltype(vote.label)>(*answer->label);
-        vote.confidence = answer->confidence;
         votes.push_back(vote);
         truth.push_back(digit);
     }
@@ -129,8 +128,9 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
         truth.push_back(digit);
         Vote vote;
         vote.label = static_cast<decltype(vote.label)>(*answer->label);
-        vote.confidence = answer->confidence;
+        vote.confidence = answer->vote_share;
         evaluation.found.votes.push_back(vote);
+        evaluation.confidence.push_back(answer->confidence);
         std::copy(answer->neighbors.begin(), answer->neighbors.end(),
                   evaluation.found.neighbors.row(i).begin());
     }
@@ -146,6 +146,7 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
     evaluation.n_test = count;
     evaluation.created = utc_now();
     evaluation.method = options.method;
+    evaluation.calibrated = answers.calibrated;
     evaluation.found.plan = found.plan;
     evaluation.found.timeline = found.timeline;
     evaluation.found.search_ms = found.search_ms;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/cli/options.h"
+#include "classifier/fitted_cache.h"
 #include "classifier/plan.h"
 #include "data/set/dataset.h"
 #include "data/set/locate.h"
@@ -24,12 +25,19 @@ class LoadedSet {
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
 
+    /// A classifier. What its method fits is read from the cache, or fitted, with a progress bar, and kept there. This must
+    /// outlive it. Throws as Classifier.
+    std::unique_ptr<Classifier> open(const Options& options);
+    const FittedCache& cache() const { return cache_; }
+
   private:
     std::unique_ptr<HostMemory> memory_;
     Dataset data_;
     Training training_;
     Rows queries_;
     Resolved resolved_;
+    FittedCache cache_;
+    std::unique_ptr<const KeptReranking> kept_;  ///< once a classifier is open
     double load_ms_ = 0;
 };
 

@@ -27,7 +27,8 @@ constexpr Command table[] = {
      "\nAn IMAGE is a PNG, JPEG, BMP, TIFF, WebP or PGM file, recognized by content; of a\n"
      "folder, all such files directly in it, or with -r below it. With --device auto up to\n"
      "1000 digits are searched on the CPU, which has answered before a GPU has started.\n"
-     "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n"},
+     "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n",
+     "accurate"},
     {"view", "shows misclassified digits: in a window, on a sheet, a page or the terminal",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), search_group(options), selection_group(options), form_group(options)};

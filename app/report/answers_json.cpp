@@ -15,6 +15,8 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
     json["digit"] = answer.label ? Json(*answer.label) : Json();
     if (!answer.label) json["reason"] = answer.reason;
     json["confidence"] = answer.confidence;
+    json["vote_share"] = answer.vote_share;
+    json["usual"] = answer.usual;
     json["votes"] = Json::object();
     for (const auto& [label, count] : answer.votes)
         json["votes"][std::to_string(label)] = count;

@@ -50,8 +50,10 @@ std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) 
     const std::size_t shown = std::min(answer.neighbors.size(), max_shown);
     Table table(std::vector<Align>(shown + 1, Align::left));
     std::vector<std::string> label = {"label"}, index = {"index"};
-    std::vector<std::string> distance = {answers.method.transform.is_raw() ? "distance"
-                                                                           : "distance of features"};
+    const Method& method = answers.method;
+    std::vector<std::string> distance = {method.reranks()            ? distance_name(method)
+                                         : method.transform.is_raw() ? "distance"
+                                                                     : "distance of features"};
     for (const Neighbor& neighbor : std::span(answer.neighbors).first(shown)) {
         label.push_back(std::to_string(answers.labels[neighbor.index]));
         index.push_back(std::to_string(neighbor.index));

@@ -119,7 +119,7 @@ std::string digit_text(const Evaluation& evaluation, std::int64_t image, std::in
     std::string text = styled('#' + std::to_string(image), bold, blocks) + "   true " +
                        label_text(truth, truth, vote.label, blocks) + "   predicted " +
                        label_text(vote.label, truth, vote.label, blocks) + "   confidence " +
-                       percent(vote.confidence, 0) + "   " +
+                       percent(evaluation.confidence[static_cast<std::size_t>(image)], 0) + "   " +
                        styled(with_commas(position) + " of " + with_commas(found), dim, blocks) + "\n";
     const auto lines = block_lines(test.images().row(image), test.rows, test.cols, blocks);
     const auto beside = facts(evaluation, image, blocks, 10);

@@ -8,12 +8,13 @@ namespace knn {
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* truth = evaluation.data->test.labels.data();
     Lines lines(out);
-    lines.text("index,label,predicted,confidence\n");
+    lines.text("index,label,predicted,confidence,vote_share\n");
     for (std::size_t i = 0; i < evaluation.found.votes.size(); ++i) {
         const Vote& vote = evaluation.found.votes[i];
         lines.number(i, ',');
         lines.number(int{truth[i]}, ',');
         lines.number(int{vote.label}, ',');
+        lines.number(evaluation.confidence[i], ',');
         lines.number(vote.confidence, '\n');
         if (!lines.end_of_line()) return;
     }

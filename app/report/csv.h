@@ -8,7 +8,7 @@
 
 namespace knn {
 
-/// index,label,predicted,confidence: one line per test image.
+/// index,label,predicted,confidence,vote_share: one line per test image.
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation);
 
 /// query,rank,index,label,distance: k lines per test image; rank from 1, label of the training image,

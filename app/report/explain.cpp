@@ -6,6 +6,7 @@
 
 #include "app/report/canvas.h"
 #include "app/report/distance.h"
+#include "app/report/moves.h"
 #include "app/report/png.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
@@ -19,7 +20,7 @@ constexpr int longest_step = 500, longest_page = 1040;  // pixels of a reduced s
 
 // In pixels of the finished picture.
 constexpr double width = 1120, margin = 40, gap = 20;
-constexpr double step_side = 244, digit_side = 244, neighbor_side = 112;
+constexpr double step_side = 244, digit_side = 244, neighbor_side = 112, moves_side = 168;
 constexpr double caption = 11, heading = 12, title = 20, title_pitch = 30, detail_pitch = 26;
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
@@ -117,30 +118,75 @@ std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
 
 /// One neighbor: its label above, its index in the training set and its distance below.
 void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor,
-                   const PictureAnswers& answers, double x, double y) {
+                   const PictureAnswers& answers, const Measure& measure, double x, double y) {
     const int label = answers.labels[neighbor.index];
     const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
     const double middle = x + neighbor_side / 2;
     canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
     framed(canvas, picture_of(answers.train.row(neighbor.index)), x, y, neighbor_side,
            std::string("no. ").append(std::to_string(neighbor.index)));
-    canvas.text(distance_text(answers.method.neighbor_measure(), neighbor.distance), middle,
-                y + neighbor_side + 2 * caption + 18, caption, faint_ink, Side::center);
+    canvas.text(distance_text(measure, neighbor.distance), middle, y + neighbor_side + 2 * caption + 18,
+                caption, faint_ink, Side::center);
+}
+
+constexpr double neighbor_pitch = neighbor_side + 98, neighbor_x = margin + digit_side + 50;
+
+/// Neighbors below a heading; returns the y below them.
+double draw_neighbors(Canvas& canvas, const Answer& answer, std::span<const Neighbor> neighbors,
+                      const PictureAnswers& answers, const Measure& measure, const std::string& words,
+                      double y) {
+    canvas.text(words, neighbor_x, y + heading, heading, faint_ink, Side::left);
+    const int beside = per_row(neighbor_side, width - neighbor_x - margin);
+    for (std::size_t i = 0; i < neighbors.size(); ++i)
+        draw_neighbor(canvas, answer, neighbors[i], answers, measure,
+                      neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
+                      y + heading + 40 + double(int(i) / beside) * neighbor_pitch);
+    return y + heading + count_rows(neighbors.size(), beside) * neighbor_pitch;
+}
+
+/// How many neighbors are shown before re-ranking, and with what moved: one row of each.
+std::span<const Neighbor> shown_before(const Answer& answer) {
+    const int beside = per_row(neighbor_side, width - neighbor_x - margin);
+    return std::span(answer.candidates).first(std::min(answer.candidates.size(), std::size_t(beside)));
+}
+std::span<const Neighbor> shown_moved(const Answer& answer) {
+    const int beside = per_row(moves_side, width - neighbor_x - margin);
+    return std::span(answer.neighbors).first(std::min(answer.neighbors.size(), std::size_t(beside)));
+}
+
+/// What each of the nearest was before re-ranking, and where the digit's pixels are in it.
+void draw_moved(Canvas& canvas, const Answer& answer, const PictureAnswers& answers, double y) {
+    canvas.text("where the pixels of the digit are in these: each dot is looked for at the end of its line",
+                neighbor_x, y + heading, heading, faint_ink, Side::left);
+    double x = neighbor_x;
+    for (const Neighbor& neighbor : shown_moved(answer)) {
+        draw_moves(canvas, answers.method.rerank, {DigitImage::side, DigitImage::side},
+                   answer.image.pixels.data(), answers.train.row(neighbor.index), x, y + heading + 16,
+                   moves_side);
+        canvas.text(rank_before(answer, neighbor), x + moves_side / 2,
+                    y + heading + 16 + moves_side + caption + 10, caption, faint_ink, Side::center);
+        x += moves_side + gap;
+    }
 }
 
 /// A picture with one digit: the steps in rows, below them the result and its neighbors.
 cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answers) {
     const Answer& answer = picture.digits.at(0);
-    const std::size_t neighbors = std::min(answer.neighbors.size(), max_neighbors_drawn);
+    const Method& method = answers.method;
+    const std::span<const Neighbor> neighbors =
+        std::span(answer.neighbors).first(std::min(answer.neighbors.size(), max_neighbors_drawn));
     const std::vector<const Step*> steps = steps_to_show(picture);
     const int columns = per_row(step_side, width - 2 * margin);
-    const double step_pitch = step_side + 44, neighbor_x = margin + digit_side + 50;
+    const double step_pitch = step_side + 44;
     const int beside = per_row(neighbor_side, width - neighbor_x - margin);
-    const double neighbor_pitch = neighbor_side + 84;
     const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch) +
                        more_lines(headline(picture, answer), answer.reason),
                  middle = top + count_rows(steps.size(), columns) * step_pitch + 6;
-    const double low = std::max(digit_side + 36, heading + count_rows(neighbors, beside) * neighbor_pitch);
+    const bool reranked = !answer.candidates.empty();
+    const double moved_height = reranked ? heading + neighbor_pitch + heading + moves_side + 50 : 0;
+    const double low =
+        std::max(digit_side + 36, heading + count_rows(neighbors.size(), beside) * neighbor_pitch) +
+        moved_height;
 
     Canvas canvas(width, middle + low + margin / 2, 3);
     draw_headline(canvas, headline(picture, answer), answer.reason, answer.label.has_value());
@@ -151,13 +197,14 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     }
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
            std::to_string(steps.size() + 1) + ". 28x28, searched for");
-    if (neighbors > 0)
-        canvas.text(neighbors_heading(answer.neighbors.size(), answers.method), neighbor_x, middle + heading,
-                    heading, faint_ink, Side::left);
-    for (std::size_t i = 0; i < neighbors; ++i)
-        draw_neighbor(canvas, answer, answer.neighbors[i], answers,
-                      neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
-                      middle + heading + 40 + double(int(i) / beside) * neighbor_pitch);
+    double y = middle;
+    if (reranked)
+        y = draw_neighbors(canvas, answer, shown_before(answer), answers, method.measure,
+                           candidates_heading(answer.candidates.size(), method), y);
+    if (!neighbors.empty())
+        y = draw_neighbors(canvas, answer, neighbors, answers, method.neighbor_measure(),
+                           neighbors_heading(answer.neighbors.size(), method), y);
+    if (reranked) draw_moved(canvas, answer, answers, y);
     return canvas.picture();
 }
 
@@ -219,6 +266,20 @@ std::string neighbors_heading(std::size_t neighbors, const Method& method) {
     if (neighbors <= max_neighbors_drawn) return what;
     const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
     return what + "; and " + with_commas(more) + " more";
+}
+
+std::string candidates_heading(std::size_t candidates, const Method& method) {
+    Method search = method;
+    search.rerank.kind = Reranker::none;
+    return "before re-ranking, of " + std::to_string(candidates) + ": label, number, " +
+           distance_name(search);
+}
+
+std::string rank_before(const Answer& answer, const Neighbor& neighbor) {
+    const auto found = std::find_if(answer.candidates.begin(), answer.candidates.end(),
+                                    [&](const Neighbor& one) { return one.index == neighbor.index; });
+    return "was " + std::to_string(found - answer.candidates.begin() + 1) + " of " +
+           std::to_string(answer.candidates.size());
 }
 
 void reduce_step(Step& step, bool page) {

@@ -21,9 +21,15 @@ inline constexpr std::size_t max_neighbors_drawn = 20;
 /// The heading of a picture's neighbors, of which the first max_neighbors_drawn are drawn.
 std::string neighbors_heading(std::size_t neighbors, const Method& method);
 
+/// The heading of the candidates before re-ranking.
+std::string candidates_heading(std::size_t candidates, const Method& method);
+
+/// The place of a neighbor among the candidates before re-ranking: "was 7 of 96".
+std::string rank_before(const Answer& answer, const Neighbor& neighbor);
+
 /// A PNG: for each picture with steps its input, each step, the 28×28 result, and the nearest training images
-/// with labels and distances; for a page, the page with a box and the answer for each digit. Throws DataError
-/// in a build without OpenCV.
+/// with labels and distances; with re-ranking also the candidates before it, and where pixels moved; for a page, the
+/// page with a box and the answer for each digit. Throws DataError in a build without OpenCV.
 std::vector<std::uint8_t> explanation_png(const PictureAnswers& answers);
 
 }  // namespace knn

@@ -10,6 +10,7 @@
 #include "app/report/page_data.h"
 #include "app/report/page_files.h"
 #include "app/report/sprite.h"
+#include "app/report/trust_plot.h"
 
 namespace knn {
 
@@ -66,9 +67,13 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
             throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
     Sprite sprite(evaluation.data->test.rows, evaluation.data->test.cols);
     const std::string data = script_safe(page_data(evaluation, gallery, sprite));
-    const std::string picture = base64(sprite.png());
-    return filled(page_html,
-                  {{"page.css", page_css}, {"page.js", page_js}, {"data", data}, {"sprite", picture}});
+    const std::string picture = base64(sprite.png()), plot = svg_of(trust_plot(evaluation));
+    const std::string trust = base64({plot.begin(), plot.end()});
+    return filled(page_html, {{"page.css", page_css},
+                              {"page.js", page_js},
+                              {"data", data},
+                              {"sprite", picture},
+                              {"trust", trust}});
 }
 
 std::string html_page(const Evaluation& evaluation) {

@@ -62,7 +62,22 @@ Json stage_json(const Stage& stage, std::int64_t images) {
     return json;
 }
 
-Json result_json(const Score& score) {
+Json calibration_json(const Evaluation& evaluation) {
+    const Calibration found = calibration(evaluation.confidence, right_answers(evaluation));
+    Json bins = Json::array();
+    for (const CalibrationBin& bin : found.bins)
+        bins.push_back({{"low", measured(bin.low)},
+                        {"high", measured(bin.high)},
+                        {"count", bin.count},
+                        {"confidence", measured(bin.confidence)},
+                        {"accuracy", measured(bin.accuracy)}});
+    return {{"fitted", evaluation.calibrated},
+            {"expected_calibration_error", measured(found.expected_calibration_error)},
+            {"bins", bins}};
+}
+
+Json result_json(const Evaluation& evaluation) {
+    const Score& score = evaluation.score;
     Json per_class = Json::array();
     for (const ClassScore& one : score.per_class)
         per_class.push_back({{"label", one.label},
@@ -77,7 +92,8 @@ Json result_json(const Score& score) {
             {"accuracy_high", score.accuracy_high},
             {"labels", score.labels},
             {"confusion", score.confusion},
-            {"per_class", per_class}};
+            {"per_class", per_class},
+            {"calibration", calibration_json(evaluation)}};
 }
 
 Json files_json(const std::vector<std::filesystem::path>& files) {
@@ -157,7 +173,7 @@ Json report_object(const Evaluation& evaluation) {
               {"classes", data.labels.size()}}},
             {"settings", settings_json(evaluation.method, evaluation.found.plan)},
             {"device", json_device(evaluation.found.plan.device)},
-            {"result", result_json(evaluation.score)},
+            {"result", result_json(evaluation)},
             {"timing", timing_json(evaluation.found.timeline, evaluation.n_test, evaluation.found.search_ms,
                                    evaluation.load_ms, evaluation.wall_ms)}};
 }

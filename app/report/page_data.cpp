@@ -30,7 +30,7 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
 
     const auto& votes = evaluation.found.votes;
     std::stable_sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) {
-        return votes[at(a)].confidence > votes[at(b)].confidence;
+        return evaluation.confidence[at(a)] > evaluation.confidence[at(b)];
     });
     std::map<std::pair<int, int>, std::int64_t> seen;
     std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // (how many of its pair came before, image)
@@ -67,7 +67,7 @@ json digit_json(const Evaluation& evaluation, std::int64_t image, Sprite& sprite
     return {{"index", image},
             {"label", test.labels.data()[image]},
             {"predicted", vote.label},
-            {"confidence", vote.confidence},
+            {"confidence", evaluation.confidence.at(at(image))},
             {"tile", sprite.tile(test, image)},
             {"votes", vote_shares_json(evaluation, image)},
             {"neighbors", std::move(neighbors)}};

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <fstream>
+#include <string>
 #include <string_view>
 
 #include "data/core/errors.h"
@@ -11,6 +12,12 @@ namespace fs = std::filesystem;
 namespace knn {
 
 namespace {
+
+const std::string heading = "index,label,predicted,confidence,vote_share";
+
+bool is_share(double value) {
+    return value > 0 && value <= 1;
+}
 
 /// Reads the numbers of one line, from left to right.
 class Cells {
@@ -36,25 +43,27 @@ class Cells {
 Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
     const auto wrong = [&](std::int64_t line, const std::string& what) {
         throw DataError(file.string() + ": line " + std::to_string(line) + " " + what + "; expected " +
-                        std::to_string(n_test) + " lines of index,label,predicted,confidence");
+                        std::to_string(n_test) + " lines of " + heading);
     };
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
     std::string line;
-    if (!std::getline(stream, line) || line != "index,label,predicted,confidence")
-        wrong(1, "is not the heading");
+    if (!std::getline(stream, line) || line != heading) wrong(1, "is not the heading");
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
         if (!std::getline(stream, line)) wrong(i + 2, "is missing");
         std::int64_t index = -1;
         Vote vote;
         std::uint8_t truth = 0;
+        double confidence = 0;
         Cells cells(line);
         if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
-            !cells.take(vote.confidence, true) || !(vote.confidence > 0 && vote.confidence <= 1))
+            !cells.take(confidence) || !is_share(confidence) || !cells.take(vote.confidence, true) ||
+            !is_share(vote.confidence))
             wrong(i + 2, "is damaged");
         read.truth.push_back(truth);
         read.votes.push_back(vote);
+        read.confidence.push_back(confidence);
     }
     if (std::getline(stream, line)) wrong(n_test + 2, "is one too many");
     return read;

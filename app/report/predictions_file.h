@@ -13,6 +13,7 @@ namespace knn {
 struct Predictions {
     std::vector<std::uint8_t> truth;
     std::vector<Vote> votes;
+    std::vector<double> confidence;
 };
 
 /// Reads the CSV of `evaluate --predictions` of `n_test` images. Throws DataError.

@@ -36,8 +36,8 @@ void draw_digit(Canvas& canvas, const Evaluation& evaluation, std::int64_t image
     canvas.image(test.images().row(image), test.rows, test.cols, x, y, tile);
     draw_labels(canvas, test.labels.data()[image], vote.label, middle, y + tile + 20);
     const std::string number = '#' + std::to_string(image);
-    canvas.text(number + "  " + fixed(100 * vote.confidence, 0) + "%", middle, y + tile + 36, 8, faint_ink,
-                Side::center, 0.14);
+    canvas.text(number + "  " + fixed(100 * evaluation.confidence[static_cast<std::size_t>(image)], 0) + "%",
+                middle, y + tile + 36, 8, faint_ink, Side::center, 0.14);
 }
 
 void draw_head(Canvas& canvas, const Evaluation& evaluation, const Gallery& gallery, std::int64_t page,

@@ -153,7 +153,7 @@ Canvas drawn(const Evaluation& evaluation, const Viewer& viewer) {
     const Labels labels{test.labels.data()[image], vote.label};
     draw_head(canvas, evaluation, viewer);
     canvas.image(test.images().row(image), test.rows, test.cols, margin, digit_top, digit_side);
-    draw_verdict(canvas, labels, vote.confidence);
+    draw_verdict(canvas, labels, evaluation.confidence[static_cast<std::size_t>(image)]);
     draw_votes(canvas, evaluation, viewer, labels);
     draw_neighbors(canvas, evaluation, viewer, labels);
     return canvas;

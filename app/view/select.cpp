@@ -73,7 +73,8 @@ void sort_images(std::vector<std::int64_t>& images, const Evaluation& evaluation
         const Vote& vote = vote_of(evaluation, image);
         const bool by_pair = order == Order::pair;
         return std::tuple(by_pair ? truth_of(evaluation, image) : 0, by_pair ? vote.label : 0,
-                          order == Order::index ? 0 : -vote.confidence, image);
+                          order == Order::index ? 0 : -evaluation.confidence[static_cast<std::size_t>(image)],
+                          image);
     };
     std::sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
 }

@@ -91,17 +91,16 @@ Source::Source(const Options& options, std::optional<SavedReport> report, const 
     inputs_ = location.files();
     outputs.check(inputs_);
     set_ = std::make_unique<LoadedSet>(planner, location, options_);
-    classifier_ = std::make_unique<Classifier>(set_->training(), options_.method, set_->resolved());
+    classifier_ = set_->open(options_);
     evaluation_ = watched(options_.output, "searching", [&](const Watch& watch) {
-        return evaluate(*classifier_, set_->data(), set_->queries().count, watch);
+        return evaluate(*classifier_, set_->data(), set_->queries().count, watch, set_->cache());
     });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);
 }
 
 Classified Source::search(const Rows& images) {
-    if (classifier_ == nullptr)
-        classifier_ = std::make_unique<Classifier>(set_->training(), options_.method, set_->resolved());
+    if (classifier_ == nullptr) classifier_ = set_->open(options_);
     return watched(options_.output, "searching",
                    [&](const Watch& watch) { return classifier_->classify(images, watch); });
 }
@@ -166,6 +165,7 @@ bool Source::take_predictions(const SavedReport& report) {
     if (counted.confusion != report.evaluation.score.confusion)
         return refuse(file.string() + ": is not of this report");
     evaluation_.found.votes = std::move(read.votes);
+    evaluation_.confidence = std::move(read.confidence);
     evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
     evaluation_.score = std::move(counted);
     return true;
@@ -180,6 +180,9 @@ void Source::search_again(const SavedReport& report) {
                         " gives; expected the data set that it was made from (--data DIR)");
     evaluation_.found.votes = std::move(found.votes);
     evaluation_.found.neighbors = std::move(found.neighbors);
+    evaluation_.found.evidence = std::move(found.evidence);
+    watched(options_.output, "searching",
+            [&](const Watch& watch) { add_confidence(evaluation_, *classifier_, watch, set_->cache()); });
     neighbors_known_ = true;
 }
 

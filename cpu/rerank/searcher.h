@@ -10,8 +10,8 @@ namespace knn::cpu {
 /// Orders again what another searcher finds. Adds the stages `describe` and `rerank`.
 class RerankedSearcher : public Searcher {
   public:
-    /// `inner` searches the same training set, without re-ranking. training.reranking has the descriptors, and
-    /// outlives this.
+    /// `inner` searches the same training set, without re-ranking. training.reranking outlives this; if it has no
+    /// descriptors, those of the candidates of each search are made.
     RerankedSearcher(const Training& training, std::unique_ptr<Searcher> inner, int threads);
 
     Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
@@ -19,9 +19,14 @@ class RerankedSearcher : public Searcher {
     Plan plan() const override { return inner_->plan(); }
 
   private:
+    Neighbors reranked(const Neighbors& found, const Descriptors& queries, int k,
+                       const std::atomic<bool>* stop) const;
+    Neighbors reranked_alone(Neighbors found, const Descriptors& queries, int k,
+                             const std::atomic<bool>* stop) const;
+
     const Reranking& reranking_;
     ImageShape shape_;
-    std::int64_t n_train_;
+    Rows train_;
     int threads_;
     std::unique_ptr<Searcher> inner_;
 };

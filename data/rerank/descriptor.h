@@ -24,6 +24,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "data/rerank/rerank.h"
@@ -75,11 +76,15 @@ struct DescriptorLayout {
 /// The descriptors of some images, one after another.
 struct Descriptors {
     DescriptorLayout layout;
-    std::vector<std::uint8_t> bytes;  ///< count × layout.bytes()
+    std::vector<std::uint8_t> bytes;               ///< count × layout.bytes(), unless they are
+    std::span<const std::uint8_t> elsewhere = {};  ///< in memory of somebody else, such as a mapped file
 
-    const std::uint8_t* row(std::int64_t i) const { return bytes.data() + i * layout.bytes(); }
+    std::span<const std::uint8_t> all() const {
+        return elsewhere.empty() ? std::span<const std::uint8_t>(bytes) : elsewhere;
+    }
+    const std::uint8_t* row(std::int64_t i) const { return all().data() + i * layout.bytes(); }
     std::int64_t count() const {
-        return layout.bytes() > 0 ? static_cast<std::int64_t>(bytes.size()) / layout.bytes() : 0;
+        return layout.bytes() > 0 ? static_cast<std::int64_t>(all().size()) / layout.bytes() : 0;
     }
 };
 

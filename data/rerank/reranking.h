@@ -10,7 +10,7 @@ namespace knn {
 
 struct Reranking {
     Rerank rerank;
-    Descriptors train;                   ///< of the training images
+    Descriptors train;                   ///< of the training images; empty: made where they are needed
     std::vector<std::uint32_t> density;  ///< density_factors of the training images, if `rerank` has density
 
     /// How many neighbors have to be searched for k, among `n_train` images of which one may be excluded.

@@ -103,6 +103,10 @@ LabeledImages read_source(const DataLocation& location) {
 
 }  // namespace
 
+TrainingIdentity identity_of(const DataLocation& location) {
+    return {key_of(location), name_of(location)};
+}
+
 TrainingSet load_training(const DataLocation& location, bool use_cache, int threads) {
     TrainingSet set;
     set.source = location.synthetic ? location.source : location.train_images.string();

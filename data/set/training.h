@@ -25,6 +25,12 @@ struct TrainingSet {
     CachedBytes mapped;    ///< or here
 };
 
+/// The key and the name of the training set of `location`, as TrainingSet has them.
+struct TrainingIdentity {
+    std::string key, name;
+};
+TrainingIdentity identity_of(const DataLocation& location);
+
 /// The training set of `location`. With `use_cache` the uncompressed content of gzip files (and the built-in
 /// digits) comes from the cache if it is there, belongs to exactly these files and is intact; else it is read
 /// and then kept. Throws DataError as `load` does.

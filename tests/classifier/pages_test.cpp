@@ -54,7 +54,7 @@ std::string read(const knn::Dataset& data, const cv::Mat& page) {
         all[i]->label = found.votes[std::size_t(chosen[i])].label;
     }
     knn::choose_readings(digits, request.train_labels, request.measure,
-                         knn::UsualDistances({}, request.train_labels, request.measure));
+                         knn::UsualDistances(knn::LeaveOneOut{}));
     std::string text;
     for (std::size_t i = 0; i < digits.size(); ++i) {
         if (i > 0 && digits[i].image.row != digits[i - 1].image.row) text += '/';

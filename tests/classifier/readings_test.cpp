@@ -24,10 +24,10 @@ Answer answer(std::uint32_t index, std::uint32_t distance, int width = 10) {
 
 /// The usual distances: 100 for a 1, 300 for an 8.
 knn::UsualDistances usual() {
-    knn::LeaveOneOut sample;
-    sample.count = 2, sample.k = 1;
-    sample.nearest = {answer(0, 100).neighbors[0], answer(1, 300).neighbors[0]};
-    return {sample, labels, Measure{}};
+    knn::LeaveOneOut sample(2);
+    sample[0].distance = 100, sample[0].nearest_label = 1;
+    sample[1].distance = 300, sample[1].nearest_label = 8;
+    return knn::UsualDistances(sample);
 }
 
 std::size_t chosen(Answer whole, std::vector<std::vector<Answer>> readings) {

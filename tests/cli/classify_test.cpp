@@ -23,22 +23,27 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     fs::create_directory(folder.path / "in");
     for (int i = 0; i < count; ++i)
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
-    for (const std::string transform : {"raw", "gradients"}) {
-        CAPTURE(transform);
+    RunOptions cached;  // evaluate fits, and classify reads what it has fitted
+    cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+    for (const std::string method : {"raw", "gradients", "accurate"}) {
+        CAPTURE(method);
         REQUIRE(program({"evaluate", "-q", "--data", mnist_folder(), "--device", "cpu", "-k", "7",
-                         "--limit-test", "60", "--transform", transform, "--predictions", folder / "p",
-                         "--neighbors-csv", folder / "n"})
+                         "--limit-test", "60", "--method", method, "--predictions", folder / "p",
+                         "--neighbors-csv", folder / "n"},
+                        cached)
                     .exit_code == 0);
         const auto predictions = csv_rows(read_file(folder / "p")),
                    neighbors = csv_rows(read_file(folder / "n"));
-        const RunResult result = program({"classify", "--data", mnist_folder(), "-k", "7", "--transform",
-                                          transform, "--reject", "off", "--json", "-", folder / "in"});
-        const json list = json::parse(result.out);
+        std::vector<std::string> words = {"classify", "--data", mnist_folder(), "-k", "7",
+                                          "--reject", "off",    "--json",       "-",  folder / "in"};
+        if (method != "accurate") words.insert(words.end(), {"--method", method});  // the default of classify
+        const json list = json::parse(program(words, cached).out);
         REQUIRE(list.size() == count);
         for (std::size_t i = 0; i < count; ++i) {
             CHECK(list[i]["file"] == folder / ("in/" + std::to_string(1000 + i) + ".pgm"));
             CHECK(std::to_string(list[i]["digit"].get<int>()) == predictions[i + 1][2]);
-            CHECK(list[i]["confidence"].get<double>() == doctest::Approx(std::stod(predictions[i + 1][3])));
+            CHECK(list[i]["confidence"].get<double>() == std::stod(predictions[i + 1][3]));
+            CHECK(list[i]["vote_share"].get<double>() == std::stod(predictions[i + 1][4]));
             int votes = 0;
             for (const auto& vote : list[i]["votes"].items())
                 votes += vote.value().get<int>();
@@ -72,7 +77,7 @@ TEST_CASE("a blank picture is answered with a question mark") {
     const json forced = digits.answers({"--reject", "off", folder / "blank.pgm"})[0];
     CHECK(forced["digit"].is_number_integer());
     CHECK(!forced.contains("reason"));
-    CHECK(forced["neighbors"].size() == 5);
+    CHECK(forced["neighbors"].size() == 4);  // of accurate
     const json page = digits.answers({"--many", folder / "blank.pgm"})[0];
     CHECK(page["digits"].empty());
     CHECK(digits.classify({"-q", "--many", folder / "blank.pgm"}).out == "?\n");
@@ -117,14 +122,76 @@ TEST_CASE("the neighbors and the votes of a picture belong together") {
     const json one = digits.answers({"--reject", "off", folder / ""});
     REQUIRE(one.size() == 20);
     for (const json& answer : one) {
-        CHECK(answer["neighbors"].size() == 5);
+        CHECK(answer["neighbors"].size() == 4);
         int votes = 0;
         for (const auto& vote : answer["votes"].items())
             votes += vote.value().get<int>();
-        CHECK(votes == 5);
+        CHECK(votes == 4);
         for (const json& neighbor : answer["neighbors"])
             CHECK(answer["votes"].contains(std::to_string(neighbor["label"].get<int>())));
     }
+}
+
+TEST_CASE("classify is accurate unless told otherwise, and options override its parts") {
+    const Digits digits;
+    if (!has_opencv) return skip(no_opencv);
+    const Folder folder;
+    for (int i = 0; i < 5; ++i)
+        write(folder / (std::to_string(i) + ".pgm"), photo(digits, i));
+    const json usual = digits.answers({folder / ""});
+    CHECK(usual == digits.answers({"--method", "accurate", folder / ""}));
+    const json plain = digits.answers({"--method", "raw", folder / ""});
+    CHECK(plain != usual);
+    CHECK(plain[0]["neighbors"].size() == 5);
+    const json parts = digits.answers(
+        {"--transform", "raw", "--rerank", "none", "--vote", "majority", "-k", "5", folder / ""});
+    CHECK(parts == plain);
+    CHECK(program({"classify", "--help"}).out.find("(default accurate)") != std::string::npos);
+    CHECK(program({"evaluate", "--help"}).out.find("(default raw)") != std::string::npos);
+}
+
+TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
+    const Digits digits;
+    if (!has_opencv) return skip(no_opencv);
+    const Folder folder;
+    for (int i = 0; i < 60; ++i)
+        write(folder / (std::to_string(i) + ".pgm"), raw(digits.images, i));
+    std::size_t before = 0;
+    for (const std::string share : {"0%", "1%", "10%", "50%"}) {
+        std::size_t rejected = 0;
+        for (const json& one : digits.answers({"--reject", share, folder / ""})) {
+            const bool is_rejected = one["digit"].is_null();
+            CHECK(is_rejected == (one["usual"].get<double>() < std::stod(share) / 100));
+            CHECK(is_rejected == one.contains("reason"));
+            rejected += is_rejected ? 1 : 0;
+        }
+        CHECK(rejected >= before);
+        before = rejected;
+    }
+    CHECK(before > 10);
+    CHECK(digits.answers({"--reject", "auto", folder / ""}) ==
+          digits.answers({"--reject", "0.8%", folder / ""}));
+    for (const std::string wrong : {"0.5", "maybe", "-1%", "51%", "%", "x%", "nan%", ""})
+        check_usage_error({"classify", "a.png", "--reject", wrong});
+}
+
+TEST_CASE("the explanation of one picture also shows candidates before re-ranking and what moved") {
+    const Digits digits;
+    if (!has_opencv) return skip(no_opencv);
+    const Folder folder;
+    write(folder / "a.pgm", photo(digits, 3));
+    const auto height = [&](std::vector<std::string> words) {
+        words.insert(words.end(), {"--reject", "off", folder / "a.pgm", "--explain", folder / "why.png"});
+        REQUIRE(digits.classify(words).exit_code == 0);
+        const std::string png = read_file(folder / "why.png");
+        REQUIRE(png.starts_with("\x89PNG"));
+        const auto byte = [&](std::size_t at) { return int{static_cast<unsigned char>(png[at])}; };
+        return byte(20) << 24 | byte(21) << 16 | byte(22) << 8 | byte(23);
+    };
+    // Two rows more: candidates are 112 pixels high and images with lines 168, both with words.
+    const int plain = height({"--rerank", "none"});
+    for (const std::string name : {"both", "distortion", "cells"})
+        CHECK(height({"--rerank", name}) > plain + 112 + 168);
 }
 
 TEST_CASE("photos whose names end in their digit") {

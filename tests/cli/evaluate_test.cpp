@@ -188,7 +188,7 @@ TEST_CASE("what goes to standard output has it for itself") {
     const RunResult quiet = with({"--json", "-", "-q"});
     CHECK(json::accept(quiet.out));
     CHECK(quiet.err.empty());
-    CHECK(with({"--predictions", "-"}).out.starts_with("index,label,predicted,confidence\n0,"));
+    CHECK(with({"--predictions", "-"}).out.starts_with("index,label,predicted,confidence,vote_share\n0,"));
     CHECK(lines_of(with({"--predictions", "-"}).out).size() == 18);
     CHECK(with({"--neighbors-csv", "-"}).out.starts_with("query,rank,index,label,distance\n0,1,"));
     CHECK(lines_of(with({"--neighbors-csv", "-"}).out).size() == 1 + 17 * 5);

@@ -20,6 +20,7 @@ int Digits::pixel(int i, int row, int col) const {
 
 RunResult Digits::classify(std::vector<std::string> words, RunOptions options) const {
     words.insert(words.begin(), {"classify", "--data", folder / ""});
+    options.environment.emplace("XDG_CACHE_HOME", folder / "cache");  // fits once
     return program(words, options);
 }
 
@@ -65,7 +66,7 @@ std::vector<int> one_of_each(const Digits& digits) {
                                         .out);
     std::vector<int> chosen(10, -1);
     for (const auto& row : csv_rows(read_file(digits.folder / "p.csv")))
-        if (row[0] != "index" && row[1] == row[2] && row[3].starts_with("1"))
+        if (row[0] != "index" && row[1] == row[2] && row[4] == "1")
             chosen[static_cast<std::size_t>(std::stoi(row[1]))] = std::stoi(row[0]);
     return chosen;
 }

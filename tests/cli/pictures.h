@@ -15,7 +15,7 @@ struct Digits {
 
     Digits();
     int pixel(int i, int row, int col) const;
-    /// Runs `classify` with these images as training set.
+    /// Runs `classify` with these images as training set and a cache of their own.
     RunResult classify(std::vector<std::string> words, RunOptions options = {}) const;
     nlohmann::json answers(std::vector<std::string> words) const;
 };

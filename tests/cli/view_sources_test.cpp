@@ -155,8 +155,8 @@ TEST_CASE("view passes over a predictions.csv that is not the report's") {
     const std::string before = evaluated.view({"--text"}).out;
     const std::string file = evaluated.folder / "r/predictions.csv", good = read_file(file);
     for (const std::string& content : {std::string(), std::string("index\n"), good.substr(0, good.size() / 2),
-                                       good + "60,1,1,1\n", read_file(other.folder / "r/predictions.csv"),
-                                       "index,label,predicted,confidence\n0,1,1,nan\n" + good}) {
+                                       good + "60,1,1,1,1\n", read_file(other.folder / "r/predictions.csv"),
+                                       "index,label,predicted,confidence,vote_share\n0,1,1,nan,1\n" + good}) {
         std::ofstream(file, std::ios::binary) << content;
         const RunResult result = evaluated.view({"--text"});
         CHECK(result.exit_code == 0);

@@ -106,6 +106,7 @@ Sample sample_evaluation(const SampleOptions& options) {
             static_cast<std::uint8_t>((label + shift) % static_cast<unsigned>(options.classes));
         const int for_it = options.k - static_cast<int>(random() % 2) * ((options.k - 1) / 2);  // a majority
         found.votes.push_back({voted, double(for_it) / options.k});
+        evaluation.confidence.push_back(0.5 + double(random() % 5'000) / 1e4);
         std::uint32_t distance = 1000;
         for (int rank = 0; rank < options.k; ++rank) {
             distance += static_cast<std::uint32_t>(random() % 5000);

@@ -3,6 +3,7 @@
 showHead();
 showClasses();
 showTiming();
+showTrust();
 sprite.decode().then(() => {
   showMatrix();
   showFilters();

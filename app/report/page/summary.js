@@ -87,3 +87,12 @@ function showTiming() {
     (known ? " Percentages are shares of the device's own limit: its memory bandwidth, its link to the host, its " +
       "float32 arithmetic." : "");
 }
+
+function showTrust() {
+  const { calibration } = page.result;
+  byId("trust-note").textContent = calibration.fitted
+    ? "A confidence is the probability that an answer is right, fitted by leave-one-out on the training set. Expected " +
+      `calibration error: ${percent(calibration.expected_calibration_error)}.`
+    : "There are too few training images to fit probabilities: confidences are shares of the votes.";
+  byId("trust").hidden = page.dataset.test === 0;
+}

@@ -123,7 +123,10 @@ TEST_CASE("the page holds every misclassified digit and the numbers of the evalu
                 tile_shows(sprite, data, neighbor["tile"], sample.data->train.images().row(row[rank].index)));
         }
         CHECK(digit["votes"][0]["label"] == digit["predicted"]);
-        CHECK(digit["votes"][0]["share"].get<double>() == doctest::Approx(digit["confidence"].get<double>()));
+        const auto at = static_cast<std::size_t>(index);
+        CHECK(digit["votes"][0]["share"].get<double>() ==
+              doctest::Approx(evaluation.found.votes[at].confidence));
+        CHECK(digit["confidence"] == evaluation.confidence[at]);
     }
     CHECK(shown == wrong);
 

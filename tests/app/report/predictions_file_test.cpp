@@ -21,6 +21,7 @@ TEST_CASE("predictions are read back, bit for bit") {
     }
     const Predictions read = read_predictions(file, sample.evaluation.n_test);
     CHECK(read.votes == sample.evaluation.found.votes);
+    CHECK(read.confidence == sample.evaluation.confidence);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test + 1), DataError);
     CHECK_THROWS_AS(read_predictions(file, sample.evaluation.n_test - 1), DataError);
 }

@@ -46,6 +46,7 @@ struct Sample {
         evaluation.found.neighbors = Neighbors(2, 2);
         evaluation.found.neighbors.rows = {{0, 0}, {4'000'000'000, 2}, {5, 1}, {5, 2}};
         evaluation.found.votes = {{7, 1.0}, {1, 0.1}};
+        evaluation.confidence = {0.999, 0.25};
         evaluation.found.timeline.add({"upload", 2, 0.5, 1e6, 0, StageKind::copy});
         evaluation.found.timeline.add({"distance", 3, 2.0, 4e6, 8e6});
         evaluation.found.timeline.add({"sort", 3, 1.0});
@@ -62,7 +63,8 @@ TEST_CASE("CSV files, byte by byte") {
     const Sample sample;
     std::ostringstream predictions, neighbors;
     write_predictions_csv(predictions, sample.evaluation);
-    CHECK(predictions.str() == "index,label,predicted,confidence\n0,7,7,1\n1,200,1,0.1\n");
+    CHECK(predictions.str() ==
+          "index,label,predicted,confidence,vote_share\n0,7,7,0.999,1\n1,200,1,0.25,0.1\n");
     write_neighbors_csv(neighbors, sample.evaluation);
     CHECK(neighbors.str() ==
           "query,rank,index,label,distance\n"

@@ -1,0 +1,167 @@
+#include "classifier/confidence.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace knn {
+
+namespace {
+
+using Inputs = Confidence::Inputs;
+constexpr std::size_t size = Confidence::n_inputs + 1;
+constexpr int max_steps = 50, max_halvings = 30;
+constexpr double smallest_step = 1e-9;
+
+Inputs inputs_of(const Evidence& answer) {
+    return {1,
+            answer.share,
+            answer.distance,
+            answer.margin * (1 - answer.alone),
+            answer.margin * answer.alone,
+            answer.alone};
+}
+
+double product(const Inputs& a, const Inputs& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < size; ++i)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+double probability_of(double z) {
+    return z >= 0 ? 1 / (1 + std::exp(-z)) : std::exp(z) / (1 + std::exp(z));
+}
+
+/// log(1 + exp(z)) without overflow.
+double softplus(double z) {
+    return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z)));
+}
+
+/// Scaled inputs, with how much each counts as right and as wrong.
+struct Example {
+    Inputs x;
+    double right, wrong;
+};
+
+/// The logarithm of the likelihood times the prior.
+double objective(const std::vector<Example>& examples, const Inputs& weights) {
+    double sum = 0;
+    for (const Example& one : examples) {
+        const double z = product(one.x, weights);
+        sum -= one.right * softplus(-z) + one.wrong * softplus(z);
+    }
+    for (std::size_t i = 1; i < size; ++i)
+        sum -= weights[i] * weights[i] / 2;
+    return sum;
+}
+
+/// Solves a · x = b for a symmetric, positive definite `a` by its Cholesky factor.
+Inputs solve(std::array<Inputs, size> a, Inputs b) {
+    for (std::size_t i = 0; i < size; ++i) {
+        for (std::size_t j = 0; j <= i; ++j) {
+            double sum = a[i][j];
+            for (std::size_t k = 0; k < j; ++k)
+                sum -= a[i][k] * a[j][k];
+            a[i][j] = i == j ? std::sqrt(sum) : sum / a[j][j];
+        }
+        for (std::size_t k = 0; k < i; ++k)
+            b[i] -= a[i][k] * b[k];
+        b[i] /= a[i][i];
+    }
+    for (std::size_t i = size; i-- > 0;) {
+        for (std::size_t k = i + 1; k < size; ++k)
+            b[i] -= a[k][i] * b[k];
+        b[i] /= a[i][i];
+    }
+    return b;
+}
+
+Inputs newton_step(const std::vector<Example>& examples, const Inputs& weights) {
+    std::array<Inputs, size> curvature{};
+    Inputs slope{};
+    for (std::size_t i = 1; i < size; ++i) {
+        curvature[i][i] = 1;
+        slope[i] = -weights[i];
+    }
+    for (const Example& one : examples) {
+        const double p = probability_of(product(one.x, weights));
+        const double all = one.right + one.wrong, pull = one.right - all * p, bend = all * p * (1 - p);
+        for (std::size_t i = 0; i < size; ++i) {
+            slope[i] += pull * one.x[i];
+            for (std::size_t j = 0; j <= i; ++j)
+                curvature[i][j] += bend * one.x[i] * one.x[j];
+        }
+    }
+    return solve(curvature, slope);
+}
+
+Inputs fitted_weights(const std::vector<Example>& examples) {
+    Inputs weights{};
+    double best = objective(examples, weights);
+    for (int step = 0; step < max_steps; ++step) {
+        Inputs move = newton_step(examples, weights), next{};
+        for (int halving = 0;; ++halving) {
+            for (std::size_t i = 0; i < size; ++i)
+                next[i] = weights[i] + move[i];
+            if (const double value = objective(examples, next); value > best) {
+                best = value;
+                break;
+            }
+            if (halving == max_halvings) return weights;
+            for (double& one : move)
+                one /= 2;
+        }
+        weights = next;
+        if (std::all_of(move.begin(), move.end(), [](double m) { return std::abs(m) < smallest_step; }))
+            break;
+    }
+    return weights;
+}
+
+}  // namespace
+
+Confidence::Confidence(const LeaveOneOut& sample) : fitted_(!sample.empty()) {
+    if (sample.empty()) return;
+    const auto n = static_cast<double>(sample.size());
+    for (const SampledAnswer& answer : sample) {
+        const Inputs x = inputs_of(answer.evidence);
+        for (std::size_t i = 0; i < size; ++i)
+            fit_.means[i] += x[i] / n;
+    }
+    for (const SampledAnswer& answer : sample) {
+        const Inputs x = inputs_of(answer.evidence);
+        for (std::size_t i = 0; i < size; ++i)
+            fit_.deviations[i] += (x[i] - fit_.means[i]) * (x[i] - fit_.means[i]) / n;
+    }
+    for (double& deviation : fit_.deviations)
+        deviation = deviation > 1e-18 ? std::sqrt(deviation) : 0;  // 0: the same for all, says nothing
+    std::vector<Example> examples;
+    examples.reserve(sample.size() + 1);
+    for (const SampledAnswer& answer : sample)
+        examples.push_back({scaled(answer.evidence), double(answer.right), double(1 - answer.right)});
+    examples.push_back({{1}, 0.5, 0.5});
+    fit_.weights = fitted_weights(examples);
+}
+
+Inputs Confidence::scaled(const Evidence& answer) const {
+    Inputs x = inputs_of(answer);
+    for (std::size_t i = 1; i < size; ++i)
+        x[i] = fit_.deviations[i] > 0 ? (x[i] - fit_.means[i]) / fit_.deviations[i] : 0;
+    return x;
+}
+
+double Confidence::probability(const Evidence& answer) const {
+    if (!fitted_) return answer.share;
+    const double p = probability_of(product(scaled(answer), fit_.weights));
+    return std::clamp(std::round(p * 1e6), 1.0, 999'999.0) / 1e6;
+}
+
+std::vector<double> Confidence::probabilities(std::span<const Evidence> answers) const {
+    std::vector<double> all;
+    all.reserve(answers.size());
+    for (const Evidence& answer : answers)
+        all.push_back(probability(answer));
+    return all;
+}
+
+}  // namespace knn

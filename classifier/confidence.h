@@ -1,0 +1,47 @@
+#pragma once
+/// The probability that an answer is right: a logistic regression on its Evidence, fitted to answers of which it is known
+/// whether they are right.
+///
+///   z = w0 + Σ w_f (x_f − mean_f) / deviation_f      p = 1 / (1 + exp(−z))
+///
+/// over five numbers: share; distance; margin, with one weight where another class is among the neighbors and one where
+/// none is; alone. The weights maximize the likelihood with a normal prior of deviation 1 on each weight but w0 and one
+/// answer more in the middle of all, half right and half wrong, so that they are finite where all answers are right.
+/// Newton's method, in double precision in a fixed order, with steps halved until the likelihood grows.
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "classifier/leave_one_out.h"
+
+namespace knn {
+
+class Confidence {
+  public:
+    static constexpr std::size_t n_inputs = 5;
+    using Inputs = std::array<double, n_inputs + 1>;  ///< the first belongs to w0 and is 1
+    struct Weights {
+        Inputs means{}, deviations{}, weights{};
+    };
+
+    /// Without a sample there is no fit, and the probability is the winner's share of the votes.
+    explicit Confidence(const LeaveOneOut& sample);
+    /// Of an earlier fit.
+    explicit Confidence(const Weights& fit) : fitted_(true), fit_(fit) {}
+
+    /// In steps of 1e-6, which hide the last bits of exp and log, other with each C library; 1e-6 to 1 - 1e-6 if fitted.
+    double probability(const Evidence& answer) const;
+    std::vector<double> probabilities(std::span<const Evidence> answers) const;
+
+    bool fitted() const { return fitted_; }
+    const Weights& weights() const { return fit_; }
+
+  private:
+    Inputs scaled(const Evidence& answer) const;
+
+    bool fitted_ = false;
+    Weights fit_;
+};
+
+}  // namespace knn

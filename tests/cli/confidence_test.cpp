@@ -1,0 +1,143 @@
+/// Confidences of `evaluate`, and what it keeps in the cache.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+
+#include "tests/cli/pictures.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Σ over 15 equal intervals of confidence of |right − Σ confidence| / all, from the CSV.
+double calibration_error(const std::vector<std::vector<std::string>>& rows) {
+    std::array<double, 15> excess{};
+    double count = 0;
+    for (const auto& row : rows) {
+        if (row[0] == "index") continue;
+        const double confidence = std::stod(row[3]);
+        excess[static_cast<std::size_t>(std::min(14.0, std::floor(confidence * 15)))] +=
+            (row[1] == row[2] ? 1 : 0) - confidence;
+        ++count;
+    }
+    double sum = 0;
+    for (const double one : excess)
+        sum += std::abs(one);
+    return sum / count;
+}
+
+struct Written {
+    std::string predictions, neighbors;
+    json report;
+
+    /// How often something was fitted to the training set: the transform always is.
+    int fits() const {
+        for (const json& stage : report["timing"]["stages"])
+            if (stage["name"] == "fit") return stage["launches"];
+        return 0;
+    }
+    bool same_answers(const Written& other) const {
+        return predictions == other.predictions && neighbors == other.neighbors &&
+               report["result"] == other.report["result"];
+    }
+};
+
+Written evaluate(const Digits& digits, std::vector<std::string> words, const RunOptions& options = {}) {
+    const Folder out;
+    words.insert(words.begin(),
+                 {"evaluate", "-q", "--data", digits.folder / "", "--device", "cpu", "--limit-test", "300",
+                  "--predictions", out / "p", "--neighbors-csv", out / "n", "--json", out / "j"});
+    const RunResult result = program(words, options);
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    return {read_file(out / "p"), read_file(out / "n"), json::parse(read_file(out / "j"))};
+}
+
+}  // namespace
+
+TEST_CASE("confidences on MNIST are probabilities, by every method") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    for (const std::string method : {"raw", "gradients", "accurate"}) {
+        CAPTURE(method);
+        const Folder out;
+        REQUIRE(program({"evaluate", "-q", "--data", mnist_folder(), "--device", "cpu", "--method", method,
+                         "--predictions", out / "p", "--json", out / "j"})
+                    .exit_code == 0);
+        const auto rows = csv_rows(read_file(out / "p"));
+        REQUIRE(rows.size() == 10'001);
+        CHECK(rows[0] == std::vector<std::string>{"index", "label", "predicted", "confidence", "vote_share"});
+        const double error = calibration_error(rows);
+        CHECK(error <= 0.005);
+        const json calibration = json::parse(read_file(out / "j"))["result"]["calibration"];
+        CHECK(calibration["fitted"] == true);
+        CHECK(calibration["expected_calibration_error"].get<double>() ==
+              doctest::Approx(error).epsilon(1e-4));
+        CHECK(calibration["bins"].size() == 15);
+    }
+}
+
+TEST_CASE("evaluate keeps what it fits, and does not fit again") {
+    const Digits digits;
+    const Folder folder;
+    RunOptions cached;
+    cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+    const auto entries = [&] {
+        std::vector<fs::path> found;
+        if (fs::exists(folder.path / "cache"))
+            for (const auto& entry : fs::directory_iterator(folder.path / "cache/mnist-knn"))
+                found.push_back(entry.path());
+        return found;
+    };
+    const std::vector<std::string> accurate = {"--method", "accurate"};
+    const Written plain = evaluate(digits, accurate);
+    CHECK(plain.fits() == 2);
+    Written first = evaluate(digits, {"--method", "accurate", "--no-cache"}, cached);
+    CHECK(first.same_answers(plain));
+    CHECK(entries().empty());
+    first = evaluate(digits, accurate, cached);
+    CHECK(first.fits() == 2);
+    CHECK(first.same_answers(plain));
+    CHECK(entries().size() == 3);  // descriptors, density, confidence
+    const Written second = evaluate(digits, accurate, cached);
+    CHECK(second.fits() == 1);
+    CHECK(second.same_answers(plain));
+    for (const fs::path& entry : entries()) {  // damaged ones are not believed
+        std::string bytes = read_file(entry);
+        bytes[bytes.size() - 5] = static_cast<char>(~bytes[bytes.size() - 5]);
+        write(entry, bytes);
+    }
+    CHECK(evaluate(digits, accurate, cached).same_answers(plain));
+    CHECK(evaluate(digits, accurate, cached).fits() == 1);
+    const std::string labels = digits.folder / "train-labels-idx1-ubyte";
+    std::string changed = read_file(labels);
+    changed.back() = static_cast<char>((changed.back() + 1) % 10);
+    write(labels, changed);  // another training set
+    CHECK(evaluate(digits, accurate, cached).fits() == 2);
+}
+
+TEST_CASE("the same confidences for any number of threads and any batch") {
+    const Digits digits;
+    const Written one = evaluate(digits, {"--method", "accurate", "--threads", "1"});
+    CHECK(one.same_answers(evaluate(digits, {"--method", "accurate", "--threads", "3", "--batch", "70"})));
+    for (const auto& row : csv_rows(one.predictions)) {
+        if (row[0] == "index") continue;
+        CHECK(std::stod(row[3]) >= 1e-6);
+        CHECK(std::stod(row[3]) <= 1 - 1e-6);
+        CHECK(row[4].starts_with(row[4] == "1" ? "1" : "0."));
+    }
+}
+
+TEST_CASE("with too few training images a confidence is the share of the votes") {
+    const Digits digits;
+    const Written few = evaluate(digits, {"--limit-train", "199"});
+    CHECK(few.report["result"]["calibration"]["fitted"] == false);
+    for (const auto& row : csv_rows(few.predictions))
+        if (row[0] != "index") CHECK(row[3] == row[4]);
+    CHECK(evaluate(digits, {"--limit-train", "200"}).report["result"]["calibration"]["fitted"] == true);
+}
