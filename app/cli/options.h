@@ -127,6 +127,7 @@ OptionGroup search_group(Options& options, const char* usual_method = "raw");
 OptionGroup output_group(Options& options);
 OptionGroup classify_search_group(Options& options);
 OptionGroup classify_group(Options& options);
+OptionGroup draw_group(Options& options);
 OptionGroup info_group(Options& options);
 OptionGroup selection_group(Options& options);
 OptionGroup form_group(Options& options);

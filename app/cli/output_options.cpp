@@ -17,6 +17,13 @@ std::optional<double> parse_reject(const std::string& given) {
     return parse_number("--reject", given.substr(0, given.size() - 1), 0, most, "percent of digits") / 100;
 }
 
+void add_reject_option(OptionGroup& group, ClassifyOptions& classify) {
+    group.list.add_options()  //
+        ("reject", value("SHARE", [&](const std::string& given) { classify.reject = parse_reject(given); }),
+         "a picture unlike the training images, or like two digits, gets ? and the reason: so often that "
+         "about this share of digits is lost, such as 0.5%; auto (default): 0.8%; off: always a digit");
+}
+
 }  // namespace
 
 void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color) {
@@ -46,18 +53,22 @@ OptionGroup classify_group(Options& options) {
             "the confusion matrix")(
             "report", folder("--report", output.report),
             "with --expected: report.json, predictions.csv, confusion.png, index.html")(
-            "reject",
-            value("SHARE", [&](const std::string& given) { classify.reject = parse_reject(given); }),
-            "a picture unlike the training images, or like two digits, gets ? and the reason: so often that "
-            "about this share of digits is lost, such as 0.5%; auto (default): 0.8%; off: always a digit")(
             "explain", picture("--explain", classify.explain, {".png"}),
             "a PNG with each picture, the steps to its 28x28 pixels, and the neighbors of these")(
             "json", text("--json", "FILE", output.json), "machine-readable answers; - is standard output")(
             "pixels", po::bool_switch(&classify.pixels), "with --json: the 28x28 pixels of each digit")(
             "quiet,q", po::bool_switch(&output.quiet),
             "only the digits, one line per picture or row of a page");
+    add_reject_option(group, classify);
     add_cache_option(group, options);
     add_terminal_options(group, output);
+    return group;
+}
+
+OptionGroup draw_group(Options& options) {
+    OptionGroup group{"Answers", {}};
+    add_reject_option(group, options.classify);
+    add_cache_option(group, options);
     return group;
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/cli/values.h"
 #include "app/commands/command.h"
+#include "app/commands/digits.h"
 #include "app/commands/expected.h"
 #include "app/commands/loaded_set.h"
 #include "app/commands/outputs.h"
@@ -38,78 +39,6 @@ namespace {
 
 enum ExitCode { done = 0, all_failed = 1, some_failed = 3 };
 
-/// Up to here a CPU has answered before a GPU has started: 0.3 s for a CUDA context, 0.1 s for 1,000 digits
-/// on two cores.
-constexpr std::int64_t few_digits = 1000;
-
-/// Of more training images a fit takes seconds.
-constexpr std::int64_t few_images = 10'000;
-
-/// The training set, and what its own digits look like to one another.
-struct LoadedTraining {
-    TrainingSet set;
-    Training used;                             ///< the first images of `set`, as many as the user wants
-    std::unique_ptr<const Features> features;  ///< of these, which `used` refers to,
-    std::unique_ptr<Classifier> fitted;        ///< and to this, where the cache did not have
-    std::unique_ptr<const KeptReranking> kept;  ///< this
-    LeaveOneOut sample;
-};
-
-/// What is fitted to the training set comes from the cache, or is fitted on the CPU and kept there.
-void fit(LoadedTraining& training, const Options& options, int threads) {
-    const Method& method = options.method;
-    Training& used = training.used;
-    const TrainingIdentity identity{options.no_cache ? "" : training.set.key, training.set.name};
-    const FittedCache cache(identity, method, used.rows.count, threads);
-    Watch watch;
-    watch.stop = &stop_flag();
-    const auto fitted = [&]() -> Classifier& {
-        if (training.fitted == nullptr) {
-            if (method.reranks() && training.kept == nullptr && used.rows.count > few_images)
-                note("fitting the re-ranking to the training set, once unless it changes", options.output);
-            const Problem problem = method.problem(used, spread_sample(used.rows.count).m);
-            training.fitted =
-                std::make_unique<Classifier>(used, method, resolve_on_cpu(problem, threads), watch);
-        }
-        return *training.fitted;
-    };
-    if (method.reranks()) {
-        training.kept = cache.reranking_of_few();
-        if (training.kept == nullptr) cache.keep(*fitted().training().reranking, false);
-        used.reranking = training.kept ? &training.kept->reranking : training.fitted->training().reranking;
-    }
-    if (auto sample = cache.sample()) {
-        training.sample = std::move(*sample);
-        return;
-    }
-    if (used.rows.count < min_sampled_images || method.vote.k >= used.rows.count) return;
-    const ComparedRows compared = compared_rows(used);
-    training.sample = leave_one_out(fitted(), &compared, watch);
-    cache.keep(training.sample);
-}
-
-LoadedTraining load_training(const DataLocation& location, const Options& options, int threads) {
-    const bool use_cache = !options.no_cache;
-    LoadedTraining training;
-    training.set = knn::load_training(location, use_cache, threads);
-    const TrainingSet& set = training.set;
-    if (set.rows != DigitImage::side || set.cols != DigitImage::side)
-        throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
-                        std::to_string(set.cols) +
-                        "; expected 28x28 pixels, as pictures are scaled to these");
-    Training& used = training.used;
-    used = first_images(set.images, set.labels, {set.rows, set.cols}, options.first.train);
-    const TransformSpec& transform = options.method.transform;
-    training.features = std::make_unique<Features>(
-        load_features(set, used.rows, transform, use_cache, threads, &stop_flag()));
-    if (!transform.is_raw()) {
-        used.transform = &training.features->transform;
-        used.features = training.features->rows;
-    }
-    fit(training, options, threads);
-    return training;
-}
-
 /// The digits to search for, in the order of `answers`; without those where no digit was found, unless an
 /// answer is wanted at any price.
 std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
@@ -127,90 +56,18 @@ std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
     return digits;
 }
 
-/// What is searched on: for few digits the CPU unless the user has a wish.
-Resolved resolve(const Problem& problem, Wish wish) {
-    if (!wish.chooses() && problem.n_query <= few_digits) wish.device.kind = DeviceKind::cpu;
-    return Planner(wish).resolve(problem);
-}
-
-/// The votes of one digit by label.
-std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighbors,
-                                                std::span<const std::uint8_t> labels) {
-    std::array<int, 256> counts = {};
-    for (const Neighbor& neighbor : neighbors)
-        ++counts[labels[neighbor.index]];
-    std::vector<std::pair<int, int>> votes;
-    for (int label = 0; label < 256; ++label)
-        if (const int count = counts[static_cast<std::size_t>(label)]; count > 0)
-            votes.emplace_back(label, count);
-    return votes;
-}
-
-/// Says how sure answers are, and which are rejected.
-class Judge {
-  public:
-    Judge(const LoadedTraining& training, const Options& options)
-        : compared_(compared_rows(training.used)),
-          transform_(training.used.transform),
-          loss_(options.classify.reject),
-          confidence_(training.sample),
-          rejection_(training.sample) {}
-
-    /// `query`: of the search.
-    void judge(Answer& digit, const Classified& found, std::int64_t query) const {
-        const auto at = static_cast<std::size_t>(query);
-        const Vote& vote = found.votes[at];
-        const Evidence& evidence = found.evidence[at];
-        const double unlike =
-            unlikeness(features_of(digit.image.pixels).data(), compared_, found.voters(query), vote.label);
-        digit.confidence = confidence_.probability(evidence);
-        digit.vote_share = vote.confidence;
-        digit.usual = rejection_.usual(evidence, unlike);
-        if (loss_) digit.reason = rejection_.reason(evidence, unlike, *loss_);
-        if (digit.reason.empty()) digit.label = vote.label;
-    }
-
-  private:
-    std::vector<std::uint8_t> features_of(const DigitImage::Pixels& pixels) const {
-        if (transform_ == nullptr) return {pixels.begin(), pixels.end()};
-        return cpu::features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
-    }
-
-    ComparedRows compared_;
-    const FittedTransform* transform_;
-    std::optional<double> loss_;
-    Confidence confidence_;
-    Rejection rejection_;
-};
-
 /// One search for all digits.
 Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
-    std::vector<DigitImage*> images;
-    for (Answer* digit : digits)
-        images.push_back(&digit->image);
-    const std::vector<std::uint8_t> rows = rows_to_search(images);
-    const Method& method = options.method;
-    const std::int64_t dim = training.used.rows.dim;
-    const Rows queries{rows.data(), std::ssize(rows) / dim, dim};
+    const std::vector<std::uint8_t> rows = rows_to_search(images_of(digits));
+    const std::int64_t n = std::ssize(rows) / training.used.rows.dim;
     // Also without a digit, so that unsupported options are always reported.
-    const Resolved resolved =
-        resolve(method.problem(training.used, std::max<std::int64_t>(queries.count, 1)), options.wish);
+    const Resolved resolved = resolve_for_digits(training, options, std::max<std::int64_t>(n, 1));
     note(resolved.notice);
     if (digits.empty()) return {};
-    Classifier classifier(training.used, method, resolved);
-    Classified found = watched(options.output, "searching",
-                               [&](const Watch& watch) { return classifier.classify(queries, watch); });
-    const std::vector<std::int64_t> chosen = choose_sizes(images, method.neighbor_measure(), found.neighbors);
-    const std::span<const std::uint8_t> labels = training.used.labels;
-    const Judge judge(training, options);
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        Answer& digit = *digits[i];
-        const auto neighbors = found.neighbors.row(chosen[i]);
-        digit.neighbors.assign(neighbors.begin(), neighbors.end());
-        digit.votes = votes_by_label(neighbors, labels);
-        judge.judge(digit, found, chosen[i]);
-    }
-    return found;
+    Classifier classifier(training.used, options.method, resolved);
+    return watched(options.output, "searching", [&](const Watch& watch) {
+        return answer_digits(digits, classifier, Judge(training, options.classify.reject), watch);
+    });
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.

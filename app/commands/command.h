@@ -26,6 +26,7 @@ const Command* find_command(std::string_view name);
 
 int evaluate(const Options& options, Clock::time_point start);
 int classify(const Options& options, Clock::time_point start);
+int draw(const Options& options, Clock::time_point start);
 int view(const Options& options, Clock::time_point start);
 int bench(const Options& options, Clock::time_point start);
 int graph(const Options& options, Clock::time_point start);

@@ -29,6 +29,14 @@ constexpr Command table[] = {
      "1000 digits are searched on the CPU, which has answered before a GPU has started.\n"
      "Exit codes: 3 some pictures failed, the others are answered; 1 all failed.\n",
      "accurate"},
+    {"draw", "a window to draw a digit in, answered at each stroke",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {draw_group(options), classify_search_group(options), data_group(options)};
+     },
+     draw, nullptr, nullptr,
+     "\nKeys: c clears, u takes the last stroke back, s saves the drawing as PNG in the\n"
+     "current folder, q quits.\n",
+     "accurate"},
     {"view", "shows misclassified digits: in a window, on a sheet, a page or the terminal",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), search_group(options), selection_group(options), form_group(options)};

@@ -14,6 +14,7 @@
 #include "app/report/sheet.h"
 #include "app/view/select.h"
 #include "app/view/source.h"
+#include "app/view/shown_window.h"
 #include "app/view/window.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -142,7 +143,7 @@ int view(const Options& options, Clock::time_point start) {
     const Destinations outputs = check_forms(view);
     std::optional<SavedReport> report;
     if (!view.from.empty()) report = read_report(view.from);
-    if (wants_window(view)) check_window();
+    if (wants_window(view)) check_window(view_without_window);
     Source source(options, std::move(report), outputs, start);
     const Evaluation& evaluation = source.evaluation();
     const Selection selection = select(evaluation, view, view.limit);

@@ -7,11 +7,10 @@
 
 namespace knn {
 
-/// Throws DeviceError if no window can be opened, DataError if the build or the installation has no window
-/// support. Call it before a search, to fail early.
-void check_window();
+/// What `view` can do instead, for messages.
+inline constexpr const char* view_without_window = ", or one of --sheet OUT.png, --html OUT.html and --text";
 
-/// Shows these test images, at least one, until the user quits or closes the window. Throws Interrupted.
+/// Shows these test images, at least one, until the user quits or closes the window. Throws DeviceError, Interrupted.
 void show_window(const Evaluation& evaluation, const std::vector<std::int64_t>& images);
 
 }  // namespace knn

@@ -10,6 +10,9 @@
 
 namespace knn {
 
+/// Of the left button.
+enum class MouseAction { press, move, release };
+
 /// What the module exports, as `extern "C" const PictureModule mnist_knn_pictures`. It is built with the
 /// program and loaded by no other. Functions fill `error` (one line, no file name) and return false where
 /// something is wrong; none throws.
@@ -29,6 +32,10 @@ struct PictureModule {
     /// False once the user has closed the window.
     bool (*is_visible)(const char* name);
     void (*close)(const char* name);
+    /// Calls `call(data, action, x, y)` from wait_key for the mouse in the window `name`, which must exist; x, y: pixels of
+    /// the picture that is shown.
+    void (*watch_mouse)(const char* name, void (*call)(void* data, MouseAction action, int x, int y),
+                        void* data);
 };
 
 /// Loads the module on the first call: from the program's own folder, or from mnist-knn/ in the library

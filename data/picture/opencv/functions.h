@@ -11,5 +11,6 @@ bool show(const char* name, const std::uint8_t* bgr, int rows, int cols, std::st
 int wait_key(int milliseconds);
 bool is_visible(const char* name);
 void close(const char* name);
+void watch_mouse(const char* name, void (*call)(void* data, MouseAction action, int x, int y), void* data);
 
 }  // namespace knn::opencv

@@ -2,6 +2,7 @@
 
 extern "C" {
 __attribute__((visibility("default"))) extern const knn::PictureModule mnist_knn_pictures;
-const knn::PictureModule mnist_knn_pictures = {knn::opencv::decode, knn::opencv::show, knn::opencv::wait_key,
-                                               knn::opencv::is_visible, knn::opencv::close};
+const knn::PictureModule mnist_knn_pictures = {knn::opencv::decode,   knn::opencv::show,
+                                               knn::opencv::wait_key, knn::opencv::is_visible,
+                                               knn::opencv::close,    knn::opencv::watch_mouse};
 }

@@ -5,6 +5,25 @@
 
 namespace knn::opencv {
 
+namespace {
+
+/// OpenCV keeps one pointer for each window, so both are kept here; there is one window at a time.
+struct Listener {
+    void (*call)(void* data, MouseAction action, int x, int y) = nullptr;
+    void* data = nullptr;
+} listener;
+
+void on_mouse(int event, int x, int y, int flags, void*) {
+    if (event == cv::EVENT_LBUTTONDOWN || event == cv::EVENT_LBUTTONDBLCLK)
+        listener.call(listener.data, MouseAction::press, x, y);
+    else if (event == cv::EVENT_LBUTTONUP)
+        listener.call(listener.data, MouseAction::release, x, y);
+    else if (event == cv::EVENT_MOUSEMOVE && (flags & cv::EVENT_FLAG_LBUTTON) != 0)
+        listener.call(listener.data, MouseAction::move, x, y);
+}
+
+}  // namespace
+
 bool show(const char* name, const std::uint8_t* bgr, int rows, int cols, std::string& error) {
     try {
         // Without Qt's tool bar and status line, which are of no use here.
@@ -36,6 +55,15 @@ bool is_visible(const char* name) {
 void close(const char* name) {
     try {
         cv::destroyWindow(name);
+    } catch (const std::exception&) {
+        return;  // the user has closed it already
+    }
+}
+
+void watch_mouse(const char* name, void (*call)(void* data, MouseAction action, int x, int y), void* data) {
+    listener = {call, data};
+    try {
+        cv::setMouseCallback(name, on_mouse);
     } catch (const std::exception&) {
         return;  // the user has closed it already
     }

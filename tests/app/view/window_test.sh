@@ -6,9 +6,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/../../tools/support.sh"
 program=$1 has_opencv=$2
 ((has_opencv)) || skip "this build has no OpenCV"
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-for tool in Xvfb xdotool xwd python3; do
-    command -v "$tool" >/dev/null || skip "$tool was not found: install xvfb, xdotool, x11-apps and python3"
-done
+title='mnist-knn view'
+# shellcheck source=tests/app/view/display.sh
+source "$here/display.sh"
 cd "$work"
 
 # Synthetic digits, few and hard enough that some are mistaken.
@@ -19,61 +19,9 @@ check "there are several mistakes" test "${#wrong[@]}" -ge 3
 image() { echo "${wrong[$1]%% *}"; }
 label() { echo "${wrong[$1]##* }"; }
 
-# -displayfd lets the server choose a number that is free; without -noreset it starts anew, and refuses connections for a
-# moment, whenever its last client leaves: between the program's look for a display and its window, say.
-mkfifo number
-Xvfb -displayfd 3 -noreset -screen 0 1280x900x24 3>number 2>/dev/null &
-server=$!
-children+=("$server")
-read -r display <number
-export DISPLAY=:$display
+view() { start "$program" view --from report "$@"; }
 
-seen() { xwd -root -silent | md5sum; }
-
-# Waits up to 40 s for a command to succeed: the toolkit behind the window starts slowly on a busy machine.
-wait_for() {
-    local tries
-    for ((tries = 0; tries < 400; ++tries)); do
-        if "$@"; then return; fi
-        sleep 0.1
-    done
-    echo "waited in vain for: $*"
-    return 1
-}
-window_id() { xdotool search --name 'mnist-knn view' 2>/dev/null | tail -n 1; }
-is_open() { [[ -n $(window_id) ]]; }
-is_other() { [[ $(seen) != "$1" ]]; }
-has_ended() { ! kill -0 "$viewer" 2>/dev/null; }
-
-start() {  # OPTION...
-    local blank
-    blank=$(seen)
-    "$program" view --from report "$@" >out 2>err &
-    viewer=$!
-    children+=("$viewer")
-    wait_for is_open
-    wait_for is_other "$blank"
-    sleep 0.5  # until all of it is drawn
-}
-# Presses keys; after each one the picture must change.
-press() {
-    local key before
-    for key; do
-        before=$(seen)
-        xdotool key "$key"
-        check "$key shows something else" wait_for is_other "$before"
-        sleep 0.2
-    done
-}
-ended() {  # WHAT
-    check "$1 ends the program" wait_for has_ended
-    local status=0
-    wait "$viewer" || status=$?
-    check "$1 ends it well" equal "$status" 0
-    check "$1: nothing on standard error" equal "$(cat err)" ""
-}
-
-start
+view
 first=$(seen)
 press n
 second=$(seen)
@@ -102,22 +50,22 @@ check "the same key again shows all" equal "$(seen)" "$first"
 xdotool key q
 ended q
 
-start --order index
+view --order index
 xdotool key Escape
 ended Escape
 
-start
+view
 python3 "$here/close_window.py" "$(window_id)"
 ended "closing the window"
 
-start
-kill -INT "$viewer"
+view
+kill -INT "$shown"
 check "Ctrl-C ends the program" wait_for has_ended
 status=0
-wait "$viewer" || status=$?
+wait "$shown" || status=$?
 check "Ctrl-C gives 130" equal "$status" 130
 
-start
+view
 kill "$server"
 check "the end of the display server ends the program" wait_for has_ended
 check "it says so in one line" grep -qx 'mnist-knn: error: window: the display server is gone; expected .*' err

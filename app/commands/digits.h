@@ -1,0 +1,62 @@
+#pragma once
+/// Digits in pictures, answered by a training set and what is fitted to it: for `classify` and `draw`.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "classifier/classifier.h"
+#include "classifier/confidence.h"
+#include "classifier/features.h"
+#include "classifier/fitted_cache.h"
+#include "classifier/picture_answers.h"
+#include "classifier/rejection.h"
+#include "data/set/locate.h"
+#include "data/set/training.h"
+
+namespace knn {
+
+/// The training set, and what its own digits look like to one another.
+struct LoadedTraining {
+    TrainingSet set;
+    Training used;                              ///< the first images of `set`, as many as the user wants
+    std::unique_ptr<const Features> features;   ///< of these, which `used` refers to,
+    std::unique_ptr<Classifier> fitted;         ///< and to this, where the cache did not have
+    std::unique_ptr<const KeptReranking> kept;  ///< this
+    LeaveOneOut sample;
+};
+
+/// Reads the training set; what is fitted to it comes from the cache, or is fitted on the CPU and kept there. Throws
+/// DataError, UsageError, Interrupted.
+LoadedTraining load_training(const DataLocation& location, const Options& options, int threads);
+
+/// What `n_query` digits are searched on: the CPU if they are few and the user has no wish. Throws UsageError, DeviceError.
+Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query);
+
+/// Says how sure answers are, and which are rejected.
+class Judge {
+  public:
+    /// loss: the share of digits that may be rejected; none: nothing is. `training` outlives this.
+    Judge(const LoadedTraining& training, std::optional<double> loss);
+
+    /// `query`: of the search.
+    void judge(Answer& digit, const Classified& found, std::int64_t query) const;
+
+  private:
+    std::vector<std::uint8_t> features_of(const DigitImage::Pixels& pixels) const;
+
+    ComparedRows compared_;
+    const FittedTransform* transform_;
+    std::optional<double> loss_;
+    Confidence confidence_;
+    Rejection rejection_;
+};
+
+std::vector<DigitImage*> images_of(std::span<Answer* const> digits);
+
+/// Searches for all digits at once and writes the answers into them. Throws as Classifier::classify.
+Classified answer_digits(std::span<Answer* const> digits, Classifier& classifier, const Judge& judge,
+                         const Watch& watch);
+
+}  // namespace knn

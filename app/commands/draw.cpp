@@ -1,0 +1,43 @@
+#include "app/commands/command.h"
+#include "app/commands/digits.h"
+#include "app/commands/loaded_set.h"
+#include "app/console/interrupt.h"
+#include "app/console/notes.h"
+#include "app/view/draw_window.h"
+#include "app/view/shown_window.h"
+#include "cpu/search.h"
+#include "data/picture/digit_image.h"
+
+namespace knn {
+
+int draw(const Options& options, Clock::time_point) {
+    check_window("; classify reads pictures without one");
+    const DataLocation location = locate(options.data);
+    const int threads = options.wish.threads > 0 ? options.wish.threads : cpu::available_threads();
+    const LoadedTraining training = load_training(location, options, threads);
+    stop_if_asked();
+    note(data_notice(location));
+    constexpr int sizes = 2;  // of a digit
+    const Resolved resolved = resolve_for_digits(training, options, sizes);
+    note(resolved.notice);
+    Classifier classifier(training.used, options.method, resolved);
+    const Judge judge(training, options.classify.reject);
+    Watch watch;
+    watch.stop = &stop_flag();
+
+    PictureAnswers answers;
+    answers.train = training.used.rows;
+    answers.labels = training.used.labels;
+    answers.method = options.method;
+    show_pad(answers, [&](const Picture& picture) {
+        Answer answer;
+        answer.image = extract_digit(picture);
+        if (options.classify.reject) answer.reason = answer.image.refused;
+        Answer* const digits[] = {&answer};
+        if (answer.reason.empty()) answer_digits(digits, classifier, judge, watch);
+        return answer;
+    });
+    return 0;
+}
+
+}  // namespace knn

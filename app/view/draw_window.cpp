@@ -1,0 +1,113 @@
+#include "app/view/draw_window.h"
+
+#include <optional>
+
+#include "app/console/output.h"
+#include "app/view/draw_scene.h"
+#include "app/view/drawing.h"
+#include "app/view/shown_window.h"
+#include "data/core/errors.h"
+
+namespace knn {
+
+namespace {
+
+enum Key { escape = 27, backspace = 8, keysym_backspace = 0xff08, delete_key = 0xffff };
+
+class Pad {
+  public:
+    Pad(const PictureAnswers& answers, const std::function<Answer(const Picture&)>& classify)
+        : answers_(answers), classify_(classify), window_("mnist-knn draw", "") {}
+
+    void run() {
+        show();
+        window_.watch_mouse(
+            [](void* pad, MouseAction action, int x, int y) {
+                static_cast<Pad*>(pad)->mouse(action, {x - pad_left, y - pad_top});
+            },
+            this);
+        while (true) {
+            const int key = window_.wait_key();
+            if (!window_.is_visible()) return;
+            if (!press(key)) return;
+            if (is_stale_) answer();
+            if (is_changed_) show();
+        }
+    }
+
+  private:
+    void show() {
+        window_.show(draw_pad(drawing_, answer_ ? &*answer_ : nullptr, answers_, message_));
+        is_changed_ = false;
+    }
+
+    /// Called while the window waits for a key: drawing and classifying come afterwards.
+    void mouse(MouseAction action, Point at) {
+        if (action == MouseAction::press) {
+            drawing_.press(at);
+            message_.clear();
+        } else if (drawing_.pen_is_down()) {
+            drawing_.move(at);
+            if (action == MouseAction::release) {
+                drawing_.lift();
+                is_stale_ = true;
+            }
+        }
+        is_changed_ = true;
+    }
+
+    /// False: quit.
+    bool press(int key) {
+        if (key < 0) return true;
+        key &= 0xffff;
+        if (key == 'q' || key == 'Q' || key == escape) return false;
+        const bool had_message = !message_.empty();
+        message_.clear();
+        if (key == 'c' || key == 'C' || key == delete_key) {
+            drawing_.clear();
+            is_stale_ = true;
+        } else if (key == 'u' || key == 'U' || key == backspace || key == keysym_backspace) {
+            is_stale_ = drawing_.undo();
+        } else if (key == 's' || key == 'S') {
+            save();
+        }
+        is_changed_ = is_changed_ || had_message || !message_.empty();
+        return true;
+    }
+
+    void answer() {
+        if (drawing_.empty())
+            answer_.reset();
+        else
+            answer_ = classify_(picture_of(drawing_));
+        is_stale_ = false;
+        is_changed_ = true;
+    }
+
+    void save() {
+        try {
+            const std::string name = free_png_name("drawing");
+            write_output(name, drawing_png(drawing_));
+            message_ = "saved " + name;
+        } catch (const DataError& error) {
+            message_ = error.what();
+        }
+    }
+
+    const PictureAnswers& answers_;
+    const std::function<Answer(const Picture&)>& classify_;
+    ShownWindow window_;
+    Drawing drawing_;
+    std::optional<Answer> answer_;
+    std::string message_;
+    bool is_stale_ = false;    // the answer is not of this drawing
+    bool is_changed_ = false;  // the window does not show what there is
+};
+
+}  // namespace
+
+void show_pad(const PictureAnswers& answers, const std::function<Answer(const Picture&)>& classify) {
+    Pad(answers, classify).run();
+}
+
+}  // namespace knn

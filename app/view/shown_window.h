@@ -1,0 +1,43 @@
+#pragma once
+/// A window on the screen, which `view` and `draw` fill.
+
+#include <string>
+
+#include "app/view/scene.h"
+#include "data/picture/picture_module.h"
+
+namespace knn {
+
+/// Throws DeviceError if no window can be opened, DataError if the build or the installation has no window support; both
+/// name `other_forms`, which do without. Call it before a search, to fail early.
+void check_window(const std::string& other_forms);
+
+class ShownWindow {
+  public:
+    /// Appears with the first frame.
+    ShownWindow(const char* title, std::string other_forms);
+    ShownWindow(const ShownWindow&) = delete;
+    ShownWindow& operator=(const ShownWindow&) = delete;
+    ~ShownWindow();
+
+    /// Throws DeviceError.
+    void show(const Frame& frame);
+    /// The next key, or -1 after some time. Throws Interrupted.
+    int wait_key();
+    /// False once the user has closed it.
+    bool is_visible() const { return module_.is_visible(title_); }
+    /// After the first frame.
+    void watch_mouse(void (*call)(void* data, MouseAction action, int x, int y), void* data) {
+        module_.watch_mouse(title_, call, data);
+    }
+
+  private:
+    const PictureModule& module_;
+    const char* title_;
+    std::string other_forms_;
+};
+
+/// A name for a new file in the current folder: STEM.png, STEM-2.png, ...
+std::string free_png_name(const std::string& stem);
+
+}  // namespace knn
