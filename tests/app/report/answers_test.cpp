@@ -49,7 +49,7 @@ TEST_CASE("answers as JSON") {
     CHECK(json[0] == nlohmann::json::parse(R"({"file": "a.png", "digit": 4, "confidence": 0.6666666666666666,
         "votes": {"4": 2, "9": 1}, "neighbors": [{"index": 0, "label": 4, "distance": 100},
         {"index": 2, "label": 4, "distance": 200}, {"index": 1, "label": 9, "distance": 200}],
-        "box": [1, 2, 3, 4]})"));
+        "box": [1, 2, 3, 4], "usual": 0.0, "vote_share": 0.0})"));
     CHECK(json[1] == nlohmann::json({{"file", "b.png"}, {"error", "is no picture; expected a PNG"}}));
     CHECK(json[2]["digit"].is_null());
     CHECK(json[2]["reason"] == "the picture is blank");

@@ -92,7 +92,8 @@ TEST_CASE("the page is well-formed and needs no other file") {
     CHECK(page.starts_with("<!DOCTYPE html>"));
     for (const char* outside : {"http:", "https:", "url(", "@import", "src=\"/", "{{"})
         CHECK(count(page, outside) == 0);
-    CHECK(count(page, "src=") == 1);
+    CHECK(count(page, "src=") == 2);
+    CHECK(count(page, "src=\"data:image/") == 2);
 }
 
 TEST_CASE("the page holds every misclassified digit and the numbers of the evaluation") {
