@@ -1,0 +1,140 @@
+#include "classifier/part_search.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "classifier/vote.h"
+#include "cpu/rerank/rerank.h"
+#include "cpu/search.h"
+#include "cpu/transform/transform.h"
+#include "data/core/format.h"
+#include "data/core/words.h"
+
+namespace knn {
+
+namespace {
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Indices all_indices(std::int64_t n) {
+    Indices all(at(n));
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+}
+
+LabeledImages copied(const Training& training, std::span<const std::uint32_t> images) {
+    const auto dim = at(training.rows.dim);
+    LabeledImages copy{std::ssize(images), training.shape.rows, training.shape.cols,
+                       Bytes(images.size() * dim), Bytes(images.size())};
+    for (std::size_t i = 0; i < images.size(); ++i) {
+        std::copy_n(training.rows.row(images[i]), dim, copy.pixels.data() + i * dim);
+        copy.labels.data()[i] = training.labels[images[i]];
+    }
+    return copy;
+}
+
+void require_others(int k, std::int64_t n) {
+    if (k <= n - 1) return;
+    throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) + ' ' + noun(n, "image") +
+                     " has fewer others; expected " +
+                     (n > 1 ? "at most " + std::to_string(n - 1) : "at least 2 images"));
+}
+
+PartSearch::PartSearch(const Training& training, const Method& method, const Resolved& resolved)
+    : method_(method),
+      resolved_(resolved),
+      fitted_(training, method, resolved),
+      training_(fitted_.training()) {
+    if (training_.transform != nullptr)
+        features_ = cpu::features(*training_.transform, training_.rows, threads(), nullptr);
+}
+
+Rows PartSearch::features() const {
+    if (training_.transform == nullptr) return training_.rows;
+    return {features_.data(), size(), training_.transform->dim_out()};
+}
+
+std::vector<std::uint8_t> PartSearch::gathered(std::span<const std::uint32_t> images) const {
+    const Rows all = features();
+    std::vector<std::uint8_t> rows;
+    rows.reserve(images.size() * at(all.dim));
+    for (const std::uint32_t image : images)
+        rows.insert(rows.end(), all.row(image), all.row(image) + all.dim);
+    return rows;
+}
+
+int PartSearch::depth(std::int64_t n) const {
+    const int voters = method_.voters(n);
+    return method_.reranks() ? training_.reranking->candidates(voters, n, false) : voters;
+}
+
+Neighbors PartSearch::nearest_others(int k, const Watch& watch) const {
+    Timeline timeline;
+    const auto searcher = resolved_.engine->open({features(), {}}, method_.measure, resolved_.plan, timeline);
+    return searcher->search(features(), k, Exclude{.first = 0}, timeline, watch);
+}
+
+Neighbors PartSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
+                              int k, const Watch& watch) const {
+    const std::int64_t dim = features().dim;
+    const std::vector<std::uint8_t> train = gathered(among), query = gathered(queries);
+    Timeline timeline;
+    const auto searcher = resolved_.engine->open({{train.data(), std::ssize(among), dim}, {}},
+                                                 method_.measure, resolved_.plan, timeline);
+    Neighbors found =
+        searcher->search({query.data(), std::ssize(queries), dim}, k, Exclude{}, timeline, watch);
+    for (Neighbor& neighbor : found.rows)
+        neighbor.index = among[neighbor.index];
+    return found;
+}
+
+PartSearch::Distances::Distances(const PartSearch& set, std::span<const std::uint32_t> images)
+    : set_(set), rows_(set.gathered(images)), count_(std::ssize(images)) {
+    const std::int64_t dim = set.features().dim;
+    const Engine& engine = *find_engine("cpu");
+    Plan plan{.engine = engine.name, .device = cpu_device(), .threads = 1};
+    const Problem problem{count_, 1, dim, static_cast<int>(count_), set.method_.measure};
+    if (const Refusal why = engine.settle(problem, plan)) throw UsageError(*why);
+    Timeline timeline;
+    searcher_ = engine.open({{rows_.data(), count_, dim}, {}}, set.method_.measure, plan, timeline);
+}
+
+std::vector<Neighbor> PartSearch::Distances::from(std::uint32_t image) {
+    Timeline timeline;
+    return searcher_
+        ->search(set_.features().slice(image, 1), static_cast<int>(count_), Exclude{}, timeline, {})
+        .rows;
+}
+
+int PartSearch::threads() const {
+    return resolved_.engine->on_gpu ? cpu::available_threads() : resolved_.plan.threads;
+}
+
+std::vector<std::uint8_t> PartSearch::answers(std::span<const std::uint32_t> images,
+                                              const Neighbors& nearest) const {
+    const int threads = images.size() > 1 ? this->threads() : 1;
+    const int voters = std::min(method_.voters(nearest.k), nearest.k);
+    Neighbors voting;
+    if (method_.reranks()) {
+        const Reranking& reranking = *training_.reranking;
+        Descriptors queries{reranking.train.layout, {}};
+        for (const std::uint32_t image : images)
+            queries.bytes.insert(queries.bytes.end(), reranking.train.row(image),
+                                 reranking.train.row(image) + queries.layout.bytes());
+        voting = cpu::rerank(reranking.rerank, nearest, queries, reranking.train, reranking.density, voters,
+                             threads);
+    } else {
+        voting = nearest.first(voters);
+    }
+    std::vector<std::uint8_t> labels;
+    for (const Vote& vote :
+         votes(voting, training_.labels, method_.vote, method_.neighbor_measure(), threads))
+        labels.push_back(vote.label);
+    return labels;
+}
+
+}  // namespace knn

@@ -1,0 +1,79 @@
+#pragma once
+/// A training set with what a method makes of it, so that any of its images can be searched among any others: what
+/// editing and condensing do. What the method fits on a training set (the axes of `pca`, the density of a re-ranking)
+/// is fitted once, on the whole set.
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "classifier/classifier.h"
+#include "data/set/dataset.h"
+
+namespace knn {
+
+/// Images of a training set, by index.
+using Indices = std::vector<std::uint32_t>;
+
+/// 0 .. n-1.
+Indices all_indices(std::int64_t n);
+
+/// Copies of these images and their labels, in the order of `images`.
+LabeledImages copied(const Training& training, std::span<const std::uint32_t> images);
+
+/// Throws UsageError unless each of n images has k others.
+void require_others(int k, std::int64_t n);
+
+class PartSearch {
+  public:
+    /// What `training` refers to must outlive this. Throws as Classifier.
+    PartSearch(const Training& training, const Method& method, const Resolved& resolved);
+
+    std::int64_t size() const { return training_.rows.count; }
+    const Training& training() const { return training_; }
+    const Method& method() const { return method_; }
+    const Resolved& resolved() const { return resolved_; }
+
+    /// How many of the nearest among `n` images determine an answer: k, or the candidates of a re-ranking or of a vote
+    /// that reads more.
+    int depth(std::int64_t n) const;
+
+    /// The k nearest of each image among the others, by the search alone.
+    Neighbors nearest_others(int k, const Watch& watch) const;
+
+    /// The k nearest of each of `queries` among `among`, by the search alone; both ascending. An image that is in both is
+    /// its own neighbor. Throws as Searcher::search.
+    Neighbors nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among, int k,
+                      const Watch& watch) const;
+
+    /// The distances of each of `images` from one image, in their order; on the CPU, on one thread.
+    class Distances {
+      public:
+        Distances(const PartSearch& set, std::span<const std::uint32_t> images);
+        /// Pairs (distance, position in `images`), the nearest first.
+        std::vector<Neighbor> from(std::uint32_t image);
+
+      private:
+        const PartSearch& set_;
+        std::vector<std::uint8_t> rows_;
+        std::unique_ptr<Searcher> searcher_;
+        std::int64_t count_;
+    };
+
+    /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
+    std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const;
+
+  private:
+    Rows features() const;
+    std::vector<std::uint8_t> gathered(std::span<const std::uint32_t> images) const;
+    int threads() const;
+
+    Method method_;
+    Resolved resolved_;
+    Classifier fitted_;
+    Training training_;                   ///< with transform and re-ranking
+    std::vector<std::uint8_t> features_;  ///< unless the method compares pixels
+};
+
+}  // namespace knn

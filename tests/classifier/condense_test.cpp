@@ -1,0 +1,268 @@
+/// Editing and condensing against plain loops that know nothing of blocks, lists or engines; and what the results
+/// promise, with the program's own classifier.
+
+#include "classifier/condense.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "classifier/edit.h"
+#include "data/core/errors.h"
+#include "tests/support/images.h"
+#include "tests/support/oracle.h"
+#include "tests/support/rerank_images.h"
+
+using namespace knn;
+
+namespace {
+
+using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+struct Points {
+    test::Rows images;
+    std::vector<std::uint8_t> labels;
+    ImageShape shape;
+
+    /// Labels follow the first byte, some at random: classes that overlap.
+    Points(test::Rows images_, int classes, std::uint32_t seed)
+        : images(std::move(images_)), shape{1, static_cast<int>(images.dim)} {
+        std::mt19937 random(seed);
+        for (std::int64_t i = 0; i < images.n; ++i) {
+            const unsigned first = images.pixels[static_cast<std::size_t>(i * images.dim)];
+            const unsigned label =
+                random() % 8 == 0 ? unsigned(random() % 97) : first * unsigned(classes) / 256;
+            labels.push_back(static_cast<std::uint8_t>(label % static_cast<unsigned>(classes) * 51));
+        }
+    }
+    Training training() const { return {{images.pixels.data(), images.n, images.dim}, labels, shape}; }
+};
+
+Resolved on_cpu(const Training& training, const Method& method, int threads = 2) {
+    Wish wish;
+    wish.engine = "cpu";
+    wish.threads = threads;
+    return resolve(wish, method.problem(training, training.rows.count), Machine{{}, "", cpu_device()});
+}
+
+/// The neighbors of every image among all, itself included, nearest first.
+std::vector<Row> all_neighbors(const Points& points, const Measure& measure) {
+    return test::nearest(points.images, points.images, static_cast<int>(points.images.n), measure);
+}
+
+/// The vote of the first k of `row` for which `wanted` is true.
+template <class Wanted>
+int answer(const Points& points, const Row& row, const VotingRule& rule, const Measure& measure,
+           const Wanted& wanted) {
+    Row nearest;
+    for (const auto& neighbor : row)
+        if (std::ssize(nearest) < rule.k && wanted(neighbor.second)) nearest.push_back(neighbor);
+    return test::vote(nearest, points.labels, rule.weights, rule.tie, measure).first;
+}
+
+Indices naive_edit(const Points& points, const Method& method, std::vector<std::int64_t>& removed) {
+    const auto rows = all_neighbors(points, method.measure);
+    std::vector<bool> left(rows.size(), true);
+    for (;;) {
+        std::vector<std::size_t> wrong;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            const auto wanted = [&](std::int64_t j) {
+                return left[static_cast<std::size_t>(j)] && static_cast<std::size_t>(j) != i;
+            };
+            if (left[i] && answer(points, rows[i], method.vote, method.measure, wanted) != points.labels[i])
+                wrong.push_back(i);
+        }
+        for (const std::size_t i : wrong)
+            left[i] = false;
+        if (wrong.empty()) break;
+        removed.push_back(std::ssize(wrong));
+    }
+    Indices kept;
+    for (std::uint32_t i = 0; i < left.size(); ++i)
+        if (left[i]) kept.push_back(i);
+    return kept;
+}
+
+Indices naive_condense(const Points& points, const Method& method) {
+    const auto rows = all_neighbors(points, method.measure);
+    std::vector<bool> kept(rows.size());
+    for (int i = 0; i < method.vote.k; ++i)
+        kept[static_cast<std::size_t>(i)] = true;
+    const auto in_kept = [&](std::int64_t j) { return bool{kept[static_cast<std::size_t>(j)]}; };
+    const auto in_all = [](std::int64_t) { return true; };
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const Row& row : rows) {
+            if (answer(points, row, method.vote, method.measure, in_kept) ==
+                answer(points, row, method.vote, method.measure, in_all))
+                continue;
+            const auto next =
+                std::find_if(row.begin(), row.end(), [&](const auto& one) { return !in_kept(one.second); });
+            kept[static_cast<std::size_t>(next->second)] = true;
+            changed = true;
+        }
+    }
+    Indices indices;
+    for (std::uint32_t i = 0; i < kept.size(); ++i)
+        if (kept[i]) indices.push_back(i);
+    return indices;
+}
+
+std::vector<Method> methods_to_try() {
+    return {{.vote = {.k = 1}},
+            {.vote = {.k = 3}},
+            {.vote = {.k = 5, .weights = Weights::distance, .tie = Tie::nearest}},
+            {.measure = {Metric::l1, 2}, .vote = {.k = 2}},
+            {.measure = {Metric::cosine, 2}, .vote = {.k = 4, .tie = Tie::nearest}}};
+}
+
+/// Random, tied and equal images; some sets have more images than a block of the condenser.
+std::vector<Points> sets_to_try() {
+    std::vector<Points> sets;
+    sets.emplace_back(test::random_rows(300, 4, 1), 3, 1);
+    sets.emplace_back(test::random_rows(250, 3, 2, 4), 2, 2);
+    sets.emplace_back(test::repeated(test::random_rows(40, 2, 3), 4), 5, 3);
+    sets.emplace_back(test::random_rows(60, 3, 4, 1), 2, 4);
+    sets.emplace_back(test::random_rows(2100, 3, 5, 32), 3, 5);
+    return sets;
+}
+
+/// Which of all images get another answer from the images `kept` than from all, by the program's classifier.
+std::int64_t answered_otherwise(const Training& training, const Method& method, const Indices& kept) {
+    const Resolved resolved = on_cpu(training, method);
+    const LabeledImages part = copied(training, kept);
+    const auto all = Classifier(training, method, resolved).classify(training.rows, {}).votes;
+    const auto some = Classifier({part.images(), part.labels.span(), part.shape()}, method, resolved)
+                          .classify(training.rows, {})
+                          .votes;
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        count += all[i].label != some[i].label ? 1 : 0;
+    return count;
+}
+
+/// A set of drawn images with labels, for methods that need images.
+struct Pictures {
+    ImageShape shape{9, 8};
+    std::vector<std::uint8_t> pixels, labels;
+    Training training() const { return {{pixels.data(), std::ssize(labels), shape.dim()}, labels, shape}; }
+    explicit Pictures(int n) : pixels(test::rerank_images(n, shape, 7)) {
+        std::mt19937 random(7);
+        for (int i = 0; i < n; ++i)
+            labels.push_back(
+                static_cast<std::uint8_t>(random() % 6 == 0 ? random() % 3 : unsigned(i) % 8 % 3));
+    }
+};
+
+std::vector<Method> methods_of_pictures() {
+    Method accurate = methods()[2].method, fewer = accurate, plain = accurate;
+    accurate.rerank.candidates = 20;
+    fewer.rerank = {.kind = Reranker::cells, .candidates = 12, .density = false};
+    fewer.vote = {.k = 3};
+    plain.rerank.kind = Reranker::none;
+    plain.rerank.candidates = 30;
+    return {accurate, fewer, plain, {.transform = {{{TransformKind::pca, 6}}}, .vote = {.k = 3}}};
+}
+
+}  // namespace
+
+TEST_CASE("condense: editing removes what plain loops remove") {
+    for (const Points& points : sets_to_try())
+        for (const Method& method : methods_to_try()) {
+            const Training training = points.training();
+            std::vector<std::int64_t> removed;
+            const Indices kept = naive_edit(points, method, removed);
+            const PartSearch set(training, method, on_cpu(training, method));
+            if (std::ssize(kept) <= method.vote.k) {
+                CHECK_THROWS_AS(edit(set, {}), DataError);
+                continue;
+            }
+            const Edited edited = edit(set, {});
+            CHECK(edited.kept == kept);
+            CHECK(edited.removed == removed);
+        }
+}
+
+TEST_CASE("condense: what is kept is what plain loops keep, whatever the number of threads") {
+    for (const Points& points : sets_to_try())
+        for (const Method& method : methods_to_try()) {
+            const Training training = points.training();
+            const Indices kept = naive_condense(points, method);
+            for (const int threads : {1, 3}) {
+                const PartSearch set(training, method, on_cpu(training, method, threads));
+                const Condensed condensed = condense(set, {});
+                CHECK(condensed.kept == kept);
+                CHECK(condensed.refits == 0);
+            }
+            CHECK(answered_otherwise(training, method, kept) == 0);
+        }
+}
+
+TEST_CASE("condense: any method gives all images the answers of the whole set") {
+    const Pictures pictures(160);
+    for (const Method& method : methods_of_pictures()) {
+        CAPTURE(method.transform.text());
+        const Training training = pictures.training();
+        const PartSearch set(training, method, on_cpu(training, method));
+        const Condensed condensed = condense(set, {});
+        CHECK(answered_otherwise(training, method, condensed.kept) == 0);
+        CHECK(std::ssize(condensed.kept) < training.rows.count);
+        const bool fitted =
+            !method.transform.is_raw() && method.transform.steps[0].kind == TransformKind::pca;
+        CHECK((condensed.refits > 0) == (fitted || (method.reranks() && method.rerank.density)));
+    }
+}
+
+TEST_CASE("condense: an edited set has no leave-one-out error, with re-ranking too") {
+    const Pictures pictures(160);
+    for (Method method : methods_of_pictures()) {
+        method.rerank.density = false;                                       // is fitted on the whole set
+        if (method.transform.steps[0].kind == TransformKind::pca) continue;  // as this
+        const Training training = pictures.training();
+        const Edited edited = edit(PartSearch(training, method, on_cpu(training, method)), {});
+        CHECK(!edited.removed.empty());
+        const LabeledImages left = copied(training, edited.kept);
+        const Training rest{left.images(), left.labels.span(), left.shape()};
+        const auto votes =
+            Classifier(rest, method, on_cpu(rest, method)).classify(rest.rows, {}, Exclude{.first = 0}).votes;
+        for (std::size_t i = 0; i < votes.size(); ++i)
+            CHECK(votes[i].label == rest.labels[i]);
+    }
+}
+
+TEST_CASE("condense: one class, a class of one image, two images") {
+    const Method method{.vote = {.k = 1}};
+    Points points(test::random_rows(50, 3, 9), 1, 9);
+    const PartSearch one_class(points.training(), method, on_cpu(points.training(), method));
+    CHECK(edit(one_class, {}).removed.empty());
+    CHECK(condense(one_class, {}).kept == Indices{0});
+
+    points.labels[30] = 255;
+    const PartSearch lonely(points.training(), method, on_cpu(points.training(), method));
+    CHECK(edit(lonely, {}).removed.front() >= 1);
+    const Indices kept = condense(lonely, {}).kept;
+    CHECK(std::find(kept.begin(), kept.end(), 30U) != kept.end());
+
+    Points two(test::random_rows(2, 3, 10), 1, 10);
+    two.labels = {0, 255};
+    const PartSearch pair(two.training(), method, on_cpu(two.training(), method));
+    CHECK_THROWS_WITH_AS(edit(pair, {}),
+                         "editing: leaves 0 of 2 images at -k 1; expected classes whose images are neighbors "
+                         "of each other",
+                         DataError);
+    CHECK(condense(pair, {}).kept == Indices{0, 1});
+    const Method k2{.vote = {.k = 2}};
+    CHECK_THROWS_AS(edit(PartSearch(two.training(), k2, on_cpu(two.training(), k2)), {}), UsageError);
+}
+
+TEST_CASE("condense: a stop request ends it") {
+    const Points points(test::random_rows(200, 3, 11), 3, 11);
+    const Method method;
+    const PartSearch set(points.training(), method, on_cpu(points.training(), method));
+    std::atomic<bool> stop = true;
+    Watch watch;
+    watch.stop = &stop;
+    CHECK_THROWS_AS(edit(set, watch), Interrupted);
+    CHECK_THROWS_AS(condense(set, watch), Interrupted);
+}
