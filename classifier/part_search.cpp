@@ -51,6 +51,10 @@ PartSearch::PartSearch(const Training& training, const Method& method, const Res
       training_(fitted_.training()) {
     if (training_.transform != nullptr)
         features_ = cpu::features(*training_.transform, training_.rows, threads(), nullptr);
+    if (!method.reranks()) return;
+    described_ = training_.reranking->train;  // none if the device keeps its own
+    if (described_.count() == 0)
+        described_ = cpu::describe(method.rerank, training_.rows, training_.shape, threads());
 }
 
 Rows PartSearch::features() const {
@@ -120,13 +124,12 @@ std::vector<std::uint8_t> PartSearch::answers(std::span<const std::uint32_t> ima
     const int voters = std::min(method_.voters(nearest.k), nearest.k);
     Neighbors voting;
     if (method_.reranks()) {
-        const Reranking& reranking = *training_.reranking;
-        Descriptors queries{reranking.train.layout, {}};
+        Descriptors queries{described_.layout, {}};
         for (const std::uint32_t image : images)
-            queries.bytes.insert(queries.bytes.end(), reranking.train.row(image),
-                                 reranking.train.row(image) + queries.layout.bytes());
-        voting = cpu::rerank(reranking.rerank, nearest, queries, reranking.train, reranking.density, voters,
-                             threads);
+            queries.bytes.insert(queries.bytes.end(), described_.row(image),
+                                 described_.row(image) + queries.layout.bytes());
+        voting = cpu::rerank(method_.rerank, nearest, queries, described_, training_.reranking->density,
+                             voters, threads);
     } else {
         voting = nearest.first(voters);
     }

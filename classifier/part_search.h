@@ -74,6 +74,7 @@ class PartSearch {
     Classifier fitted_;
     Training training_;                   ///< with transform and re-ranking
     std::vector<std::uint8_t> features_;  ///< unless the method compares pixels
+    Descriptors described_;               ///< if the method re-ranks
 };
 
 }  // namespace knn

@@ -12,6 +12,7 @@
 #include "classifier/graph.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
+#include "classifier/reduce.h"
 #include "classifier/rejection.h"
 #include "data/core/names.h"
 #include "data/set/locate.h"
@@ -97,6 +98,28 @@ struct GraphOptions {
     GraphForm form = GraphForm::directed;
 };
 
+/// What `condense` alone takes.
+struct CondenseOptions {
+    std::string out;
+    ReduceRule rule = ReduceRule::both;
+};
+
+/// Which set `audit` judges: the training set by leave-one-out, or the test set.
+enum class AuditSet { train, test };
+template <>
+struct Names<AuditSet> {
+    static constexpr std::array list{"train", "test"};
+};
+
+/// What `audit` alone takes.
+struct AuditOptions {
+    AuditSet of = AuditSet::train;
+    std::string csv, html, sheet;
+    std::int64_t limit = 0;  ///< 0: as many as suit the form
+    std::int64_t plant = 0;  ///< labels to make wrong first
+    std::uint64_t seed = 1;
+};
+
 struct Options {
     DataOptions data;
     FirstImages first;
@@ -108,6 +131,8 @@ struct Options {
     ViewOptions view;
     BenchOptions bench;
     GraphOptions graph;
+    CondenseOptions condense;
+    AuditOptions audit;
     bool no_cache = false;
     std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
@@ -138,6 +163,10 @@ OptionGroup training_group(Options& options);
 OptionGroup points_group(Options& options);
 OptionGroup graph_search_group(Options& options);
 OptionGroup graph_output_group(Options& options);
+OptionGroup condense_search_group(Options& options);
+OptionGroup condense_group(Options& options);
+OptionGroup audit_search_group(Options& options);
+OptionGroup audit_group(Options& options);
 
 /// Adds the options of `search_group`, except those with these long names ("" is -k).
 void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except,

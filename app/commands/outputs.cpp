@@ -9,6 +9,7 @@
 
 #include "app/console/attempts.h"
 #include "app/console/interrupt.h"
+#include "app/console/new_folder.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/csv.h"
@@ -31,30 +32,6 @@ bool standard_output_is_taken(const OutputOptions& output) {
     return std::any_of(std::begin(files), std::end(files),
                        [](const std::string* file) { return !file->empty() && is_standard_output(*file); });
 }
-
-/// Creates a folder and its parents; removes the new ones again if nothing was written into them.
-class NewFolder {
-  public:
-    NewFolder() = default;
-    NewFolder(const NewFolder&) = delete;
-    NewFolder& operator=(const NewFolder&) = delete;
-    ~NewFolder() {
-        std::error_code not_empty;
-        for (const fs::path& folder : made_)
-            fs::remove(folder, not_empty);
-    }
-    void make(const fs::path& folder) {
-        std::error_code error;
-        for (fs::path part = folder; !part.empty() && !fs::exists(part, error); part = part.parent_path())
-            made_.push_back(part);
-        fs::create_directories(folder, error);
-        if (error)
-            throw DataError(folder.string() + ": cannot be made: " + error.message() + "; expected a folder");
-    }
-
-  private:
-    std::vector<fs::path> made_;  ///< the innermost first
-};
 
 /// The files of a report, with all that takes long done before the first is written.
 std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const fs::path& folder, bool quiet) {

@@ -59,6 +59,22 @@ constexpr Command table[] = {
      "graph is written as it is searched: beside the images it needs 64 MiB, 32 bytes an\n"
      "image and what the engine needs. The other forms keep all neighbors in memory: up to\n"
      "24 k bytes an image.\n"},
+    {"condense", "makes the training set smaller: edits and condenses it, writes IDX files",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {training_group(options), condense_search_group(options), condense_group(options)};
+     },
+     condense, nullptr, nullptr,
+     "\nThe kept images are the same on every engine, device and number of threads. Every\n"
+     "command reads the folder with --data DIR; evaluate needs --test-images and --test-labels\n"
+     "with it, or the two files in the folder.\n"},
+    {"audit", "finds labels that their neighbors contradict, with a probability for each",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {data_group(options), audit_search_group(options), audit_group(options)};
+     },
+     audit, nullptr, nullptr,
+     "\nThe probability is that of a logistic function of the distances of the nearest k of\n"
+     "each class, fitted by leave-one-out on the training set. With --of train the test set\n"
+     "may be missing.\n"},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};

@@ -1,5 +1,5 @@
 # Writes the files of the page into one C++ file, as arrays of bytes: those have no limit of length and need
-# no escaping.   cmake -D OUT=page_files.cpp -D FOLDER=page -D SCRIPTS=a.js,b.js -P embed.cmake
+# no escaping.   cmake -D OUT=page_files.cpp -D FOLDER=page -D SCRIPTS=a.js,b.js -D AUDIT_SCRIPTS=a.js,c.js -P embed.cmake
 function(bytes_of result)
   set(bytes "")
   foreach(name IN LISTS ARGN)
@@ -10,14 +10,20 @@ function(bytes_of result)
   set(${result} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
-bytes_of(html page.html)
-bytes_of(css page.css)
-bytes_of(js ${SCRIPTS})
-
 set(code "#include \"app/report/page_files.h\"\n\nnamespace knn {\n\n")
-foreach(name html css js)
-  string(APPEND code "static const unsigned char ${name}_bytes[] = {${${name}}};\n"
-    "const std::string_view page_${name}(reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes);\n\n")
-endforeach()
+# A constant of the bytes of these files, one after another.
+function(add_constant name)
+  bytes_of(bytes ${ARGN})
+  string(APPEND code "static const unsigned char ${name}_bytes[] = {${bytes}};\n"
+    "const std::string_view ${name}(reinterpret_cast<const char*>(${name}_bytes), sizeof ${name}_bytes);\n\n")
+  set(code "${code}" PARENT_SCOPE)
+endfunction()
+
+string(REPLACE "," ";" SCRIPTS "${SCRIPTS}")
+string(REPLACE "," ";" AUDIT_SCRIPTS "${AUDIT_SCRIPTS}")
+add_constant(page_css page.css)
+add_constant(page_html page.html)
+add_constant(page_js ${SCRIPTS})
+add_constant(audit_html audit.html)
+add_constant(audit_js ${AUDIT_SCRIPTS})
 file(WRITE ${OUT} "${code}}  // namespace knn\n")

@@ -5,6 +5,8 @@
 
 namespace knn {
 
-extern const std::string_view page_html, page_css, page_js;  // page_js: the scripts, one after the other
+extern const std::string_view page_css;
+extern const std::string_view page_html, page_js;    // the report's page; js: its scripts, one after the other
+extern const std::string_view audit_html, audit_js;  // the page of `audit`
 
 }  // namespace knn

@@ -16,6 +16,10 @@ std::int64_t sheet_pages(std::int64_t) {
     return 0;
 }
 
+std::vector<std::uint8_t> sheet_png(const Sheet&) {
+    throw DataError("a sheet: this build cannot draw pictures; a build with OpenCV was expected");
+}
+
 std::vector<std::uint8_t> sheet_png(const Evaluation&, const Gallery&, std::int64_t) {
     throw DataError("a sheet: this build cannot draw pictures; a build with OpenCV was expected");
 }

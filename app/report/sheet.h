@@ -2,11 +2,32 @@
 /// Contact sheets of digits, by OpenCV. A build without it links picture_none.cpp.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "app/report/html.h"
 
 namespace knn {
+
+/// One page of digits.
+struct SheetDigit {
+    const std::uint8_t* pixels;
+    int label, other;  ///< "label → other"; in one color if they are equal
+    std::int64_t index;
+    double share;
+};
+struct Sheet {
+    std::string title, words;  ///< words: the line below the title
+    int rows = 0, cols = 0;    ///< of each digit
+    std::vector<SheetDigit> digits;
+    std::int64_t of = 0;  ///< digits of all pages, if there are more
+};
+
+/// The most digits of one page.
+inline constexpr std::int64_t sheet_digits = 168;
+
+/// A PNG of at most about 1,500 × 1,800 pixels. Throws DataError in a build without OpenCV.
+std::vector<std::uint8_t> sheet_png(const Sheet& sheet);
 
 /// Number of pages for `digits` digits; at least one.
 std::int64_t sheet_pages(std::int64_t digits);

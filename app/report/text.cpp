@@ -7,16 +7,6 @@ namespace knn {
 
 namespace {
 
-std::string method_text(const Method& method) {
-    std::string text = features_text(method.transform);
-    if (method.reranks())
-        text += std::string(name(method.rerank.kind)) + " of " + std::to_string(method.rerank.candidates) +
-                " candidates, ";
-    if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
-    return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
-           ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
-}
-
 std::string data_text(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
     const std::int64_t n_classes = std::ssize(data.labels);
@@ -81,6 +71,16 @@ std::string features_text(const TransformSpec& transform) {
 std::string metric_text(const Measure& measure) {
     const std::string metric = name(measure.metric);
     return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
+}
+
+std::string method_text(const Method& method) {
+    std::string text = features_text(method.transform);
+    if (method.reranks())
+        text += std::string(name(method.rerank.kind)) + " of " + std::to_string(method.rerank.candidates) +
+                " candidates, ";
+    if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
+    return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
+           ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
 }
 
 std::string accuracy_line(const Score& score) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory_resource>
 
 #include "data/core/errors.h"
@@ -41,6 +42,10 @@ IdxLabels read_idx_labels(const std::filesystem::path& file,
 /// Plain IDX, written under a temporary name and renamed. Throw DataError.
 void write_idx_images(const std::filesystem::path& file, const LabeledImages& images);
 void write_idx_labels(const std::filesystem::path& file, const LabeledImages& images);
+
+/// The same into a stream; sizes fit 32 bits.
+void write_idx_images(std::ostream& out, const LabeledImages& images);
+void write_idx_labels(std::ostream& out, const LabeledImages& images);
 
 /// Both sets as four plain IDX files under MNIST's names; creates the folder if needed. Each file is written
 /// completely or not at all. Throws DataError.

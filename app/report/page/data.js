@@ -6,6 +6,12 @@ const page = JSON.parse(document.getElementById("data").textContent);
 const sprite = document.getElementById("sprite");
 const byId = (id) => document.getElementById(id);
 
+/** What the digits of the gallery are called; other pages than the report's have words of their own. */
+const words = {
+  image: "Test image", label: "true", other: "predicted", share: "confidence", order: "most sure first",
+  votes: "Votes", ...page.words,
+};
+
 /** Creates an element. Functions become listeners; children are elements or text, never parsed as HTML. */
 function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);

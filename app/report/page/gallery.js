@@ -4,7 +4,7 @@ const cardsAtOnce = innerWidth < 640 ? 20 : 48;
 const neighborsOnCard = 5;
 
 const orders = {
-  confidence: { name: "most sure first", compare: (a, b) => b.confidence - a.confidence || a.index - b.index },
+  confidence: { name: words.order, compare: (a, b) => b.confidence - a.confidence || a.index - b.index },
   index: { name: "by index", compare: (a, b) => a.index - b.index },
   pair: {
     name: "by confusion",
@@ -15,8 +15,8 @@ const orders = {
 /** The reader's choices; `shown` is derived from the rest. */
 const chosen = { label: null, predicted: null, order: page.gallery.order, limit: cardsAtOnce, shown: [] };
 
-const described = (digit) => `Test image ${digit.index}: true ${digit.label}, predicted ${digit.predicted}, ` +
-  `confidence ${percent(digit.confidence, 0)}`;
+const described = (digit) => `${words.image} ${digit.index}: ${words.label} ${digit.label}, ` +
+  `${words.other} ${digit.predicted}, ${words.share} ${percent(digit.confidence, 0)}`;
 
 function card(digit, position) {
   const neighbors = digit.neighbors.slice(0, neighborsOnCard).map((neighbor) =>
@@ -35,15 +35,15 @@ function card(digit, position) {
 
 function showStatus() {
   const parts = [];
-  if (chosen.label !== null) parts.push(`true ${chosen.label}`);
-  if (chosen.predicted !== null) parts.push(`predicted ${chosen.predicted}`);
+  if (chosen.label !== null) parts.push(`${words.label} ${chosen.label}`);
+  if (chosen.predicted !== null) parts.push(`${words.other} ${chosen.predicted}`);
   const number = chosen.shown.length;
   const held = page.gallery.digits.length;
   let text = `${whole.format(number)} ${number === 1 ? "digit" : "digits"}`;
   if (parts.length > 0) text += `: ${parts.join(", ")}`;
   if (held < page.gallery.total)
-    text += `. The page holds ${whole.format(held)} of ${whole.format(page.gallery.total)}, from every cell of the ` +
-      "matrix the most sure ones; the other forms of the report have all.";
+    text += `. The page holds ${whole.format(held)} of ${whole.format(page.gallery.total)}, ` + (words.held ??
+      "from every cell of the matrix the most sure ones; the other forms of the report have all.");
   byId("status").textContent = text;
 }
 
@@ -97,8 +97,8 @@ function showFilters() {
     id: "order", change: (event) => { chosen.order = event.target.value; update(); },
   }, ...Object.entries(orders).map(([key, { name }]) => element("option", { value: key }, name)));
   order.value = chosen.order;
-  byId("filters").append(labelSelect("true-label", "true", occurring("label"), filter),
-    labelSelect("predicted-label", "predicted", occurring("predicted"), filter),
+  byId("filters").append(labelSelect("true-label", words.label, occurring("label"), filter),
+    labelSelect("predicted-label", words.other, occurring("predicted"), filter),
     element("label", {}, "order ", order),
     element("button", { type: "button", id: "clear", click: () => chooseFilter(null, null) }, "Show all"));
   byId("gallery-title").textContent = page.gallery.title;

@@ -34,10 +34,10 @@ function showViewed() {
   byId("viewer-digit").replaceChildren(
     element("div", { class: "large" }, drawn(digit.tile, described(digit)),
       element("div", {},
-        element("small", { "aria-hidden": "true" }, "true → predicted"),
+        element("small", { "aria-hidden": "true" }, `${words.label} → ${words.other}`),
         element("h2", { id: "viewer-title", "aria-label": described(digit) }, ...verdict(digit)),
-        element("p", {}, `Test image ${digit.index}, confidence ${percent(digit.confidence, 0)}`),
-        element("h3", {}, k === 1 ? "Vote" : `Votes of ${k} neighbors`), voteBars(digit))),
+        element("p", {}, `${words.image} ${digit.index}, ${words.share} ${percent(digit.confidence, 0)}`),
+        element("h3", {}, k === 1 ? words.votes.slice(0, -1) : `${words.votes} of ${k} neighbors`), voteBars(digit))),
     element("h3", {}, heading, element("small", {}, ` label, training image, ${page.gallery.distance}`)),
     neighborList(digit));
   byId("position").textContent = `${whole.format(viewed + 1)} of ${whole.format(chosen.shown.length)}`;

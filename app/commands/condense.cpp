@@ -1,0 +1,74 @@
+#include <array>
+#include <filesystem>
+#include <ostream>
+
+#include "app/commands/command.h"
+#include "app/commands/points.h"
+#include "app/console/destinations.h"
+#include "app/console/new_folder.h"
+#include "app/console/output.h"
+#include "app/console/watched.h"
+#include "app/report/lines.h"
+#include "app/report/reduced_text.h"
+#include "data/set/idx.h"
+#include "data/set/mnist_checksums.h"
+
+namespace knn {
+
+namespace {
+
+/// The files of a training set in a folder, and the indices of its images in the one that was read.
+std::array<const char*, 3> names_in_folder() {
+    return {mnist_files[0].name, mnist_files[1].name, "kept.csv"};
+}
+
+void write_kept(std::ostream& out, const Indices& kept) {
+    Lines lines(out);
+    lines.text("index\n");
+    for (const std::uint32_t image : kept) {
+        lines.number(image, '\n');
+        if (!lines.end_of_line()) return;
+    }
+}
+
+void write_set(const std::filesystem::path& folder, const Training& training, const Indices& kept) {
+    const LabeledImages images = copied(training, kept);
+    const auto names = names_in_folder();
+    const std::array<OutputFile, 3> files = {{
+        {folder / names[0], [&](std::ostream& out) { write_idx_images(out, images); }},
+        {folder / names[1], [&](std::ostream& out) { write_idx_labels(out, images); }},
+        {folder / names[2], [&](std::ostream& out) { write_kept(out, kept); }},
+    }};
+    NewFolder made;
+    made.make(folder);
+    write_outputs_together(files);
+}
+
+}  // namespace
+
+int condense(const Options& options, Clock::time_point start) {
+    const std::string& folder = options.condense.out;
+    if (folder.empty()) throw UsageError("condense: writes a training set; expected --out DIR");
+    Destinations outputs;
+    const auto names = names_in_folder();
+    outputs.add_folder("--out", folder, names);
+    Planner planner(options.wish);  // looks for GPUs in the background
+    const PointsLocation location = locate_points(options);
+    outputs.check(location.files());
+
+    const Points points(planner, location, options);
+    const Training& training = points.training();
+    const ReduceRule rule = options.condense.rule;
+    if (rule != ReduceRule::condense) require_others(options.method.vote.k, training.rows.count);
+    const Resolved resolved = points.resolve(planner, options.method);
+    const Reduced reduced = watched(options.output, "condensing", [&](const Watch& watch) {
+        return reduce(training, options.method, resolved, rule, watch);
+    });
+    write_set(folder, training, reduced.kept);
+    if (!options.output.quiet)
+        print(reduced_text({reduced, options.method, training.rows.count, location.training.source, folder,
+                            ms_since(start)}));
+    return 0;
+}
+
+}  // namespace knn

@@ -1,0 +1,181 @@
+#include "classifier/audit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "classifier/part_search.h"
+#include "data/core/clock.h"
+#include "data/core/format.h"
+#include "data/core/words.h"
+
+namespace knn {
+
+namespace {
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// Of one image.
+struct Means {
+    double own = 0, other = 0;  ///< of the label, and the smallest of another class
+    std::uint8_t suggested = 0;
+};
+
+std::vector<std::uint8_t> occurring(std::span<const std::uint8_t> labels) {
+    std::vector<std::uint8_t> classes(labels.begin(), labels.end());
+    std::sort(classes.begin(), classes.end());
+    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
+    return classes;
+}
+
+/// `row`: the neighbors of an image with this label; `labels`: of the training set, which has `classes`.
+Means means_of(std::span<const Neighbor> row, std::span<const std::uint8_t> labels,
+               std::span<const std::uint8_t> classes, std::uint8_t label, int each, const Measure& measure) {
+    std::array<double, 256> sums{};
+    std::array<int, 256> counts{};
+    for (const Neighbor& neighbor : row) {
+        const std::uint8_t c = labels[neighbor.index];
+        if (counts[c] == each) continue;
+        ++counts[c];
+        sums[c] += distance_of(measure, neighbor.distance);
+    }
+    const double last = distance_of(measure, row.back().distance);
+    const auto mean = [&](std::uint8_t c) { return (sums[c] + (each - counts[c]) * last) / each; };
+    Means means{.own = mean(label), .other = -1, .suggested = label};
+    for (const std::uint8_t c : classes) {
+        if (c == label || (means.other >= 0 && mean(c) >= means.other)) continue;
+        means.other = mean(c);
+        if (means.other < means.own) means.suggested = c;
+    }
+    return means;
+}
+
+/// Of each image, in their order; `measure`: of the neighbors' distances.
+std::vector<Means> all_means(const Neighbors& neighbors, const Training& training,
+                             std::span<const std::uint8_t> labels, int each, const Measure& measure) {
+    const std::vector<std::uint8_t> classes = occurring(training.labels);
+    std::vector<Means> means;
+    for (std::int64_t i = 0; i < neighbors.n_query; ++i)
+        means.push_back(means_of(neighbors.row(i), training.labels, classes, labels[at(i)], each, measure));
+    return means;
+}
+
+/// t of audit.h; any positive number if all distances are 0.
+double smallest_unit(const std::vector<Means>& means) {
+    double sum = 0;
+    for (const Means& one : means)
+        sum += std::min(one.own, one.other);
+    return sum > 0 ? 0.01 * sum / static_cast<double>(means.size()) : 1;
+}
+
+double evidence_of(const Means& means, double t) {
+    return std::log((means.own + t) / (means.other + t));
+}
+
+double logistic(double x) {
+    return 1 / (1 + std::exp(-x));
+}
+
+/// Newton's method on the sum of log(1 - logistic(slope · evidence)), which is concave.
+double fitted_slope(std::vector<double> evidence) {
+    double size = 0;
+    for (const double one : evidence)
+        size += std::abs(one);
+    size /= static_cast<double>(evidence.size());
+    if (size == 0) return 0;
+    evidence.push_back(size);
+    double slope = 0;
+    constexpr int steps = 100;
+    constexpr double enough = 1e-9;
+    for (int step = 0; step < steps; ++step) {
+        double first = 0, second = 0;
+        for (const double one : evidence) {
+            const double p = logistic(slope * one);
+            first -= one * p;
+            second += one * one * p * (1 - p);
+        }
+        if (second <= 0) break;
+        // A step from far away must not jump over the maximum.
+        const double move = std::clamp(first / second, -1 / size, 1 / size);
+        slope += move;
+        if (std::abs(move) < enough * std::abs(slope)) break;
+    }
+    return slope;
+}
+
+}  // namespace
+
+Method audit_method(const Method& method, std::int64_t n_train) {
+    require_others(1, n_train);
+    Method wide = method;
+    const int wanted = std::max(method.vote.k, method.reranks() ? method.rerank.candidates : audit_neighbors);
+    wide.vote.k = static_cast<int>(std::min<std::int64_t>(wanted, n_train - 1));
+    return wide;
+}
+
+Audit audit(Classifier& classifier, const Method& method, const Rows& test,
+            std::span<const std::uint8_t> test_labels, const Watch& watch) {
+    const Training& training = classifier.training();
+    if (occurring(training.labels).size() < 2)
+        throw DataError("the training set has one class, " + std::to_string(training.labels.front()) +
+                        ", which nothing contradicts; expected at least two");
+    const auto start = Clock::now();
+    Audit audit;
+    audit.each = std::min(method.vote.k, classifier.method().vote.k);
+    const Measure measure = method.neighbor_measure();
+    Timeline timeline;
+    audit.neighbors = classifier.search(training.rows, timeline, watch, Exclude{.first = 0});
+    std::vector<Means> means = all_means(audit.neighbors, training, training.labels, audit.each, measure);
+    const double t = smallest_unit(means);
+    std::vector<double> evidence;
+    for (const Means& one : means)
+        evidence.push_back(evidence_of(one, t));
+    audit.slope = fitted_slope(evidence);
+    std::span<const std::uint8_t> labels = training.labels;
+    if (test.count > 0) {
+        audit.neighbors = classifier.search(test, timeline, watch);
+        labels = test_labels;
+        means = all_means(audit.neighbors, training, labels, audit.each, measure);
+    }
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        const double against = evidence_of(means[i], t);
+        audit.images.push_back({static_cast<std::int64_t>(i), labels[i], means[i].suggested, against,
+                                logistic(audit.slope * against)});
+    }
+    std::stable_sort(audit.images.begin(), audit.images.end(),
+                     [](const Suspicion& a, const Suspicion& b) { return a.evidence > b.evidence; });
+    audit.plan = classifier.plan();
+    audit.search_ms = ms_since(start);
+    return audit;
+}
+
+std::vector<std::int64_t> plant_wrong_labels(std::span<std::uint8_t> labels, std::int64_t n,
+                                             std::uint64_t seed) {
+    const std::vector<std::uint8_t> classes = occurring(labels);
+    if (n > std::ssize(labels))
+        throw UsageError("--plant " + std::to_string(n) + ": there are " + with_commas(std::ssize(labels)) +
+                         " images; expected at most that many");
+    if (classes.size() < 2)
+        throw UsageError("--plant " + std::to_string(n) + ": all labels are " +
+                         std::to_string(classes.front()) + "; expected at least two classes");
+    // Of the library's generators the bits are defined, of its distributions they are not.
+    std::mt19937_64 random(seed);
+    std::vector<std::int64_t> places(labels.size());
+    std::iota(places.begin(), places.end(), 0);
+    for (std::int64_t i = 0; i < n; ++i) {
+        const auto left = static_cast<std::uint64_t>(std::ssize(labels) - i);
+        std::swap(places[at(i)], places[at(i) + random() % left]);
+        std::uint8_t& label = labels[at(places[at(i)])];
+        std::uint8_t other = classes[random() % (classes.size() - 1)];
+        if (other >= label) other = *std::upper_bound(classes.begin(), classes.end(), other);
+        label = other;
+    }
+    places.resize(at(n));
+    std::sort(places.begin(), places.end());
+    return places;
+}
+
+}  // namespace knn

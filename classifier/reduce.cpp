@@ -1,0 +1,23 @@
+#include "classifier/reduce.h"
+
+namespace knn {
+
+Reduced reduce(const Training& training, const Method& method, const Resolved& resolved, ReduceRule rule,
+               const Watch& watch) {
+    Reduced reduced{.rule = rule, .kept = all_indices(training.rows.count), .edited = {}, .passes = {}};
+    if (rule != ReduceRule::condense) {
+        reduced.edited = edit(PartSearch(training, method, resolved), watch);
+        reduced.kept = reduced.edited.kept;
+    }
+    if (rule == ReduceRule::edit) return reduced;
+    const LabeledImages left = copied(training, reduced.kept);
+    const Training rest{left.images(), left.labels.span(), left.shape()};
+    reduced.passes = condense(PartSearch(rest, method, resolved), watch);
+    Indices kept;
+    for (const std::uint32_t image : reduced.passes.kept)
+        kept.push_back(reduced.kept[image]);
+    reduced.kept = std::move(kept);
+    return reduced;
+}
+
+}  // namespace knn
