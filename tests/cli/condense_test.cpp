@@ -74,8 +74,9 @@ TEST_CASE("condense: evaluate reads what is written, and all answers are as befo
         REQUIRE(kept.size() > 1);
         CHECK(kept[0] == std::vector<std::string>{"index"});
         CHECK(kept.size() - 1 < 120);
-        CHECK(result.out.find("kept       " + std::to_string(kept.size() - 1) + " images") !=
-              std::string::npos);
+        std::string said = "kept       ";
+        said.append(std::to_string(kept.size() - 1)).append(" images");
+        CHECK(result.out.find(said) != std::string::npos);
         const std::string images = read_file(work.folder / "small/train-images-idx3-ubyte");
         const std::string labels = read_file(work.folder / "small/train-labels-idx1-ubyte");
         REQUIRE(images.size() == 16 + 2 * (kept.size() - 1));
@@ -95,9 +96,8 @@ TEST_CASE("condense: editing and both rules; the same bytes for any number of th
     REQUIRE(work.run({"condense", "-k", "3", "--rule", "edit", "--out", "edited"}).exit_code == 0);
     REQUIRE(work.run({"condense", "-k", "3", "--out", "a/b", "--threads", "1"}).exit_code == 0);
     REQUIRE(work.run({"condense", "-k", "3", "--out", "c", "--threads", "3", "--batch", "7"}).exit_code == 0);
-    for (const char* name : {"/kept.csv", "/train-images-idx3-ubyte", "/train-labels-idx1-ubyte"})
-        CHECK(read_file(work.folder / ("a/b" + std::string(name))) ==
-              read_file(work.folder / ("c" + std::string(name))));
+    for (const std::string name : {"kept.csv", "train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
+        CHECK(read_file(work.folder.path / "a/b" / name) == read_file(work.folder.path / "c" / name));
     const auto edited = lines_of(read_file(work.folder / "edited/kept.csv"));
     const auto both = lines_of(read_file(work.folder / "c/kept.csv"));
     CHECK(both.size() < edited.size());
