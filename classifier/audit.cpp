@@ -103,7 +103,7 @@ double fitted_slope(std::vector<double> evidence) {
         slope += move;
         if (std::abs(move) < enough * std::abs(slope)) break;
     }
-    return slope;
+    return std::max(slope, 0.0);  // labels that have nothing to do with the images contradict nothing
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 ///
 /// slope maximizes the likelihood of the training labels, where each image is a choice between its label and the best
 /// other class. One more image, contradicted by the mean size of the evidence, keeps it finite where no label is
-/// contradicted. With equal evidence for both classes the probability is 1/2.
+/// contradicted; it is at least 0. With equal evidence for both classes the probability is 1/2.
 
 #include "classifier/classifier.h"
 

@@ -114,7 +114,11 @@ TEST_CASE("condense: unusual sets") {
     const Work one({200});
     CHECK(one.run({"condense", "-k", "1", "--out", "small"}).exit_code == 0);
     CHECK(lines_of(read_file(one.folder / "small/kept.csv")).size() == 2);
-    const Work equal({0, 9}, 40, 1);
+    const Work equal({0, 9}, 40);
+    std::ofstream same(equal.folder / "train-images-idx3-ubyte", std::ios::binary | std::ios::in);
+    same.seekp(16);
+    same << std::string(40 * 2, '\x05');
+    same.close();
     CHECK(equal.run({"condense", "-k", "1", "--rule", "condense", "--out", "small"}).exit_code == 0);
 
     const Work two({3, 4}, 2);
