@@ -7,11 +7,11 @@ _mnist_knn_names() {  # PROGRAM COMMAND OPTION
         sed -E 's/, | or /\n/g' | sed 's/:N$/:/'
 }
 
-# The placeholder of an option's value in the help: FILE, DIR, NAME, LIST, NAME,..., N, D, P, WHEN, SHARE; nothing for a flag.
+# The placeholder of an option's value in the help: FILE, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, WHEN, SHARE; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
     "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
-        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|LIST|NAME,\.\.\.|N|D|P|WHEN|SHARE'
+        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|WHEN|SHARE'
 }
 
 _mnist_knn() {
@@ -42,15 +42,19 @@ _mnist_knn() {
     NAME | WHEN | SHARE)
         mapfile -t COMPREPLY < <(compgen -W "$(_mnist_knn_names "$program" "$command" "$option")" -- "$current")
         ;;
+    'NAME|FILE')
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -W "$(_mnist_knn_names "$program" "$command" "$option")" -- "$current")
+        ;;
     NAME,... | LIST)  # a list: keeps everything up to the last comma
         local begun=
         [[ $current != *,* ]] || begun=${current%,*},
         words=$(_mnist_knn_names "$program" "$command" "$option" | sed "s/^/$begun/")
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         ;;
-    N | D | P) ;;
+    N | D | P | RANGE) ;;
     *)
-        if [[ $command == classify && $current != -* ]]; then
+        if [[ ($command == classify || $command == compare) && $current != -* ]]; then
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return

@@ -1,9 +1,9 @@
 #include "classifier/score.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <stdexcept>
+
+#include "classifier/statistics.h"
 
 namespace knn {
 
@@ -31,17 +31,6 @@ ClassScore class_score(const Score& score, std::size_t c) {
 
 }  // namespace
 
-Interval wilson_interval(std::int64_t part, std::int64_t whole) {
-    if (whole == 0) return {};
-    constexpr double z = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
-    const double n = static_cast<double>(whole), p = ratio(part, whole);
-    const double center = p + z * z / (2 * n);
-    const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
-    const double scale = 1 + z * z / n;
-    // At the ends the interval reaches 0 or 1 exactly, which rounding would miss.
-    return {part == 0 ? 0 : (center - half) / scale, part == whole ? 1 : (center + half) / scale};
-}
-
 Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
             std::span<const std::uint8_t> labels) {
     if (votes.size() != truth.size())
@@ -59,9 +48,9 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
         score.correct += votes[i].label == truth[i] ? 1 : 0;
     }
     score.accuracy = ratio(score.correct, score.total);
-    const Interval between = wilson_interval(score.correct, score.total);
-    score.accuracy_low = between.low;
-    score.accuracy_high = between.high;
+    const Interval interval = wilson_interval(score.correct, score.total);
+    score.accuracy_low = interval.low;
+    score.accuracy_high = interval.high;
     for (std::size_t c = 0; c < labels.size(); ++c)
         score.per_class.push_back(class_score(score, c));
     return score;

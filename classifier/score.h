@@ -9,12 +9,6 @@
 
 namespace knn {
 
-struct Interval {
-    double low = 0, high = 0;
-};
-/// The 95 % Wilson score interval of `part` out of `whole` (E. B. Wilson, 1927); 0 to 0 of nothing.
-Interval wilson_interval(std::int64_t part, std::int64_t whole);
-
 struct ClassScore {
     int label = 0;
     double precision = 0, recall = 0, f1 = 0;  ///< 0 if the class is never predicted or never occurs

@@ -13,20 +13,20 @@ namespace {
 
 constexpr std::int64_t queries_per_piece = 128;
 
-double weight_of(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
+}  // namespace
+
+double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
     if (zeros_alone) return distance == 0 ? 1.0 : 0.0;
     return inverse_square(measure, distance);
 }
-
-}  // namespace
 
 std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                                    Weights weights, const Measure& measure) {
     std::array<double, 256> sums{};
     const bool zeros_alone = neighbors.front().distance == 0;
     for (const Neighbor& neighbor : neighbors)
-        sums[labels[neighbor.index]] += weight_of(neighbor.distance, zeros_alone, weights, measure);
+        sums[labels[neighbor.index]] += vote_weight(neighbor.distance, zeros_alone, weights, measure);
     return sums;
 }
 

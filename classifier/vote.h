@@ -32,6 +32,9 @@ namespace knn {
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure = {});
 
+/// w of step 2 for a neighbor at `distance`; `zeros_alone`: the first neighbor's is 0.
+double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure);
+
 /// The sums of step 2, by label.
 std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                                    Weights weights, const Measure& measure);

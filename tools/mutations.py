@@ -129,7 +129,7 @@ MUTATIONS = [
     ("classifier/vote.cpp", vote, "zeros_alone = neighbors.front()", "zeros_alone = neighbors.back()"),
     ("classifier/vote.cpp", vote, "rule.tie == Tie::nearest", "rule.tie != Tie::nearest"),
     ("classifier/vote.cpp", vote, "sums[labels[neighbor.index]] == *largest", "sums[labels[neighbor.index]] > 0"),
-    ("classifier/score.cpp", score, "part == 0 ? 0 : (center", "false ? 0 : (center"),
+    ("classifier/statistics.cpp", score, "count == 0 ? 0 : (center", "false ? 0 : (center"),
     ("classifier/score.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
     ("classifier/score.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
     ("classifier/leave_one_out.cpp", sample, "max_sampled_images = 4999", "max_sampled_images = 5000"),

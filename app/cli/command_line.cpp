@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <typeinfo>
 
 #include "app/cli/help.h"
 #include "app/cli/values.h"
@@ -152,8 +153,10 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     try {
         po::variables_map values;
         po::store(po::command_line_parser(words).options(known).style(style).run(), values);
-        options.method =
-            parse_method(values.contains("method") ? values["method"].as<std::string>() : command.method);
+        // `tune`, which takes several, reads them itself.
+        const bool is_given = values.contains("method");
+        if (!is_given || values["method"].value().type() == typeid(std::string))
+            options.method = parse_method(is_given ? values["method"].as<std::string>() : command.method);
         po::notify(values);
         for (const auto& [name, value] : values)
             if (!value.defaulted()) options.given.insert(name);

@@ -39,15 +39,21 @@ StringOption* picture(const char* option, std::string& target, std::vector<std::
     });
 }
 
-po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
-                                                   std::vector<std::int64_t>& target, std::int64_t high) {
+po::typed_value<std::vector<std::string>>* several(const char* placeholder, Reader read) {
     return po::value<std::vector<std::string>>()
         ->composing()
         ->value_name(placeholder)
-        ->notifier([=, &target](const std::vector<std::string>& given) {
+        ->notifier([read = std::move(read)](const std::vector<std::string>& given) {
             for (const std::string& one : given)
-                target.push_back(parse_integer(option, one, 0, high));
+                read(one);
         });
+}
+
+po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
+                                                   std::vector<std::int64_t>& target, std::int64_t high) {
+    return several(placeholder, [=, &target](const std::string& given) {
+        target.push_back(parse_integer(option, given, 0, high));
+    });
 }
 
 }  // namespace knn

@@ -4,6 +4,7 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ StringOption* folder(const char* option, std::string& target);
 /// A picture to be written, see parse_picture_file.
 StringOption* picture(const char* option, std::string& target, std::vector<std::string> endings);
 
+/// A text that may be given more than once; `read` judges each, in their order.
+po::typed_value<std::vector<std::string>>* several(const char* placeholder, Reader read);
+
 template <class Number>
 StringOption* number(const char* option, Number& target, std::int64_t low, std::int64_t high) {
     return value("N", [=, &target](const std::string& given) {
@@ -43,12 +47,20 @@ po::typed_value<std::vector<std::string>>* numbers(const char* option, const cha
 
 /// One of the names of an enum's values.
 template <class Enum>
+Enum parse_choice(const char* option, const std::string& given) {
+    const auto& list = Names<Enum>::list;
+    const std::vector<std::string> names(list.begin(), list.end());
+    return static_cast<Enum>(parse_name(option, given, names));
+}
+template <class Enum>
 StringOption* choice(const char* option, const char* placeholder, Enum& target) {
-    return value(placeholder, [=, &target](const std::string& given) {
-        const auto& list = Names<Enum>::list;
-        const std::vector<std::string> names(list.begin(), list.end());
-        target = static_cast<Enum>(parse_name(option, given, names));
-    });
+    return value(placeholder,
+                 [=, &target](const std::string& given) { target = parse_choice<Enum>(option, given); });
+}
+template <class Enum>
+StringOption* choice(const char* option, const char* placeholder, std::optional<Enum>& target) {
+    return value(placeholder,
+                 [=, &target](const std::string& given) { target = parse_choice<Enum>(option, given); });
 }
 
 }  // namespace knn

@@ -1,10 +1,15 @@
 #include "app/cli/options.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 
 #include "app/cli/option_kinds.h"
+#include "classifier/method_file.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
+#include "data/file/text_file.h"
 
 namespace knn {
 
@@ -76,8 +81,13 @@ DeviceWish device_wish(const std::string& given) {
 
 }  // namespace
 
-Method parse_method(const std::string& name) {
-    return methods()[parse_name("--method", name, method_names())].method;
+Method parse_method(const std::string& given) {
+    const std::vector<std::string> names = method_names();
+    const bool is_name = std::find(names.begin(), names.end(), given) != names.end();
+    const bool is_file = given.find_first_of("./") != std::string::npos || ::access(given.c_str(), F_OK) == 0;
+    if (is_name || !is_file) return methods()[parse_name("--method", given, names)].method;
+    return parse_method_text(
+        read_text(given, max_method_bytes, "a method that 'mnist-knn tune --save' wrote"), given);
 }
 
 OptionGroup data_group(Options& options) {
@@ -102,11 +112,12 @@ OptionGroup search_group(Options& options, const char* usual_method) {
     const std::string select_help = strategy_help("another selector", selectors());
     const std::string engine_help = one_of(engine_names()) + " (default " + default_engine + ")";
     const std::string method_help = "a whole classifier: " + one_of(method_names()) + " (default " +
-                                    usual_method + "); options beside it override its parts";
+                                    usual_method +
+                                    "), or a FILE of tune --save; options beside it override its parts";
     const std::string transform_help = "what is compared: " + transform_names() +
                                        "; several one after another, with commas (default: the method's)";
     group.list.add_options()  //
-        ("method", value("NAME", [](const std::string&) {}), method_help.c_str())(
+        ("method", value("NAME|FILE", [](const std::string&) {}), method_help.c_str())(
             "transform",
             value("LIST",
                   [&options](const std::string& given) {
@@ -189,8 +200,12 @@ OptionGroup bench_search_group(Options& options) {
 }
 
 void check_options(const Options& options) {
-    const bool has_p = options.given.contains("p"), needs_p = options.method.measure.metric == Metric::lp;
-    if (needs_p && !has_p)
+    const TuneOptions& tune = options.tune;
+    const bool has_p = options.given.contains("p");
+    const bool needs_p =
+        options.method.measure.metric == Metric::lp ||
+        std::find(tune.metrics.begin(), tune.metrics.end(), Metric::lp) != tune.metrics.end();
+    if (needs_p && !has_p && options.given.contains("metric"))
         throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
     if (has_p && !needs_p)
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");

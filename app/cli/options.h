@@ -14,6 +14,7 @@
 #include "classifier/plan.h"
 #include "classifier/reduce.h"
 #include "classifier/rejection.h"
+#include "classifier/tune.h"
 #include "data/core/names.h"
 #include "data/set/locate.h"
 
@@ -120,6 +121,24 @@ struct AuditOptions {
     std::uint64_t seed = 1;
 };
 
+/// What `tune` alone takes. Each method is tried with each transform, metric and re-ranker; without one, with its own.
+struct TuneOptions {
+    std::vector<Method> methods;  ///< empty: raw
+    std::vector<TransformSpec> transforms;
+    std::vector<Metric> metrics;
+    std::vector<Reranker> rerankers;
+    int candidates = 0;  ///< 0: the method's
+    VoteRange range;
+    std::int64_t limit = 20;  ///< lines of the table
+    std::string csv, plot, save;
+};
+
+/// What `compare` alone takes.
+struct CompareOptions {
+    std::string a, b;  ///< reports
+    std::string csv, html;
+};
+
 struct Options {
     DataOptions data;
     FirstImages first;
@@ -134,6 +153,8 @@ struct Options {
     CondenseOptions condense;
     AuditOptions audit;
     bool no_cache = false;
+    TuneOptions tune;
+    CompareOptions compare;
     std::set<std::string> given;  ///< which options the command line has: "data", "-k"
 };
 
@@ -143,8 +164,9 @@ struct OptionGroup {
     boost::program_options::options_description list;
 };
 
-/// A method of the table. Throws UsageError. --method is read before all other options, which change parts of it.
-Method parse_method(const std::string& name);
+/// A method of the table, or of a file (classifier/method_file.h). Throws UsageError, DataError. --method is read before
+/// all other options, which change parts of it.
+Method parse_method(const std::string& given);
 
 /// Each group writes into `options` when Boost notifies; a bad value is a UsageError.
 OptionGroup data_group(Options& options);
@@ -167,6 +189,9 @@ OptionGroup condense_search_group(Options& options);
 OptionGroup condense_group(Options& options);
 OptionGroup audit_search_group(Options& options);
 OptionGroup audit_group(Options& options);
+OptionGroup tune_search_group(Options& options);
+OptionGroup tune_output_group(Options& options);
+OptionGroup compare_output_group(Options& options);
 
 /// Adds the options of `search_group`, except those with these long names ("" is -k).
 void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except,

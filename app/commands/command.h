@@ -32,6 +32,8 @@ int bench(const Options& options, Clock::time_point start);
 int graph(const Options& options, Clock::time_point start);
 int condense(const Options& options, Clock::time_point start);
 int audit(const Options& options, Clock::time_point start);
+int tune(const Options& options, Clock::time_point start);
+int compare(const Options& options, Clock::time_point start);
 int info(const Options& options, Clock::time_point start);
 
 }  // namespace knn

@@ -3,6 +3,7 @@
 
 #include "app/commands/command.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -75,6 +76,28 @@ constexpr Command table[] = {
      "\nThe probability is that of a logistic function of the distances of the nearest k of\n"
      "each class, fitted by leave-one-out on the training set. With --of train the test set\n"
      "may be missing.\n"},
+    {"tune", "chooses k, votes, transform and re-ranking by leave-one-out on the training set",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {training_group(options), tune_search_group(options), tune_output_group(options)};
+     },
+     tune, nullptr, nullptr,
+     "\nThe test set is never read. One search for each method, transform, metric and\n"
+     "re-ranker gives every smaller k, both weights, both ties and both votes.\n"},
+    {"compare", "two reports of one test set: who gets which digits right, and what that means",
+     [](Options& options) -> std::vector<OptionGroup> {
+         return {compare_output_group(options), data_group(options)};
+     },
+     compare, "A B",
+     [](std::vector<std::string> operands, Options& options) {
+         if (operands.size() != 2)
+             throw UsageError(with_commas(std::ssize(operands)) +
+                              " reports given; expected two, each a folder of 'evaluate --report' or the "
+                              "report.json in it");
+         options.compare.a = operands[0];
+         options.compare.b = operands[1];
+     },
+     "\nA and B are folders that 'mnist-knn evaluate --report' wrote, or the report.json\n"
+     "in one, with the predictions.csv beside it.\n"},
     {"info", "devices, engines, the data set that would be used; what is missing and how to get it",
      [](Options& options) -> std::vector<OptionGroup> {
          return {data_group(options), info_group(options)};

@@ -6,6 +6,7 @@
 
 #include "app/report/distance.h"
 #include "app/report/report_path.h"
+#include "app/report/test_checksum.h"
 #include "version.h"
 
 namespace knn {
@@ -179,7 +180,9 @@ Json report_object(const Evaluation& evaluation) {
 }
 
 std::string json_report(const Evaluation& evaluation) {
-    return json_text(report_object(evaluation));
+    Json report = report_object(evaluation);
+    report["dataset"]["test_checksum"] = test_checksum(evaluation.data->test, evaluation.n_test);
+    return json_text(report);
 }
 
 }  // namespace knn

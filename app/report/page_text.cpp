@@ -1,24 +1,14 @@
 #include "app/report/page_text.h"
 
-#include <openssl/evp.h>
-
-#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <vector>
 
+#include "app/report/base64.h"
 #include "app/report/page_files.h"
 
 namespace knn {
 
 namespace {
-
-std::string base64(const std::vector<std::uint8_t>& bytes) {
-    std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');  // OpenSSL adds a final zero
-    text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                                         bytes.data(), static_cast<int>(bytes.size()))));
-    return text;
-}
 
 /// JSON that is safe inside a <script> element: file names can contain "</script>" or "<!--", and bytes that
 /// are not UTF-8.

@@ -1,8 +1,5 @@
 #include "app/report/report_file.h"
 
-#include <fcntl.h>
-
-#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -11,8 +8,7 @@
 #include "app/report/report_path.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
-#include "data/file/file_descriptor.h"
-#include "data/file/transfer.h"
+#include "data/file/text_file.h"
 #include "data/set/mnist_checksums.h"
 
 namespace fs = std::filesystem;
@@ -26,8 +22,10 @@ using nlohmann::json;
 constexpr const char* schema = "mnist-knn/evaluate/1";
 constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
+constexpr const char* expected_report = "a report.json of 'mnist-knn evaluate'";
+
 [[noreturn]] void fail(const std::string& file, const std::string& what) {
-    throw DataError(file + ": " + what + "; expected a report.json of 'mnist-knn evaluate'");
+    throw DataError(file + ": " + what + "; expected " + expected_report);
 }
 
 /// A part of the report, and its path.
@@ -201,6 +199,7 @@ SavedReport read_all(const std::string& file, const json& root) {
     report.source = dataset.at("source").text();
     report.synthetic = dataset.at("synthetic").yes();
     if (dataset.has("files")) report.files = read_files(dataset.at("files"));
+    if (dataset.has("test_checksum")) report.test_checksum = dataset.at("test_checksum").text();
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
     Evaluation& evaluation = report.evaluation;
@@ -214,32 +213,14 @@ SavedReport read_all(const std::string& file, const json& root) {
     return report;
 }
 
-/// Reads the whole file; a report of 256 classes has about half a megabyte.
-std::string content_of(const std::string& file) {
-    constexpr std::size_t max_bytes = 64 << 20;
-    const FileDescriptor opened(file == "-"
-                                    ? ::dup(STDIN_FILENO)
-                                    : ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-    if (!opened.is_open()) fail(file, errno == ENOENT ? "no such file" : "cannot be read");
-    std::string text;
-    std::vector<std::uint8_t> piece(1 << 16);
-    for (;;) {
-        const ssize_t got = read_some(opened.number(), piece);
-        if (got == 0) return text;
-        if (got < 0 && errno == ECANCELED) throw Interrupted();
-        if (got < 0) fail(file, errno == EISDIR ? "is a folder" : "cannot be read");
-        text.append(piece.begin(), piece.begin() + got);
-        if (text.size() > max_bytes) fail(file, "is larger than 64 MiB");
-    }
-}
-
 }  // namespace
 
 SavedReport read_report(const std::string& file) {
     std::error_code none;
     std::string name = file;
     if (file != "-" && fs::is_directory(file, none)) name = (fs::path(file) / "report.json").string();
-    const std::string text = content_of(name);
+    constexpr std::size_t max_bytes = 64 << 20;  // a report of 256 classes has about half a megabyte
+    const std::string text = read_text(name, max_bytes, expected_report);
     if (name == "-") name = "standard input";
     if (text.empty()) fail(name, "is empty");
     const json root = json::parse(text, nullptr, false);

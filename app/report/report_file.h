@@ -16,6 +16,7 @@ struct SavedReport {
     std::vector<std::filesystem::path>
         files;  ///< the data set's four; empty if not given, or built-in digits
     bool synthetic = false;
+    std::string test_checksum;  ///< as test_checksum.h has it; empty in reports of older versions
     int rows = 0, cols = 0;
     Evaluation evaluation;  ///< data is null, found has no neighbors and no votes
 };

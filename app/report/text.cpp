@@ -23,7 +23,7 @@ std::string head_text(const Evaluation& evaluation) {
     head.add({"source", harmless(evaluation.data->source)});
     head.add({"device", device_text(plan.device)});
     head.add({"engine", engine_text(plan)});
-    head.add({"settings", method_text(evaluation.method)});
+    head.add({"settings", settings_text(evaluation.method)});
     return head.text(0);
 }
 
@@ -45,6 +45,16 @@ std::string classes_text(const Score& score) {
 }
 
 }  // namespace
+
+std::string settings_text(const Method& method) {
+    std::string text = features_text(method.transform);
+    if (method.reranks())
+        text += std::string(name(method.rerank.kind)) + " of " + std::to_string(method.rerank.candidates) +
+                " candidates, ";
+    if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
+    return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
+           ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
+}
 
 std::string device_text(const Device& device) {
     std::string text = device.name + " (" + device_id(device) + ")";

@@ -17,6 +17,9 @@ std::string accuracy_line(const Score& score);
 /// frequent confusions instead.
 std::string confusion_text(const Score& score, bool color);
 
+/// All of a method: "transform gradients, k = 5, metric l2, weights uniform, tie smallest".
+std::string settings_text(const Method& method);
+
 /// A device, an engine with its kernels, and a metric in one line each.
 std::string device_text(const Device& device);
 std::string engine_text(const Plan& plan);

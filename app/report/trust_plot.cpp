@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/report/plot.h"
+#include "classifier/statistics.h"
 #include "classifier/calibration.h"
 #include "data/core/format.h"
 

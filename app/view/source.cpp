@@ -28,7 +28,20 @@ bool any_given(const Options& options, std::span<const char* const> names) {
                        [&](const char* name) { return options.given.contains(name); });
 }
 
-/// The data set that a report names: its four files, or, if it does not name them, the folder.
+/// Sets the options to those of the report's evaluation.
+void adopt(Options& options, const SavedReport& report) {
+    options.method = report.evaluation.method;
+    options.first = {report.evaluation.n_train, report.evaluation.n_test};
+    const bool free = !options.wish.engine && options.wish.device.kind == DeviceKind::automatic;
+    if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.wish.engine = "cpu";
+}
+
+std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t count) {
+    return {set.labels.data(), set.labels.data() + count};
+}
+
+}  // namespace
+
 DataLocation location_of(const SavedReport& report) {
     std::error_code none;
     if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
@@ -51,23 +64,9 @@ DataLocation location_of(const SavedReport& report) {
     return location;
 }
 
-/// Sets the options to those of the report's evaluation.
-void adopt(Options& options, const SavedReport& report) {
-    options.method = report.evaluation.method;
-    options.first = {report.evaluation.n_train, report.evaluation.n_test};
-    const bool free = !options.wish.engine && options.wish.device.kind == DeviceKind::automatic;
-    if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.wish.engine = "cpu";
-}
-
-std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t count) {
-    return {set.labels.data(), set.labels.data() + count};
-}
-
 fs::path predictions_of(const SavedReport& report) {
     return fs::path(report.file).parent_path() / "predictions.csv";
 }
-
-}  // namespace
 
 void check_source(const Options& options) {
     if (options.view.from.empty()) return;

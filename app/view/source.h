@@ -18,6 +18,12 @@ namespace knn {
 /// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
 void check_source(const Options& options);
 
+/// The data set that a report names: its four files, or, if it does not name them, the folder. Throws DataError.
+DataLocation location_of(const SavedReport& report);
+
+/// The predictions.csv beside a report.
+std::filesystem::path predictions_of(const SavedReport& report);
+
 /// The answers and their data set.
 ///
 /// For a report, the votes come from the predictions.csv next to it if the two agree, else from a new search

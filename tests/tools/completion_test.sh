@@ -48,6 +48,11 @@ for name in cpu nth_element classic+gemm+replace_max; do  # a build with CUDA ha
     check "a list of names" contains "|$(offered bench --only '')" "|$name|"
 done
 check "methods" equal "$(offered evaluate --method g)" "gradients|"
+check "files of a method" equal "$(offered evaluate --method f)" "file|folder|"
+check "a range" equal "$(offered tune -k '')" "|"
+check "methods of tune" equal "$(offered tune --method a)" "accurate|"
+check "votes of tune" equal "$(offered tune --vote '')" "class-mean|majority|"
+check "reports" equal "$(offered compare f)" "file|folder|"
 check "transforms" equal "$(offered evaluate --transform '')" "blur|deskew|gradients|hog|normalize|pca:|raw|"
 check "a list of transforms begun" equal "$(offered evaluate --transform deskew,h)" "deskew,hog|"
 check "a list of names begun" equal "$(offered bench --only cpu,nth)" "cpu,nth_element|"

@@ -1,0 +1,190 @@
+#include "classifier/tune.h"
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+
+#include "app/commands/command.h"
+#include "app/commands/plot_file.h"
+#include "app/commands/points.h"
+#include "app/console/destinations.h"
+#include "app/console/notes.h"
+#include "app/console/output.h"
+#include "app/console/watched.h"
+#include "app/report/tune_report.h"
+#include "classifier/method_file.h"
+#include "data/core/format.h"
+#include "data/core/words.h"
+
+namespace knn {
+
+namespace {
+
+template <class Value>
+std::vector<Value> or_own(const std::vector<Value>& given, const Value& own) {
+    return given.empty() ? std::vector{own} : given;
+}
+
+/// Each method with each transform, metric and re-ranker, without votes; none twice.
+std::vector<Method> methods_to_search(const Options& options) {
+    const TuneOptions& tune = options.tune;
+    std::vector<Method> all;
+    for (const Method& base : or_own(tune.methods, Method{}))
+        for (const TransformSpec& transform : or_own(tune.transforms, base.transform))
+            for (const Metric metric : or_own(tune.metrics, base.measure.metric))
+                for (const Reranker reranker : or_own(tune.rerankers, base.rerank.kind)) {
+                    Method method = base;
+                    method.vote = {};
+                    method.transform = transform;
+                    if (!tune.metrics.empty()) method.measure = {metric, options.method.measure.p};
+                    method.rerank.kind = reranker;
+                    if (tune.candidates > 0) method.rerank.candidates = tune.candidates;
+                    if (std::find(all.begin(), all.end(), method) == all.end()) all.push_back(method);
+                }
+    return all;
+}
+
+/// The largest k that a method can be tried with: a re-ranker knows no more neighbors than its candidates, and would take
+/// more of them for a larger k, which changes the answers of all smaller ones.
+int largest_k(const Method& method, std::int64_t n_train) {
+    const std::int64_t most = method.reranks() ? method.rerank.candidates : max_k;
+    return static_cast<int>(std::min(most, n_train - 1));
+}
+
+/// The range for all methods. Without -k it ends where one method ends.
+VoteRange range_for(const Options& options, std::span<const Method> methods, const Points& points) {
+    VoteRange range = options.tune.range;
+    const std::int64_t n_train = points.training().rows.count;
+    if (n_train < 2)
+        throw UsageError("leave-one-out of " + std::to_string(n_train) + ' ' + noun(n_train, "image") +
+                         ": nothing is left to compare with; expected at least 2 training images");
+    for (const Method& method : methods) {
+        const int most = largest_k(method, n_train);
+        if (range.high > most && options.given.contains("-k"))
+            throw UsageError("-k " + std::to_string(range.high) + ": " + search_text(method) + " of " +
+                             with_commas(n_train) + " images has fewer neighbors; expected at most " +
+                             std::to_string(most));
+        range.high = std::min(range.high, most);
+        if (vote_kinds(range, method).empty())
+            throw UsageError("--vote class-mean: adds up integers, which distances by " +
+                             search_text(method) + " are not; expected --metric l2 or l1, or a re-ranker");
+    }
+    return range;
+}
+
+/// A plan for each search. What several of them would note is printed once.
+std::vector<Resolved> resolve_all(const Points& points, Planner& planner, std::span<const Method> methods,
+                                  const Wish& wish) {
+    const Training& training = points.training();
+    std::vector<Resolved> all = {points.resolve(planner, methods.front())};
+    std::set<std::string> notices = {all.front().notice};
+    for (const Method& method : methods.subspan(1)) {
+        Planner another(wish);
+        all.push_back(another.resolve(method.problem(training, training.rows.count)));
+        if (notices.insert(all.back().notice).second) note(all.back().notice);
+    }
+    return all;
+}
+
+void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& output) {
+    if (std::set(labels.begin(), labels.end()).size() == 1)
+        note("all images have one label: nothing has to be told apart", output);
+    std::string list;
+    const std::vector<std::uint8_t> lonely = lonely_labels(labels);
+    for (const std::uint8_t label : lonely)
+        list += (list.empty() ? "" : ", ") + std::to_string(label);
+    if (!lonely.empty())
+        note((lonely.size() == 1 ? "label " : "labels ") + list +
+                 ": one image each, which is always wrong when it is left out",
+             output);
+}
+
+TuneResult searched(const Points& points, std::span<const Method> methods, std::span<const Resolved> resolved,
+                    const VoteRange& range, const OutputOptions& output) {
+    const Training& training = points.training();
+    const std::int64_t n = training.rows.count;
+    std::vector<TunedSearch> searches;
+    for (const Method& method : methods)
+        searches.emplace_back(method, range, n);
+    TuneResult result;
+    const auto start = Clock::now();
+    watched(output, "searching", [&](const Watch& watch) {
+        for (std::size_t i = 0; i < searches.size(); ++i) {
+            Classifier classifier(training, searches[i].searched(), resolved[i]);
+            result.timeline.add(classifier.opening());
+            Watch part = watch;
+            const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
+            part.progress = [&](std::int64_t done, std::int64_t) { watch.progress(before + done, all); };
+            searches[i].run(classifier, result.timeline, part);
+            result.plan = classifier.plan();
+            result.searches.push_back(searches[i].searched());
+        }
+    });
+    result.configurations = ranked(searches, n);
+    result.search_ms = ms_since(start);
+    result.range = range;
+    return result;
+}
+
+void write_files(const TuneResult& result, const Options& options) {
+    const TuneOptions& tune = options.tune;
+    const Configuration& best = result.configurations.front();
+    std::vector<OutputFile> files = {
+        {tune.save,
+         [&](std::ostream& out) {
+             out << method_text(best.method, "chosen by 'mnist-knn tune': " + std::to_string(best.errors) +
+                                                 ' ' + noun(best.errors, "error") + " of " +
+                                                 std::to_string(result.images) + " by leave-one-out, " +
+                                                 result.source);
+         }},
+        {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
+        {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
+        {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}};
+    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
+    write_outputs_together(files);
+}
+
+}  // namespace
+
+int tune(const Options& options, Clock::time_point start) {
+    const TuneOptions& tune = options.tune;
+    Destinations outputs;
+    outputs.add("--save", tune.save);
+    outputs.add("--json", options.output.json);
+    outputs.add("--csv", tune.csv);
+    outputs.add("--plot", tune.plot);
+    check_plot(tune.plot);
+    Planner planner(options.wish);  // looks for GPUs in the background
+    const PointsLocation location = locate_points(options);
+    outputs.check(location.files());
+
+    const Points points(planner, location, options);
+    const Training& training = points.training();
+    const std::vector<Method> methods = methods_to_search(options);
+    const VoteRange range = range_for(options, methods, points);
+    std::vector<Method> opened;
+    for (const Method& method : methods)
+        opened.push_back(TunedSearch(method, range, training.rows.count).searched());
+    const std::vector<Resolved> resolved = resolve_all(points, planner, opened, options.wish);
+    note_lonely(training.labels, options.output);
+
+    TuneResult result = searched(points, methods, resolved, range, options.output);
+    result.created = utc_now();
+    result.source = location.training.source;
+    result.synthetic = location.training.synthetic;
+    result.images = training.rows.count;
+    result.rows = points.images().rows;
+    result.cols = points.images().cols;
+    result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
+    result.load_ms = points.load_ms();
+    result.wall_ms = ms_since(start);
+    write_files(result, options);
+    const std::initializer_list<std::string> texts = {tune.save, options.output.json, tune.csv};
+    const bool taken = std::any_of(texts.begin(), texts.end(), [](const std::string& file) {
+        return !file.empty() && is_standard_output(file);
+    });
+    if (!taken) print(options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
+    return 0;
+}
+
+}  // namespace knn

@@ -1,0 +1,104 @@
+#pragma once
+/// Leave-one-out on a training set for many methods at once: one search at the largest k gives the errors of every
+/// smaller k, both weights, both ties and both votes.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "classifier/classifier.h"
+#include "classifier/statistics.h"
+
+namespace knn {
+
+/// The voting rules that are tried; without a value, both.
+struct VoteRange {
+    int low = 1, high = 30;  ///< k
+    std::optional<Votes> votes;
+    std::optional<Weights> weights;  ///< `class-mean` has none
+    std::optional<Tie> tie;
+};
+
+/// A voting rule without its k.
+struct VoteKind {
+    Votes votes = Votes::majority;
+    Weights weights = Weights::uniform;
+    Tie tie = Tie::smallest;
+
+    VotingRule rule(int k) const { return {k, weights, tie, votes}; }
+};
+
+/// The kinds of the range that suit the method, the simplest first. `class-mean` adds up distances, so it needs integers:
+/// l2, l1, or a re-ranker. Empty if none is left.
+std::vector<VoteKind> vote_kinds(const VoteRange& range, const Method& method);
+
+/// How many neighbors the votes of a method read for all k up to `range.high`, of `n_train` images without the one that is
+/// left out.
+int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train);
+
+/// The training images that one configuration gets wrong when each is left out, as bits.
+using WrongImages = std::vector<std::uint64_t>;
+
+/// One method, and what leave-one-out says of it.
+struct Configuration {
+    Method method;
+    std::size_t search = 0;  ///< index of its search
+    std::int64_t errors = 0;
+    Interval share;      ///< of errors among the images: the 95 % Wilson interval
+    double p_value = 1;  ///< McNemar's test against the best
+    bool as_good_as_best = true;
+};
+
+/// What one search told: configurations by kind and k, and what each gets wrong.
+class TunedSearch {
+  public:
+    /// Room for all configurations of `method`, whose k is not read.
+    TunedSearch(const Method& method, const VoteRange& range, std::int64_t n_train);
+
+    /// The method of the search: its k is the number of neighbors to search.
+    const Method& searched() const { return searched_; }
+
+    /// Classifies every training image by all others; `classifier` was opened with `searched()`. Adds its stages to
+    /// `timeline`; the watch counts images. Throws as Classifier::search.
+    void run(Classifier& classifier, Timeline& timeline, const Watch& watch);
+
+    std::size_t size() const { return wrong_.size(); }
+    Method method(std::size_t i) const;
+    const WrongImages& wrong(std::size_t i) const { return wrong_[i]; }
+
+  private:
+    class Votes;
+    void count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels, int threads,
+               const Watch& watch);
+
+    Method base_, searched_;
+    VoteRange range_;
+    std::vector<VoteKind> kinds_;
+    std::vector<WrongImages> wrong_;  ///< kinds × k
+};
+
+/// All configurations, the fewest errors first, then in the order of searches, kinds and k. At least one search, with at
+/// least one configuration.
+std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train);
+
+/// Labels that leave-one-out gets wrong whatever the method, because no other image has them.
+std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels);
+
+/// The result of `tune`.
+struct TuneResult {
+    std::string created;  ///< ISO 8601, UTC
+    std::string source;
+    bool synthetic = false;
+    std::int64_t images = 0;
+    int rows = 0, cols = 0, classes = 0;
+    VoteRange range;
+    std::vector<Method> searches;  ///< the k of each is the number of neighbors searched
+    std::vector<Configuration> configurations;
+    Plan plan;  ///< of the last search
+    Timeline timeline;
+    double search_ms = 0, load_ms = 0, wall_ms = 0;  ///< search_ms includes opening and votes
+};
+
+}  // namespace knn

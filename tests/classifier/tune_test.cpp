@@ -1,0 +1,195 @@
+/// Leave-one-out of all configurations against plain loops: for each image all others are sorted, and each k votes anew.
+
+#include "classifier/tune.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+
+#include "tests/support/oracle.h"
+
+using namespace knn;
+
+namespace {
+
+using Scored = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (score, index)
+
+struct Points {
+    test::Rows images;
+    std::vector<std::uint8_t> labels;
+
+    Points(std::int64_t n, int levels, const std::vector<int>& classes)
+        : images(test::random_rows(n, 9, 5, levels)) {
+        for (std::int64_t i = 0; i < n; ++i)
+            labels.push_back(
+                static_cast<std::uint8_t>(classes[static_cast<std::size_t>(i * i + i / 3) % classes.size()]));
+    }
+    Training training() const { return {{images.pixels.data(), images.n, images.dim}, labels, {3, 3}}; }
+};
+
+/// The label of the class that is nearest on average, as classifier/class_mean.h says.
+int mean_label(const Scored& nearest, const std::vector<std::uint8_t>& labels, int j, Tie tie) {
+    std::map<int, std::vector<std::int64_t>> by_class;
+    for (const auto& [distance, index] : nearest)
+        by_class[labels[static_cast<std::size_t>(index)]].push_back(distance);
+    std::size_t each = 0;
+    for (const auto& [label, distances] : by_class)
+        each = std::max(each, std::min(distances.size(), static_cast<std::size_t>(j)));
+    std::map<std::int64_t, std::vector<int>> by_sum;
+    for (const auto& [label, distances] : by_class) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < each && i < distances.size(); ++i)
+            sum += distances[i];
+        if (distances.size() >= each) by_sum[sum].push_back(label);
+    }
+    const std::vector<int>& best = by_sum.begin()->second;
+    if (tie == Tie::smallest) return best.front();
+    for (const auto& [distance, index] : nearest)
+        if (std::count(best.begin(), best.end(), labels[static_cast<std::size_t>(index)]) > 0)
+            return labels[static_cast<std::size_t>(index)];
+    return -1;
+}
+
+/// Whether leaving image i out gets it wrong.
+bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
+    const auto n = static_cast<int>(points.images.n);
+    static std::map<std::pair<const Points*, int>, std::vector<Scored>> known;
+    auto& sorted = known[{&points, static_cast<int>(method.measure.metric)}];
+    if (sorted.empty()) sorted = test::nearest(points.images, points.images, n, method.measure);
+    Scored others;
+    for (const auto& one : sorted[static_cast<std::size_t>(i)])
+        if (one.second != i) others.push_back(one);
+    const int truth = points.labels[static_cast<std::size_t>(i)], k = method.vote.k;
+    if (method.vote.votes == Votes::majority) {
+        others.resize(static_cast<std::size_t>(k));
+        return test::vote(others, points.labels, method.vote.weights, method.vote.tie, method.measure)
+                   .first != truth;
+    }
+    others.resize(std::min<std::size_t>(others.size(),
+                                        static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
+    return mean_label(others, points.labels, k, method.vote.tie) != truth;
+}
+
+TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range, Watch watch = {}) {
+    const Training training = points.training();
+    TunedSearch search(method, range, points.images.n);
+    Wish wish;
+    wish.device.kind = DeviceKind::cpu;
+    Classifier classifier(
+        training, search.searched(),
+        resolve(wish, search.searched().problem(training, points.images.n), {{}, "", cpu_device()}));
+    Timeline timeline;
+    search.run(classifier, timeline, watch);
+    return search;
+}
+
+/// All voting rules with these k.
+VoteRange up_to(int low, int high) {
+    VoteRange range;
+    range.low = low;
+    range.high = high;
+    return range;
+}
+
+bool bit(const WrongImages& wrong, std::int64_t i) {
+    return (wrong[static_cast<std::size_t>(i / 64)] >> (i % 64) & 1) != 0;
+}
+
+}  // namespace
+
+TEST_CASE("tune: every configuration is wrong where plain loops are") {
+    for (const int levels : {2, 5}) {  // 2: equal images, ties everywhere
+        const Points points(150, levels, {0, 7, 200, 255});
+        std::vector<Method> methods(3);
+        methods[0].rerank.candidates = 20;  // of class-mean: fewer than the largest k
+        methods[1].measure.metric = Metric::l1;
+        methods[2].measure.metric = Metric::cosine;
+        for (const Method& method : methods) {
+            const TunedSearch search = tuned(points, method, up_to(2, 30));
+            const bool has_means = method.measure.metric != Metric::cosine;
+            REQUIRE(search.size() == (has_means ? 6 : 4) * 29);
+            for (std::size_t c = 0; c < search.size(); ++c) {
+                Method tried = search.method(c);
+                CHECK(tried.measure == method.measure);
+                for (std::int64_t i = 0; i < 150; ++i)
+                    if (bit(search.wrong(c), i) != naive_wrong(points, tried, i))
+                        FAIL_CHECK("image " << i << ", configuration " << c);
+            }
+        }
+    }
+}
+
+TEST_CASE("tune: a range that asks for less has the same outcomes") {
+    const Points points(100, 4, {1, 2, 3});
+    const TunedSearch all = tuned(points, {}, up_to(1, 12));
+    const TunedSearch part = tuned(
+        points, {},
+        {.low = 3, .high = 5, .votes = Votes::majority, .weights = Weights::distance, .tie = Tie::nearest});
+    REQUIRE(part.size() == 3);
+    int found = 0;
+    for (std::size_t a = 0; a < all.size(); ++a)
+        for (std::size_t b = 0; b < part.size(); ++b)
+            if (all.method(a) == part.method(b)) {
+                CHECK(all.wrong(a) == part.wrong(b));
+                ++found;
+            }
+    CHECK(found == 3);
+}
+
+TEST_CASE("tune: ranks by errors, then by order, and tests each against the best") {
+    const Points points(130, 3, {4, 5});
+    std::vector<TunedSearch> searches;
+    searches.push_back(tuned(points, {}, up_to(1, 9)));
+    Method l1;
+    l1.measure.metric = Metric::l1;
+    searches.push_back(tuned(points, l1, up_to(1, 9)));
+    const std::vector<Configuration> all = ranked(searches, 130);
+    REQUIRE(all.size() == 108);
+    CHECK(all[0].p_value == 1);
+    for (std::size_t c = 0; c < all.size(); ++c) {
+        std::int64_t errors = 0, only_best = 0, only_this = 0;
+        for (std::int64_t i = 0; i < 130; ++i) {
+            const bool best = naive_wrong(points, all[0].method, i),
+                       wrong = naive_wrong(points, all[c].method, i);
+            errors += wrong ? 1 : 0;
+            only_best += wrong && !best ? 1 : 0;
+            only_this += best && !wrong ? 1 : 0;
+        }
+        CHECK(all[c].errors == errors);
+        CHECK(all[c].p_value == mcnemar_p(only_best, only_this));
+        CHECK(all[c].as_good_as_best == (all[c].p_value >= 0.05));
+        CHECK(all[c].share.low <= static_cast<double>(errors) / 130);
+        CHECK(all[c].share.high >= static_cast<double>(errors) / 130);
+        if (c > 0) CHECK(all[c - 1].errors <= errors);
+        if (c > 0 && all[c - 1].errors == errors) CHECK(all[c - 1].search <= all[c].search);
+    }
+}
+
+TEST_CASE("tune: few images, one class, all images equal") {
+    const Points two(2, 4, {9, 8});
+    CHECK(ranked(std::vector{tuned(two, {}, up_to(1, 1))}, 2).front().errors == 2);
+    const Points one_class(20, 4, {255});
+    for (const Configuration& one : ranked(std::vector{tuned(one_class, {}, up_to(1, 19))}, 20))
+        CHECK((one.errors == 0 && one.as_good_as_best));
+    const Points equal(70, 1, {0, 1, 1});
+    const TunedSearch search = tuned(equal, {}, up_to(1, 69));
+    for (std::size_t c = 0; c < search.size(); c += 7)
+        for (std::int64_t i = 0; i < 70; ++i)
+            CHECK(bit(search.wrong(c), i) == naive_wrong(equal, search.method(c), i));
+    CHECK(lonely_labels(std::vector<std::uint8_t>{3, 0, 3, 255, 9, 9}) == std::vector<std::uint8_t>{0, 255});
+}
+
+TEST_CASE("tune: stops when asked to, and reports progress in images") {
+    const Points points(300, 4, {1, 2});
+    std::atomic<bool> stop = true;
+    CHECK_THROWS_AS(tuned(points, {}, up_to(1, 5), {.progress = {}, .stop = &stop}), Interrupted);
+    std::int64_t last = 0;
+    tuned(points, {}, up_to(1, 5), {.progress = [&](std::int64_t done, std::int64_t total) {
+              CHECK(total == 300);
+              CHECK(done >= last);
+              last = done;
+          }});
+}
