@@ -14,8 +14,8 @@ namespace knn {
 
 /// The result of classifying images.
 struct Classified {
-    Neighbors neighbors;      ///< n_query × k
-    std::vector<Vote> votes;  ///< n_query
+    Neighbors neighbors;             ///< n_query × k
+    std::vector<Vote> votes;         ///< n_query
     std::vector<Evidence> evidence;  ///< n_query; of the neighbors that voted
     Neighbors all_voters;            ///< if more than k voted, else empty
     Timeline timeline;

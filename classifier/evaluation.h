@@ -19,7 +19,7 @@ struct Evaluation {
     std::int64_t n_train = 0, n_test = 0;
     std::string created;  ///< ISO 8601, UTC
     Method method;
-    Classified found;  ///< timeline and time include opening
+    Classified found;                ///< timeline and time include opening
     std::vector<double> confidence;  ///< n_test; probabilities that the answers are right, see confidence.h
     bool calibrated = false;  ///< false: there are too few training images, and they are shares of the votes
     Score score;

@@ -20,12 +20,12 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
-    double confidence = 0;  ///< probability that the winner is right, also if rejected
-    double vote_share = 0;  ///< the winner's share of the votes
-    double usual = 0;       ///< share of training digits that are as unusual (rejection.h)
-    std::vector<std::pair<int, int>> votes;     ///< labels that neighbors have, ascending, and how many
-    std::vector<Neighbor> neighbors;            ///< in order; empty if nothing was searched
-    std::vector<Neighbor> candidates;           ///< in the order before re-ranking; only if that is explained
+    double confidence = 0;                   ///< probability that the winner is right, also if rejected
+    double vote_share = 0;                   ///< the winner's share of the votes
+    double usual = 0;                        ///< share of training digits that are as unusual (rejection.h)
+    std::vector<std::pair<int, int>> votes;  ///< labels that neighbors have, ascending, and how many
+    std::vector<Neighbor> neighbors;         ///< in order; empty if nothing was searched
+    std::vector<Neighbor> candidates;        ///< in the order before re-ranking; only if that is explained
     std::vector<std::vector<Answer>> readings;  ///< of DigitImage::readings, until one is chosen
 };
 

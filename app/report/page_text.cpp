@@ -43,11 +43,9 @@ std::string page_text(std::string_view html, std::string_view js, const nlohmann
                       const Sprite& sprite, std::string_view svg) {
     const std::string embedded = script_safe(data), picture = base64(sprite.png()),
                       plot = base64({svg.begin(), svg.end()});
-    return filled(html, {{"page.css", page_css},
-                         {"page.js", js},
-                         {"data", embedded},
-                         {"sprite", picture},
-                         {"trust", plot}});
+    return filled(
+        html,
+        {{"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}});
 }
 
 }  // namespace knn

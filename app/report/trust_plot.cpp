@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "app/report/plot.h"
-#include "classifier/statistics.h"
 #include "classifier/calibration.h"
+#include "classifier/statistics.h"
 #include "data/core/format.h"
 
 namespace knn {

@@ -13,8 +13,8 @@ TEST_CASE("help of the program and of each command") {
     CHECK(all.err.empty());
     CHECK(all.out.find("  evaluate") != std::string::npos);
     CHECK(all.out.find("  info") != std::string::npos);
-    for (const std::string command : {"evaluate", "classify", "draw", "view", "graph", "condense", "audit", "tune",
-                                      "compare", "info"}) {
+    for (const std::string command :
+         {"evaluate", "classify", "draw", "view", "graph", "condense", "audit", "tune", "compare", "info"}) {
         const RunResult one = program({command, "--help"});
         CHECK(one.exit_code == 0);
         CHECK(one.err.empty());

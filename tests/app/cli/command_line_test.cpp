@@ -88,10 +88,16 @@ TEST_CASE("--help and --version take precedence") {
 }
 
 TEST_CASE("errors name the mistake") {
-    CHECK(mistake({}) == "no command given; expected evaluate, classify, view, bench, graph or info");
+    CHECK(mistake({}) ==
+          "no command given; expected evaluate, classify, draw, view, bench, graph, condense, audit, tune, "
+          "compare or info");
     CHECK(mistake({"evalute"}) == "evalute: unknown command; did you mean 'evaluate'?");
-    CHECK(mistake({"dance"}) == "dance: unknown command; expected evaluate, classify, view, bench, graph or info");
-    CHECK(mistake({""}) == "'': unknown command; expected evaluate, classify, view, bench, graph or info");
+    CHECK(mistake({"dance"}) ==
+          "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
+          "tune, compare or info");
+    CHECK(mistake({""}) ==
+          "'': unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
+          "tune, compare or info");
     CHECK(mistake({"--verison"}) == "--verison: unknown option; did you mean '--version'?");
     CHECK(mistake({"evaluate", "--engin", "x"}) == "--engin: unknown option; did you mean '--engine'?");
     CHECK(mistake({"evaluate", "--limit-tes"})
