@@ -1,0 +1,116 @@
+/// Random problems on all engines of a machine with a GPU: every neighbor, every vote, byte for byte.
+///
+///     fuzz_gpu SECONDS [SEED]
+///
+/// Each problem (random_problem.h) goes to the engine `cpu`, to `tensor` with each of its kernels, and to `classic` with
+/// each distance kernel and each selector in turn, as far as they take it. Ends with 1 at the first difference, with the
+/// seed that makes it again.
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "classifier/classifier.h"
+#include "classifier/engines.h"
+#include "data/core/clock.h"
+#include "data/core/errors.h"
+#include "tests/fuzz/random_problem.h"
+
+namespace knn {
+
+namespace {
+
+struct Found {
+    Neighbors neighbors;
+    std::vector<Vote> votes;
+};
+
+/// None if the engine does not take the problem.
+std::optional<Found> found(const test::RandomProblem& problem, Plan plan) {
+    const Engine& engine = *find_engine(plan.engine);
+    const Training training = problem.training();
+    if (engine.settle(problem.method.problem(training, problem.query_rows().count), plan))
+        return std::nullopt;
+    Classifier classifier(training, problem.method, {.engine = &engine, .plan = plan, .notice = ""});
+    Classified answer = classifier.classify(problem.query_rows(), {}, problem.exclude);
+    return Found{std::move(answer.neighbors), std::move(answer.votes)};
+}
+
+/// The first difference in words, or empty.
+std::string difference(const Found& expected, const Found& here) {
+    if (here.neighbors.rows.size() != expected.neighbors.rows.size() ||
+        here.votes.size() != expected.votes.size())
+        return "another number of neighbors or votes";
+    for (std::size_t i = 0; i < expected.neighbors.rows.size(); ++i) {
+        const Neighbor &a = expected.neighbors.rows[i], &b = here.neighbors.rows[i];
+        if (a != b)
+            return "neighbor " + std::to_string(i) + ": " + std::to_string(a.index) + " at " +
+                   std::to_string(a.distance) + " on the CPU, " + std::to_string(b.index) + " at " +
+                   std::to_string(b.distance) + " here";
+    }
+    for (std::size_t i = 0; i < expected.votes.size(); ++i)
+        if (expected.votes[i] != here.votes[i]) return "vote " + std::to_string(i);
+    return "";
+}
+
+/// Every kernel once, the selectors in turn, and the other way around.
+std::vector<Plan> plans(const Device& device, std::int64_t batch, std::uint64_t turn) {
+    std::vector<Plan> all;
+    const auto add = [&](const char* engine, const std::string& distance, const std::string& select) {
+        all.push_back(
+            {.engine = engine, .device = device, .distance = distance, .select = select, .batch = batch});
+    };
+    for (const Strategy& kernel : tensor_kernels())
+        add("tensor", kernel.name, "");
+    std::vector<Strategy> distances = distance_kernels(), selects = selectors();
+    std::erase_if(selects, [](const Strategy& one) { return !one.on_gpu; });
+    for (std::size_t i = 0; i < std::max(distances.size(), selects.size()); ++i)
+        add("classic", distances[(i + turn) % distances.size()].name, selects[i % selects.size()].name);
+    return all;
+}
+
+int run(double seconds, std::uint64_t seed, bool once) {
+    const std::vector<Device> devices = gpus();
+    if (devices.empty()) throw DeviceError("fuzz_gpu: there is no GPU");
+    const auto start = Clock::now();
+    std::int64_t problems = 0, searches = 0, refused = 0;
+    for (; problems == 0 || (!once && ms_since(start) < 1000 * seconds); ++problems, ++seed) {
+        const test::RandomProblem problem = test::random_problem(seed);
+        const std::optional<Found> expected =
+            found(problem, {.engine = "cpu", .device = cpu_device(), .threads = 0});
+        if (!expected) continue;
+        for (const Plan& plan : plans(devices.front(), problem.batch, seed)) {
+            const std::optional<Found> here = found(problem, plan);
+            refused += !here;
+            if (!here) continue;
+            ++searches;
+            const std::string differs = difference(*expected, *here);
+            if (differs.empty()) continue;
+            std::printf("seed %llu: %s\n%s %s %s: %s\n", static_cast<unsigned long long>(seed),
+                        problem.text().c_str(), plan.engine.c_str(), plan.distance.c_str(),
+                        plan.select.c_str(), differs.c_str());
+            return 1;
+        }
+    }
+    std::printf("%lld problems, %lld searches on the GPU, %lld refused, no difference\n",
+                static_cast<long long>(problems), static_cast<long long>(searches),
+                static_cast<long long>(refused));
+    return 0;
+}
+
+}  // namespace
+
+}  // namespace knn
+
+int main(int argc, char** argv) {
+    try {
+        if (argc < 2) throw knn::UsageError("usage: fuzz_gpu SECONDS [SEED]; 0 seconds: one problem");
+        const double seconds = std::atof(argv[1]);
+        return knn::run(seconds, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1, seconds == 0);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "fuzz_gpu: %s\n", error.what());
+        return 2;
+    }
+}

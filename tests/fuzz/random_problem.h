@@ -1,0 +1,31 @@
+#pragma once
+/// A random search problem: data with ties and duplicates, any measure, transform, re-ranker and vote.
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "classifier/method.h"
+#include "data/core/searcher.h"
+
+namespace knn::test {
+
+struct RandomProblem {
+    ImageShape shape;
+    std::vector<std::uint8_t> train, labels, query;
+    Method method;
+    Exclude exclude;  ///< then the queries are training images
+    std::int64_t batch = 0;
+
+    Rows train_rows() const { return {train.data(), std::ssize(labels), shape.dim()}; }
+    Rows query_rows() const { return {query.data(), std::ssize(query) / shape.dim(), shape.dim()}; }
+    Training training() const { return {.rows = train_rows(), .labels = labels, .shape = shape}; }
+    /// For people: what it takes to see it again.
+    std::string text() const;
+};
+
+/// The problem of a seed; the same on every machine with the same standard library.
+RandomProblem random_problem(std::uint64_t seed);
+
+}  // namespace knn::test
