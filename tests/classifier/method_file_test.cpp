@@ -105,7 +105,7 @@ TEST_CASE("method file: any bytes are a method or one line of error") {
                 text[at] = static_cast<char>(below(256));
             else
                 text.insert(at, text.substr(below(text.size()), below(30)));
-            if (text.empty()) text = "\n";
+            if (text.empty()) text.push_back('\n');
         }
         const std::string error = error_of(text);
         const bool one_line = error.starts_with("m.txt: ") && error.find("; expected ") != std::string::npos;
