@@ -30,6 +30,11 @@ namespace knn::gpu {
 
 namespace {
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr int blocks_per_sm = 2;  // 1,024 threads are all that it holds
+#else
+constexpr int blocks_per_sm = 3;
+#endif
 constexpr int threads = 512, warps = threads / warp_size;
 constexpr int digit_bits = 11, bins = 1 << digit_bits, bins_per_thread = bins / threads;
 constexpr int capacity = 4096;
@@ -146,7 +151,7 @@ __device__ void for_row(const std::uint32_t* row, unsigned n, F f) {
 }
 
 template <bool vectors>
-__global__ void __launch_bounds__(threads, 3)
+__global__ void __launch_bounds__(threads, blocks_per_sm)
     radix_select_kernel(DistanceRows in, NeighborRows out, unsigned sample, unsigned sample_rank) {
     __shared__ Shared shared;
     const std::uint32_t* row = in.row(blockIdx.x);
