@@ -45,7 +45,8 @@ step() {
     rm -f "$log"
 }
 
-repeated() {  # called through step
+# shellcheck disable=SC2317  # step calls it
+repeated() {
     for ((i = 0; i < repeat; ++i)); do
         "$bin/unit_tests" -tc='gpu: small rows*,gpu: small fused*' >/dev/null || return 1
     done

@@ -42,7 +42,7 @@ std::string label(const po::option_description& option) {
     const std::string& full = option.long_name();
     const std::string brief = option.canonical_display_name(po::command_line_style::allow_dash_for_short);
     std::string text = full.empty() ? brief : "    --" + full;
-    if (!full.empty() && brief.size() == 2) text = brief + ", --" + full;
+    if (!full.empty() && brief.size() == 2 && brief.front() == '-') text = brief + ", --" + full;
     const std::string value = option.semantic()->name();
     return option.semantic()->max_tokens() > 0 ? text + ' ' + value : text;
 }

@@ -74,7 +74,7 @@ void check_against_brute_force(const SmallSet& set, const Files& files, int k, s
         CHECK(predictions[q + 1][0] == std::to_string(q));
         CHECK(predictions[q + 1][1] == std::to_string(set.test_labels[q]));
         CHECK(predictions[q + 1][2] == std::to_string(label));
-        CHECK(std::stod(predictions[q + 1][3]) == doctest::Approx(share));
+        CHECK(std::stod(predictions[q + 1][4]) == doctest::Approx(share));
     }
 }
 

@@ -9,11 +9,11 @@ done
 
 # -displayfd lets the server choose a number that is free; without -noreset it starts anew, and refuses connections for a
 # moment, whenever its last client leaves: between the program's look for a display and its window, say.
-mkfifo number
-Xvfb -displayfd 3 -noreset -screen 0 1280x900x24 3>number 2>/dev/null &
+mkfifo "$work/number"
+Xvfb -displayfd 3 -noreset -screen 0 1280x900x24 3>"$work/number" 2>/dev/null &
 server=$!
 children+=("$server")
-read -r display <number
+read -r display <"$work/number"
 export DISPLAY=:$display
 
 seen() { xwd -root -silent | md5sum; }
