@@ -62,19 +62,16 @@ Destinations destinations(const Options& options) {
 
 void write_files(const AuditReport& report, const Options& options) {
     const AuditOptions& audit = options.audit;
-    std::vector<OutputFile> files = {
-        {audit.csv, [&](std::ostream& out) { write_audit_csv(out, report, audit.limit); }},
-        {options.output.json, [&](std::ostream& out) { out << audit_json(report, audit.limit); }},
-        {audit.html, [&](std::ostream& out) { out << audit_page(report, audit.limit); }},
-        {audit.sheet, [&](std::ostream& out) {
-             const std::vector<std::uint8_t> png = audit_sheet(report, audit.limit);
-             out.write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
-         }}};
-    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
-    const bool printed = std::any_of(files.begin(), files.end(),
-                                     [](const OutputFile& one) { return is_standard_output(one.file); });
+    const std::vector<OutputFile> files =
+        asked_for({{audit.csv, [&](std::ostream& out) { write_audit_csv(out, report, audit.limit); }},
+                   {options.output.json, [&](std::ostream& out) { out << audit_json(report, audit.limit); }},
+                   {audit.html, [&](std::ostream& out) { out << audit_page(report, audit.limit); }},
+                   {audit.sheet, [&](std::ostream& out) {
+                        const std::vector<std::uint8_t> png = audit_sheet(report, audit.limit);
+                        out.write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
+                    }}});
     write_outputs_together(files);
-    if (!printed && !options.output.quiet) print(audit_text(report, audit.limit));
+    if (!take_standard_output(files) && !options.output.quiet) print(audit_text(report, audit.limit));
 }
 
 }  // namespace

@@ -111,12 +111,10 @@ class Pictures {
 
 std::vector<OutputFile> files_of(const Options& options, const ComparedReports& compared,
                                  const LabeledImages* test) {
-    std::vector<OutputFile> files = {
-        {options.compare.csv, [&](std::ostream& out) { out << compare_csv(compared.result); }},
-        {options.compare.html, [&, test](std::ostream& out) { out << compare_page(compared, test); }},
-        {options.output.json, [&](std::ostream& out) { out << compare_json(compared); }}};
-    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
-    return files;
+    return asked_for(
+        {{options.compare.csv, [&](std::ostream& out) { out << compare_csv(compared.result); }},
+         {options.compare.html, [&, test](std::ostream& out) { out << compare_page(compared, test); }},
+         {options.output.json, [&](std::ostream& out) { out << compare_json(compared); }}});
 }
 
 }  // namespace
@@ -141,9 +139,8 @@ int compare(const Options& options, Clock::time_point) {
     }
     const std::vector<OutputFile> files = files_of(options, compared, pictures ? pictures->test() : nullptr);
     write_outputs_together(files);
-    const bool taken = std::any_of(files.begin(), files.end(),
-                                   [](const OutputFile& one) { return is_standard_output(one.file); });
-    if (!taken) print(options.output.quiet ? compare_sentence(compared) : compare_text(compared));
+    if (!take_standard_output(files))
+        print(options.output.quiet ? compare_sentence(compared) : compare_text(compared));
     return 0;
 }
 

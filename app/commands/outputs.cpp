@@ -101,11 +101,10 @@ void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
             print(output.quiet ? accuracy_line(evaluation.score)
                                : text_report(evaluation, use_color(output.color)));
         });
-    std::vector<OutputFile> files = {
-        {output.json, [&](std::ostream& out) { out << json_report(evaluation); }},
-        {output.predictions, [&](std::ostream& out) { write_predictions_csv(out, evaluation); }},
-        {output.neighbors_csv, [&](std::ostream& out) { write_neighbors_csv(out, evaluation); }}};
-    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
+    const std::vector<OutputFile> files =
+        asked_for({{output.json, [&](std::ostream& out) { out << json_report(evaluation); }},
+                   {output.predictions, [&](std::ostream& out) { write_predictions_csv(out, evaluation); }},
+                   {output.neighbors_csv, [&](std::ostream& out) { write_neighbors_csv(out, evaluation); }}});
     write_files(files, attempt, [&] {
         if (!output.report.empty()) write_report(evaluation, output.report, output.quiet);
     });

@@ -126,22 +126,23 @@ TuneResult searched(const Points& points, std::span<const Method> methods, std::
     return result;
 }
 
-void write_files(const TuneResult& result, const Options& options) {
+/// False if standard output has one of them.
+bool write_files(const TuneResult& result, const Options& options) {
     const TuneOptions& tune = options.tune;
     const Configuration& best = result.configurations.front();
-    std::vector<OutputFile> files = {
-        {tune.save,
-         [&](std::ostream& out) {
-             out << method_text(best.method, "chosen by 'mnist-knn tune': " + std::to_string(best.errors) +
-                                                 ' ' + noun(best.errors, "error") + " of " +
-                                                 std::to_string(result.images) + " by leave-one-out, " +
-                                                 result.source);
-         }},
-        {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
-        {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
-        {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}};
-    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
+    const std::vector<OutputFile> files = asked_for(
+        {{tune.save,
+          [&](std::ostream& out) {
+              out << method_text(best.method, "chosen by 'mnist-knn tune': " + std::to_string(best.errors) +
+                                                  ' ' + noun(best.errors, "error") + " of " +
+                                                  std::to_string(result.images) + " by leave-one-out, " +
+                                                  result.source);
+          }},
+         {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
+         {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
+         {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}});
     write_outputs_together(files);
+    return !take_standard_output(files);
 }
 
 }  // namespace
@@ -178,12 +179,8 @@ int tune(const Options& options, Clock::time_point start) {
     result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
     result.load_ms = points.load_ms();
     result.wall_ms = ms_since(start);
-    write_files(result, options);
-    const std::initializer_list<std::string> texts = {tune.save, options.output.json, tune.csv};
-    const bool taken = std::any_of(texts.begin(), texts.end(), [](const std::string& file) {
-        return !file.empty() && is_standard_output(file);
-    });
-    if (!taken) print(options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
+    if (write_files(result, options))
+        print(options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
     return 0;
 }
 

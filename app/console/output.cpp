@@ -105,6 +105,16 @@ void write_output(const std::string& file, std::span<const std::uint8_t> bytes) 
     write_output(file, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
 }
 
+std::vector<OutputFile> asked_for(std::vector<OutputFile> files) {
+    std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
+    return files;
+}
+
+bool take_standard_output(std::span<const OutputFile> files) {
+    return std::any_of(files.begin(), files.end(),
+                       [](const OutputFile& one) { return is_standard_output(one.file); });
+}
+
 void write_outputs_together(std::span<const OutputFile> files) {
     if (files.empty()) return;
     const auto& [file, write] = files.front();

@@ -33,6 +33,12 @@ struct OutputFile {
     std::function<void(std::ostream&)> write;
 };
 
+/// Those that the user asked for: an option that was not given leaves the name empty.
+std::vector<OutputFile> asked_for(std::vector<OutputFile> files);
+
+/// Whether one of them is standard output, which then holds nothing else.
+bool take_standard_output(std::span<const OutputFile> files);
+
 /// All files, or none if one cannot be written or the user asks to stop: each is put in its place only
 /// when all are written. What is no regular file is written straight. Throws as `write_output`.
 void write_outputs_together(std::span<const OutputFile> files);

@@ -81,7 +81,7 @@ std::string audit_page(const AuditReport& report, std::int64_t limit) {
         {"audit",
          {{"judged", judged_text(report)},
           {"improbable", improbable},
-          {"settings", method_text(report.method)},
+          {"settings", settings_text(report.method)},
           {"each", audit.each}}},
         {"words",
          {{"image", by_others ? "Training image" : "Test image"},

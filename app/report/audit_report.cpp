@@ -73,7 +73,7 @@ std::string audit_text(const AuditReport& report, std::int64_t limit) {
     const Audit& audit = report.audit;
     Table head({Align::left, Align::left});
     head.add({"data", judged_text(report)});
-    head.add({"settings", method_text(report.method)});
+    head.add({"settings", settings_text(report.method)});
     head.add({"probably wrong", with_commas(above(audit, 0.5)) + ' ' + noun(above(audit, 0.5), "label") +
                                     ", " + with_commas(above(audit, 0.9)) + " above 90 %, " +
                                     with_commas(above(audit, 0.99)) + " above 99 %"});

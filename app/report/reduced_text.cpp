@@ -39,7 +39,7 @@ std::string reduced_text(const ReducedReport& report) {
     const Reduced& reduced = report.reduced;
     Table table({Align::left, Align::left});
     table.add({"data", images_text(report.images) + " from " + harmless(report.source)});
-    table.add({"settings", method_text(report.method)});
+    table.add({"settings", settings_text(report.method)});
     if (reduced.rule != ReduceRule::condense) table.add({"edited", edited_text(reduced.edited)});
     if (reduced.rule != ReduceRule::edit) table.add({"condensed", condensed_text(reduced)});
     const double share = static_cast<double>(reduced.kept.size()) / static_cast<double>(report.images);

@@ -83,16 +83,6 @@ std::string metric_text(const Measure& measure) {
     return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
 }
 
-std::string method_text(const Method& method) {
-    std::string text = features_text(method.transform);
-    if (method.reranks())
-        text += std::string(name(method.rerank.kind)) + " of " + std::to_string(method.rerank.candidates) +
-                " candidates, ";
-    if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
-    return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +
-           ", weights " + name(method.vote.weights) + ", tie " + name(method.vote.tie);
-}
-
 std::string accuracy_line(const Score& score) {
     return "accuracy " + percent(score.accuracy) + ": " + std::to_string(score.correct) + " of " +
            std::to_string(score.total) + " right (95 % interval " + percent(score.accuracy_low) + " to " +

@@ -28,9 +28,6 @@ std::string metric_text(const Measure& measure);
 /// What settings begin with: "transform LIST, ", or nothing if pixels are compared.
 std::string features_text(const TransformSpec& transform);
 
-/// A method with all of its parts.
-std::string method_text(const Method& method);
-
 /// One line per stage, and the sums.
 std::string timing_text(const Evaluation& evaluation);
 
