@@ -1,0 +1,18 @@
+#pragma once
+/// Parts of the program in shared objects of their own, loaded on first use: their libraries take time to load, or are
+/// not on every machine.
+
+namespace knn {
+
+struct ModuleName {
+    const char* file;       ///< without the ending
+    const char* table;      ///< the symbol
+    const char* purpose;    ///< what the program needs it for
+    const char* libraries;  ///< that it needs
+};
+
+/// Loads the module from the program's own folder, or from mnist-knn/ in the library folder of its installation, and
+/// returns the address of its table. Throws DataError if it is missing.
+const void* load_module(const ModuleName& name);
+
+}  // namespace knn
