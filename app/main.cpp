@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "app/cli/command_line.h"
+#include "app/commands/ranks.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
@@ -11,9 +12,20 @@ namespace {
 
 enum ExitCode { done = 0, failed = 1, wrong_usage = 2, interrupted = 130 };
 
-ExitCode report(const char* what, ExitCode code) {
-    knn::print_line_to_stderr(std::string("error: ") + what);
-    return code;
+int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Clock::time_point start) {
+    knn::start_ranks(words);
+    line.parse(words);
+    if (!line.answer.empty()) {
+        knn::print(line.answer);
+        return knn::end_ranks(done);
+    }
+    if (!knn::share_among_ranks(*line.command, line.options)) return knn::end_ranks(done);
+    return knn::end_ranks(line.command->run(line.options, start));
+}
+
+int report_ranks_end(const knn::RanksEnd& end) {
+    knn::print_line_to_stderr(std::string("error: ") + end.what());
+    return knn::end_ranks(end.exit_code);
 }
 
 }  // namespace
@@ -24,27 +36,25 @@ int main(int argc, char** argv) {
     knn::watch_for_interrupts();
     knn::CommandLine line;
     try {
-        line.parse({argv + (argc > 0 ? 1 : 0), argv + argc});
-        if (!line.answer.empty()) {
-            knn::print(line.answer);
-            return done;
-        }
-        return line.command->run(line.options, start);
+        return run(line, {argv + (argc > 0 ? 1 : 0), argv + argc}, start);
+    } catch (const knn::RanksEnd& end) {
+        return report_ranks_end(end);
     } catch (const knn::UsageError& error) {
-        report(error.what(), wrong_usage);
-        knn::print_to_stderr(line.usage());
-        return wrong_usage;
+        const int code = knn::fail_ranks(error.what(), wrong_usage);
+        if (code == wrong_usage) knn::print_to_stderr(line.usage());
+        return code;
     } catch (const knn::Interrupted&) {
-        return interrupted;
+        return knn::fail_ranks("", interrupted);
     } catch (const std::bad_alloc&) {
-        return report("out of memory; expected enough free memory for the images and their neighbors",
-                      failed);
+        return knn::fail_ranks(
+            "out of memory; expected enough free memory for the images and their neighbors", failed);
     } catch (const std::system_error& error) {
-        if (error.code() != std::errc::resource_unavailable_try_again) return report(error.what(), failed);
-        return report(
+        if (error.code() != std::errc::resource_unavailable_try_again)
+            return knn::fail_ranks(error.what(), failed);
+        return knn::fail_ranks(
             "cannot start a thread; expected enough memory and a sufficient process limit (ulimit -u, -v)",
             failed);
     } catch (const std::exception& error) {
-        return report(error.what(), failed);
+        return knn::fail_ranks(error.what(), failed);
     }
 }

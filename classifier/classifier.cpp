@@ -1,5 +1,7 @@
 #include "classifier/classifier.h"
 
+#include "classifier/open_search.h"
+#include "classifier/rank_search.h"
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/rerank/searcher.h"
@@ -20,7 +22,7 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
         training_.transform = fitted_.get();
         opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     }
-    searcher_ = resolved.engine->open(training_, method_.measure, resolved.plan, opening_);
+    searcher_ = open_search(training_, method_.measure, resolved, opening_);
     if (method.reranks()) {
         if (training.reranking == nullptr) fit_reranking(watch);
         searcher_ = reranked(std::move(searcher_), *training_.reranking);
@@ -34,7 +36,12 @@ std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searche
     if (searcher->rerank_by(reranking, opening_)) return searcher;
     Training training = training_;
     training.reranking = &reranking;
-    return std::make_unique<cpu::RerankedSearcher>(training, std::move(searcher), cpu::available_threads());
+    const auto around = [&](std::unique_ptr<Searcher> inner) -> std::unique_ptr<Searcher> {
+        return std::make_unique<cpu::RerankedSearcher>(training, std::move(inner), cpu::available_threads());
+    };
+    auto* ranks = dynamic_cast<RankSearcher*>(searcher.get());
+    if (ranks != nullptr && ranks->wrap(around)) return searcher;
+    return around(std::move(searcher));
 }
 
 /// The density of the training set is that of a search without density, each image among all others.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <future>
 
+#include "classifier/ranks.h"
 #include "cpu/search.h"
 #include "data/core/errors.h"
 #include "data/set/cache.h"
@@ -44,6 +45,11 @@ Inventory take_inventory(const DataOptions& options) {
         if (can_be_read_again(*inventory.found)) load(*inventory.found);
     } catch (const DataError& error) {
         inventory.data_problem = error.what();
+    }
+    try {
+        inventory.mpi = mpi_version();
+    } catch (const DataError& error) {
+        inventory.why_no_mpi = error.what();
     }
     inventory.fetch_script = installed_script();
     inventory.cache = cache_folder().string();

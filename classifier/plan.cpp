@@ -34,6 +34,10 @@ void check_combination(const Wish& wish) {
     if (cpu_engine && gpu_device)
         throw UsageError("--engine " + *wish.engine +
                          " runs on the CPU; expected --device cpu, or another engine");
+    if (wish.ranks != nullptr && wish.device.several())
+        throw UsageError(
+            "--device " + wish.device.text() +
+            ": with mpirun each rank has one device; expected --device gpu, and a rank for each");
     const bool serial = selects_on_cpu(wish);
     if (serial && (gpu_device || gpu_engine))
         throw UsageError("--select " + wish.select + " runs on the CPU; expected no GPU with it");
@@ -64,6 +68,7 @@ Plan plan_for(const Wish& wish, const Engine& engine, const Device& device) {
     plan.select = wish.select;
     plan.batch = wish.batch;
     plan.threads = engine.on_gpu ? 1 : wish.threads;
+    plan.memory = wish.memory;
     return plan;
 }
 
@@ -110,6 +115,9 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
 std::string DeviceWish::text() const {
     std::string text = name(kind);
     if (number) text.append(":").append(std::to_string(*number));
+    for (const int other : others)
+        text.append(",").append(std::to_string(other));
+    if (all) text += ":all";
     return text;
 }
 
@@ -132,8 +140,10 @@ const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {
     return &*found;
 }
 
-Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
-                 std::span<const Engine> table) {
+namespace {
+
+Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& machine,
+                     std::span<const Engine> table) {
     check_combination(wish);
     if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
     const Engine& cpu_engine = first_engine(false, table);
@@ -145,6 +155,53 @@ Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machin
     resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
     if (!wish.distance.empty() || !wish.select.empty())
         resolved.notice += ", which has no use for --distance and --select";
+    return resolved;
+}
+
+/// All that the user named; the first is that of the plan.
+std::vector<Device> wished_gpus(const DeviceWish& wish, const Machine& machine) {
+    if (wish.all) return machine.gpus;
+    std::vector<Device> all = {*find_gpu(wish, machine)};
+    for (const int number : wish.others)
+        all.push_back(*find_gpu({DeviceKind::gpu, number}, machine));
+    return all;
+}
+
+/// The other devices run what the first one runs.
+void add_devices(const Wish& wish, const Problem& problem, const Machine& machine, Resolved& resolved) {
+    std::vector<Device> devices = wished_gpus(wish.device, machine);
+    if (devices.size() == 1) return;
+    for (const Device& device : devices) {
+        Plan plan = resolved.plan;
+        plan.device = device;
+        if (const Refusal why = resolved.engine->settle(problem, plan))
+            refuse(device_id(device) + ": " + *why, true);
+    }
+    resolved.plan.devices = std::move(devices);
+}
+
+}  // namespace
+
+SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
+    constexpr std::int64_t few_queries = 64;  // a tile of the kernels
+    const std::int64_t bytes = problem.n_train * problem.dim;
+    // Without a limit: the engine `classic` has 4 bytes a pixel, beside the bytes while they are converted.
+    const bool gpu = plan.device.kind == Device::Kind::gpu;
+    const std::int64_t fitting = plan.memory > 0 ? plan.memory : gpu ? plan.device.memory_bytes / 6 : 0;
+    const bool fits = fitting == 0 || bytes <= fitting;
+    return fits && problem.n_query >= few_queries * workers ? SpreadBy::queries : SpreadBy::training;
+}
+
+Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
+                 std::span<const Engine> table) {
+    Resolved resolved = resolve_one(wish, problem, machine, table);
+    if (resolved.engine->on_gpu && wish.device.several()) add_devices(wish, problem, machine, resolved);
+    Plan& plan = resolved.plan;
+    resolved.ranks = wish.ranks;
+    if (wish.ranks != nullptr) plan.ranks = wish.ranks->size();
+    const std::int64_t workers = std::max<std::int64_t>(std::ssize(plan.devices), plan.ranks);
+    if (workers > 1)
+        plan.spread = wish.spread != SpreadBy::automatic ? wish.spread : spread_for(problem, plan, workers);
     return resolved;
 }
 
@@ -162,12 +219,22 @@ Planner::Planner(const Wish& wish) : wish_(wish) {
     likely_ = on_gpu && named != nullptr ? named : &first_engine(on_gpu);
     if (!on_gpu) return;
     // The default policy: if no thread can be started, `get` looks for GPUs.
-    machine_ = std::async([] {
-        Machine machine;
-        machine.gpus = gpus(&machine.why_no_gpu);
-        machine.cpu = cpu_device();
-        return machine;
-    });
+    machine_ = std::async([ranks = wish.device.number ? nullptr : wish.ranks] {
+                   Machine machine;
+                   machine.gpus = gpus(&machine.why_no_gpu);
+                   machine.cpu = cpu_device();
+                   if (ranks != nullptr && !machine.gpus.empty())
+                       machine.gpus = {
+                           machine.gpus[static_cast<std::size_t>(ranks->local_rank()) % machine.gpus.size()]};
+                   return machine;
+               }).share();
+}
+
+int Planner::likely_device() const {
+    if (wish_.device.number || wish_.ranks == nullptr || !machine_.valid())
+        return wish_.device.number.value_or(0);
+    const std::vector<Device>& gpus = machine_.get().gpus;
+    return gpus.empty() ? 0 : gpus.front().number;
 }
 
 Resolved Planner::resolve(const Problem& problem) {

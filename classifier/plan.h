@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "classifier/engines.h"
+#include "classifier/ranks.h"
 #include "data/core/names.h"
 
 namespace knn {
@@ -22,8 +23,11 @@ struct Names<DeviceKind> {
 
 struct DeviceWish {
     DeviceKind kind = DeviceKind::automatic;
-    std::optional<int> number;  ///< N of gpu:N
+    std::optional<int> number = {};  ///< N of gpu:N, or the first of several
+    std::vector<int> others = {};    ///< M of gpu:N,M
+    bool all = false;                ///< gpu:all
 
+    bool several() const { return all || !others.empty(); }
     /// As the user wrote it: "gpu:1".
     std::string text() const;
 };
@@ -35,6 +39,9 @@ struct Wish {
     std::string distance, select;
     std::int64_t batch = 0;
     int threads = 0;
+    SpreadBy spread = SpreadBy::automatic;
+    std::int64_t memory = 0;  ///< bytes
+    Ranks* ranks = nullptr;   ///< the processes that search together; null: this one alone
 
     /// Whether it restricts the choice of engines and devices.
     bool chooses() const {
@@ -56,6 +63,7 @@ struct Resolved {
     const Engine* engine = nullptr;
     Plan plan;
     std::string notice;
+    Ranks* ranks = nullptr;
 };
 
 /// The plan for a problem on this machine, with the engines of `table`. If the user named neither engine nor
@@ -72,6 +80,10 @@ Resolved resolve_on_cpu(const Problem& problem, int threads);
 /// for one that does not exist.
 const Device* find_gpu(const DeviceWish& wish, const Machine& machine);
 
+/// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
+/// the plan's memory does not hold it, or there are too few queries to share.
+SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);
+
 /// Looks for GPUs on another thread, so that files can be read meanwhile.
 class Planner {
   public:
@@ -80,7 +92,8 @@ class Planner {
 
     /// The engine that runs unless it has to fall back; the data set should be read into its host memory.
     const Engine& likely_engine() const { return *likely_; }
-    int likely_device() const { return wish_.device.number.value_or(0); }
+    /// Waits for the list of GPUs if each rank takes another one.
+    int likely_device() const;
 
     /// Call once. Waits for the list of GPUs. Throws as the free function `resolve` does.
     Resolved resolve(const Problem& problem);
@@ -88,7 +101,7 @@ class Planner {
   private:
     Wish wish_;
     const Engine* likely_ = nullptr;
-    std::future<Machine> machine_;  ///< invalid if no GPU is wanted
+    std::shared_future<Machine> machine_;  ///< invalid if no GPU is wanted
 };
 
 }  // namespace knn

@@ -41,6 +41,9 @@ void check_strategies(const Options& options) {
         return std::any_of(all.begin(), all.end(),
                            [&](const Strategy& one) { return one.on_gpu && one.name == name; });
     };
+    if (wish.device.several())
+        throw UsageError("--device " + wish.device.text() +
+                         ": bench measures one device; expected gpu or gpu:N");
     const std::string distance = "--distance " + wish.distance, select = "--select " + wish.select;
     if (!wish.distance.empty() && !on_gpu(distance_kernels(), wish.distance))
         throw UsageError(distance +

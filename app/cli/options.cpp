@@ -70,11 +70,34 @@ std::vector<Strategy> nameable_distances() {
     return all;
 }
 
+/// The numbers after "gpu:", separated by commas.
+DeviceWish gpu_wish(const std::string& given) {
+    DeviceWish wish{DeviceKind::gpu};
+    std::size_t at = 4;
+    for (bool more = true; more;) {
+        const std::size_t comma = given.find(',', at);
+        more = comma != std::string::npos;
+        const auto number =
+            static_cast<int>(parse_integer("--device gpu:N with N =", given.substr(at, comma - at), 0, 1023));
+        if (number == wish.number || std::count(wish.others.begin(), wish.others.end(), number) > 0)
+            throw UsageError(as_given("--device", given) + ": names a GPU twice; expected each once");
+        if (wish.number)
+            wish.others.push_back(number);
+        else
+            wish.number = number;
+        at = comma + 1;
+    }
+    return wish;
+}
+
 DeviceWish device_wish(const std::string& given) {
-    const std::array<std::string, 4> names = {"auto", "cpu", "gpu", "gpu:N"};
-    if (given.starts_with("gpu:"))
-        return {DeviceKind::gpu,
-                static_cast<int>(parse_integer("--device gpu:N with N =", given.substr(4), 0, 1023))};
+    const std::array<std::string, 5> names = {"auto", "cpu", "gpu", "gpu:all", "gpu:N"};
+    if (given == "gpu:all") {
+        DeviceWish wish{DeviceKind::gpu};
+        wish.all = true;
+        return wish;
+    }
+    if (given.starts_with("gpu:")) return gpu_wish(given);
     // Never the last, which was read above.
     return {static_cast<DeviceKind>(parse_name("--device", given, names)), std::nullopt};
 }
@@ -148,9 +171,16 @@ OptionGroup search_group(Options& options, const char* usual_method) {
             "tie", choice("--tie", "NAME", options.method.vote.tie),
             "ties go to the smallest label (default) or to the class of the nearest neighbor")(
             "device", value("NAME", [&wish](const std::string& given) { wish.device = device_wish(given); }),
-            "auto (default: a GPU if there is one, else the CPU), cpu, gpu or gpu:N")(
-            "limit-train", number("--limit-train", options.first.train, 1, unlimited),
-            "only the first N training images")(
+            "auto (default: a GPU if there is one, else the CPU), cpu, gpu, gpu:N, several as gpu:N,M, or "
+            "gpu:all")(
+            "spread", choice("--spread", "NAME", wish.spread),
+            "several devices or ranks: each has the whole training set and some of the queries, or "
+            "a part of the training set and all queries: auto (default), queries or training")(
+            "memory",
+            value("SIZE", [&wish](const std::string& given) { wish.memory = parse_size("--memory", given); }),
+            "the most memory of a device for training images, such as 500M or 8G; more are searched part by "
+            "part")("limit-train", number("--limit-train", options.first.train, 1, unlimited),
+                    "only the first N training images")(
             "limit-test", number("--limit-test", options.first.test, 1, unlimited),
             "only the first N test images")("batch", number("--batch", wish.batch, 1, unlimited),
                                             "test images per batch (default: what fits in memory)")(

@@ -37,6 +37,19 @@ double parse_number(std::string_view option, std::string_view text, double low, 
                      (unit.empty() ? "" : " ") + std::string(unit));
 }
 
+std::int64_t parse_size(std::string_view option, std::string_view text) {
+    constexpr std::string_view units = "KMG";
+    const std::size_t unit = text.empty() ? units.npos : units.find(text.back());
+    const std::string_view digits = unit == units.npos ? text : text.substr(0, text.size() - 1);
+    const int shift = unit == units.npos ? 0 : 10 * (static_cast<int>(unit) + 1);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool number = error == std::errc{} && !digits.empty() && end == digits.data() + digits.size();
+    if (number && value >= 1 && value <= unlimited >> shift) return value << shift;
+    throw UsageError(as_given(option, text) +
+                     ": no size; expected a number of bytes, or one with K, M or G, such as 500M");
+}
+
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names) {
     const auto found = std::find(names.begin(), names.end(), text);
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());

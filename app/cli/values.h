@@ -24,6 +24,10 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
 double parse_number(std::string_view option, std::string_view text, double low, double high,
                     std::string_view unit = {});
 
+/// Bytes: a whole number of at least 1, or one with K, M or G for 2^10, 2^20, 2^30. Throws UsageError as
+/// parse_integer does.
+std::int64_t parse_size(std::string_view option, std::string_view text);
+
 /// The index of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 

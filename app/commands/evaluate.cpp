@@ -3,6 +3,7 @@
 #include "app/commands/command.h"
 #include "app/commands/loaded_set.h"
 #include "app/commands/outputs.h"
+#include "app/commands/ranks.h"
 #include "app/console/watched.h"
 
 namespace knn {
@@ -14,6 +15,7 @@ int evaluate(const Options& options, Clock::time_point start) {
     outputs.check(location.files());
 
     LoadedSet set(planner, location, options);
+    agree_on({set.training().rows, set.queries()}, set.training().labels);
     const std::unique_ptr<Classifier> classifier = set.open(options);
     Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
         return evaluate(*classifier, set.data(), set.queries().count, watch, set.cache());

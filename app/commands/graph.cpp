@@ -10,6 +10,7 @@
 #include "app/commands/command.h"
 #include "app/commands/plot_file.h"
 #include "app/commands/points.h"
+#include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
@@ -187,6 +188,7 @@ int graph(const Options& options, Clock::time_point start) {
     result.cols = points.images().cols;
     result.load_ms = points.load_ms();
 
+    agree_on({training.rows}, training.labels);
     write_outputs_at_once(files.given(), [&](const OutputStreams& streams) {
         RowSink sink(files, streams, result, training);
         Classifier classifier(training, result.method, resolved);

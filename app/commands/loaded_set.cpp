@@ -12,10 +12,12 @@ LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Optio
     // Another thread creates the CUDA context while the files are read.
     memory_ = host_memory(planner.likely_engine(), planner.likely_device());
     const auto start = Clock::now();
-    TrainingIdentity identity = options.no_cache ? TrainingIdentity() : identity_of(location);
+    // Ranks search together: none may find in the cache what another has to fit.
+    const bool use_cache = !options.no_cache && options.wish.ranks == nullptr;
+    TrainingIdentity identity = use_cache ? identity_of(location) : TrainingIdentity();
     data_ = load(location, memory_->resource());
     // What changed while it was read belongs to no key.
-    if (!options.no_cache && identity_of(location).key != identity.key) identity.key.clear();
+    if (use_cache && identity_of(location).key != identity.key) identity.key.clear();
     training_ = first_images(data_.train.images(), data_.train.labels.span(), data_.train.shape(),
                              options.first.train);
     cache_ = FittedCache(identity, options.method, training_.rows.count, cpu::available_threads());

@@ -50,6 +50,9 @@ void judge(int error) {
                     (error == ENAMETOOLONG ? "a shorter name" : "permission to write there"));
 }
 
+/// Whether nothing is printed: another rank does.
+bool silent = false;
+
 /// Ends the work on all outputs; the output whose stream failed knows why.
 struct StreamFailed {
     const std::ostream* stream;
@@ -69,11 +72,21 @@ void check_writable(const fs::path& folder, const std::string& file) {
 
 }  // namespace
 
+void silence_output() {
+    silent = true;
+}
+
+void unsilence_output() {
+    silent = false;
+}
+
 void print(std::string_view text) {
+    if (silent) return;
     judge(write_all(STDOUT_FILENO, text));
 }
 
 void print_to_stderr(std::string_view text) {
+    if (silent) return;
     write_all(STDERR_FILENO, text);  // a failure cannot be reported
 }
 

@@ -115,6 +115,7 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
     table.add({"data", points_text(graph)});
     table.add({"source", harmless(graph.source)});
     table.add({"device", device_text(graph.plan.device)});
+    if (const std::string spread = spread_text(graph.plan); !spread.empty()) table.add({"spread", spread});
     table.add({"engine", engine_text(graph.plan)});
     table.add({"settings", settings_text(graph)});
     std::string text = table.text(0) + '\n';
@@ -132,6 +133,8 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
     facts.add({"hubs", hubs});
     facts.add({"components", components_text(counts)});
     if (counts.same_class) facts.add({"same class", percent(*counts.same_class) + " of the edges"});
+    if (const std::string imbalance = imbalance_text(graph.timeline); !imbalance.empty())
+        facts.add({"imbalance", imbalance});
     facts.add({"time", "search " + fixed(graph.search_ms, 1) + " ms, load " + fixed(graph.load_ms, 1) +
                            " ms, whole run " + fixed(graph.wall_ms, 1) + " ms"});
     return text + facts.text(0);

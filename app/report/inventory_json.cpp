@@ -73,6 +73,7 @@ std::string inventory_json(const Inventory& inventory) {
                  {"build", build_json()},
                  {"devices", devices_json(inventory)}};
     if (inventory.gpus.empty()) json["why_no_gpu"] = inventory.why_no_gpu;
+    if (!inventory.mpi.empty()) json["build"]["mpi"] = inventory.mpi;
     json["engines"] = engines_json(inventory);
     json["distances"] = strategies_json(distance_kernels());
     json["selectors"] = strategies_json(selectors());

@@ -22,7 +22,7 @@ std::string section(const std::string& title, const Lines& rows) {
     return title + '\n' + table.text() + '\n';
 }
 
-std::string build_section() {
+std::string build_section(const Inventory& inventory) {
     const std::string cuda = build_cuda, opencv = build_opencv;
     std::string cards = build_cuda_architectures;
     std::replace(cards.begin(), cards.end(), ';', ' ');
@@ -31,7 +31,8 @@ std::string build_section() {
                     {"compiler", build_compiler},
                     {"CUDA", cuda.empty() ? "none: built without nvcc, the GPU engines are missing"
                                           : cuda + " for " + cards},
-                    {"OpenCV", opencv.empty() ? "none: built without it, pictures are missing" : opencv}});
+                    {"OpenCV", opencv.empty() ? "none: built without it, pictures are missing" : opencv},
+                    {"MPI", inventory.mpi.empty() ? "none: " + inventory.why_no_mpi : inventory.mpi}});
 }
 
 std::string devices_section(const Inventory& inventory) {
@@ -102,7 +103,7 @@ std::string data_section(const Inventory& inventory) {
 }  // namespace
 
 std::string inventory_text(const Inventory& inventory) {
-    return build_section() + devices_section(inventory) + engines_section(inventory) +
+    return build_section(inventory) + devices_section(inventory) + engines_section(inventory) +
            strategies_section("distance kernels (--distance)", distance_kernels()) +
            strategies_section("selectors (--select)", selectors()) +
            strategies_section("kernels of --engine tensor (--distance)", tensor_kernels()) +

@@ -133,6 +133,15 @@ Json settings_json(const Method& method, const Plan& plan) {
                  {"device", device_id(plan.device)},
                  {"threads", plan.threads},
                  {"batch", plan.batch}});
+    if (!plan.devices.empty()) {
+        Json devices = Json::array();
+        for (const Device& device : plan.devices)
+            devices.push_back(device_id(device));
+        json["devices"] = std::move(devices);
+    }
+    if (plan.ranks > 1) json["ranks"] = plan.ranks;
+    if (plan.spread != SpreadBy::automatic) json["spread"] = name(plan.spread);
+    if (plan.memory > 0) json["memory"] = plan.memory;
     return json;
 }
 
@@ -141,11 +150,19 @@ Json timing_json(const Timeline& timeline, std::int64_t images, double search_ms
     Json stages = Json::array();
     for (const Stage& stage : timeline.stages())
         stages.push_back(stage_json(stage, images));
-    return {{"stages", stages},
-            {"kernels_ms", measured(timeline.kernels_ms())},
-            {"search_ms", measured(search_ms)},
-            {"load_ms", measured(load_ms)},
-            {"wall_ms", measured(wall_ms)}};
+    Json json = {{"stages", stages},
+                 {"kernels_ms", measured(timeline.kernels_ms())},
+                 {"search_ms", measured(search_ms)},
+                 {"load_ms", measured(load_ms)},
+                 {"wall_ms", measured(wall_ms)}};
+    if (!timeline.device_ms().empty()) {
+        Json devices = Json::array();
+        for (const double ms : timeline.device_ms())
+            devices.push_back(measured(ms));
+        json["devices_ms"] = std::move(devices);
+        json["imbalance"] = measured(timeline.imbalance());
+    }
+    return json;
 }
 
 Json json_device(const Device& device) {

@@ -22,6 +22,7 @@ std::string head_text(const Evaluation& evaluation) {
     head.add({"data", data_text(evaluation)});
     head.add({"source", harmless(evaluation.data->source)});
     head.add({"device", device_text(plan.device)});
+    if (const std::string spread = spread_text(plan); !spread.empty()) head.add({"spread", spread});
     head.add({"engine", engine_text(plan)});
     head.add({"settings", settings_text(evaluation.method)});
     return head.text(0);
@@ -72,6 +73,24 @@ std::string engine_text(const Plan& plan) {
     if (plan.batch > 0) text += ", batch " + std::to_string(plan.batch);
     if (plan.device.kind == Device::Kind::cpu) text += ", threads " + std::to_string(plan.threads);
     return text;
+}
+
+std::string spread_text(const Plan& plan) {
+    std::string text;
+    if (plan.spread != SpreadBy::automatic) text = std::string(name(plan.spread)) + " over ";
+    if (plan.ranks > 1) text += std::to_string(plan.ranks) + " ranks";
+    for (const Device& device : plan.devices)
+        text += (&device == plan.devices.data() ? "" : ", ") + device_id(device);
+    if (plan.memory > 0)
+        text += (text.empty() ? "" : ", ") + std::string("at most ") + with_commas(plan.memory) +
+                " bytes of training images at once";
+    return text;
+}
+
+std::string imbalance_text(const Timeline& timeline) {
+    if (timeline.device_ms().empty()) return "";
+    return "of " + std::to_string(timeline.device_ms().size()) + " the slowest took " +
+           percent(timeline.imbalance(), 1) + " above the mean";
 }
 
 std::string features_text(const TransformSpec& transform) {

@@ -25,6 +25,11 @@ std::string device_text(const Device& device);
 std::string engine_text(const Plan& plan);
 std::string metric_text(const Measure& measure);
 
+/// How several devices or ranks share the search; empty for one.
+std::string spread_text(const Plan& plan);
+/// How much longer the slowest of them searched; empty for one.
+std::string imbalance_text(const Timeline& timeline);
+
 /// What settings begin with: "transform LIST, ", or nothing if pixels are compared.
 std::string features_text(const TransformSpec& transform);
 

@@ -48,7 +48,8 @@ std::string timing_text(const Evaluation& evaluation) {
     table.add(line("search", "", found.search_ms));
     table.add(line("load", "", evaluation.load_ms));
     table.add(line("whole run", "", evaluation.wall_ms));
-    return table.text();
+    const std::string imbalance = imbalance_text(found.timeline);
+    return table.text() + (imbalance.empty() ? "" : "\n  imbalance: " + imbalance + '\n');
 }
 
 }  // namespace knn

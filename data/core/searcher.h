@@ -34,15 +34,23 @@ struct Watch {
     }
 };
 
-/// Leave-one-out: query i is training image first + ⌊i · n / m⌋ and is not its own neighbor. By default no query
-/// is a training image.
+/// Leave-one-out: query i is training image first + ⌊(rest + i · n) / m⌋ and is not its own neighbor. By default no
+/// query is a training image.
 struct Exclude {
     std::int64_t first = -1;    ///< -1: nothing is excluded
     std::int64_t n = 1, m = 1;  ///< 1, 1: consecutive images
+    std::int64_t rest = 0;      ///< 0 <= rest < m; not 0 only where `from` began between two multiples of m
 
     bool any() const { return first >= 0; }
     /// The index of query i in the training set; -1: none.
-    constexpr std::int64_t index_of(std::int64_t i) const { return first < 0 ? -1 : first + i * n / m; }
+    constexpr std::int64_t index_of(std::int64_t i) const {
+        return first < 0 ? -1 : first + (rest + i * n) / m;
+    }
+    /// The same for the queries from `query` on.
+    constexpr Exclude from(std::int64_t query) const {
+        if (first < 0) return *this;
+        return {index_of(query), n, m, (rest + query * n) % m};
+    }
 };
 
 /// Above every score; engines may assign it to an excluded image.

@@ -1,6 +1,7 @@
 #include "data/core/timeline.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace knn {
 
@@ -27,6 +28,21 @@ void Timeline::add(const Stage& stage) {
 void Timeline::add(const Timeline& other) {
     for (const Stage& stage : other.stages_)
         add(stage);
+    add_device_ms(other.device_ms_);
+}
+
+void Timeline::add_device_ms(const std::vector<double>& ms) {
+    device_ms_.resize(std::max(device_ms_.size(), ms.size()));
+    for (std::size_t i = 0; i < ms.size(); ++i)
+        device_ms_[i] += ms[i];
+}
+
+double Timeline::imbalance() const {
+    const double sum = std::accumulate(device_ms_.begin(), device_ms_.end(), 0.0);
+    if (sum <= 0) return 0;
+    return *std::max_element(device_ms_.begin(), device_ms_.end()) * static_cast<double>(device_ms_.size()) /
+               sum -
+           1;
 }
 
 double Timeline::kernels_ms() const {
@@ -34,6 +50,22 @@ double Timeline::kernels_ms() const {
     for (const Stage& stage : stages_)
         if (stage.kind == StageKind::kernel) sum += stage.total_ms;
     return sum;
+}
+
+Timeline slowest(const std::vector<Timeline>& timelines) {
+    Timeline result;
+    for (const Timeline& timeline : timelines)
+        for (const Stage& stage : timeline.stages()) {
+            const auto& seen = result.stages();
+            if (std::any_of(seen.begin(), seen.end(), [&](const Stage& s) { return s.name == stage.name; }))
+                continue;
+            const Stage* longest = &stage;
+            for (const Timeline& other : timelines)
+                for (const Stage& same : other.stages())
+                    if (same.name == stage.name && same.total_ms > longest->total_ms) longest = &same;
+            result.add(*longest);
+        }
+    return result;
 }
 
 }  // namespace knn

@@ -42,8 +42,18 @@ class Timeline {
     /// The sum over the stages of kind `kernel`, in ms.
     double kernels_ms() const;
 
+    /// Wall clock that each of several devices searched, in ms; empty for one.
+    const std::vector<double>& device_ms() const { return device_ms_; }
+    void add_device_ms(const std::vector<double>& ms);
+    /// The slowest device's time above the mean, as a share of it; 0 for one device.
+    double imbalance() const;
+
   private:
     std::vector<Stage> stages_;
+    std::vector<double> device_ms_;
 };
+
+/// Of timelines that ran at the same time: each stage as it was where it took longest.
+Timeline slowest(const std::vector<Timeline>& timelines);
 
 }  // namespace knn

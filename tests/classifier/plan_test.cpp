@@ -130,4 +130,38 @@ TEST_CASE("plan: names of devices") {
     CHECK(DeviceWish{}.text() == "auto");
     CHECK(DeviceWish{DeviceKind::gpu, {}}.text() == "gpu");
     CHECK(DeviceWish{DeviceKind::gpu, 2}.text() == "gpu:2");
+    CHECK(DeviceWish{DeviceKind::gpu, 0, {2, 3}}.text() == "gpu:0,2,3");
+    CHECK(DeviceWish{DeviceKind::gpu, {}, {}, true}.text() == "gpu:all");
+}
+
+TEST_CASE("plan: several GPUs, the first of which is the device") {
+    const auto several = [](std::vector<int> numbers, SpreadBy spread = SpreadBy::automatic,
+                            std::int64_t n_query = 1'000) {
+        Wish wish = device(DeviceKind::gpu, numbers.front());
+        wish.device.others.assign(numbers.begin() + 1, numbers.end());
+        wish.spread = spread;
+        return resolve(wish, {100, n_query, 5, 3, {Metric::l1, 2}}, with_gpus, table).plan;
+    };
+    const Plan two = several({8, 7});
+    CHECK(two.device.number == 8);
+    REQUIRE(two.devices.size() == 2);
+    CHECK(two.devices[1].number == 7);
+    CHECK(two.spread == SpreadBy::queries);
+    CHECK(several({7, 8}, SpreadBy::automatic, 10).spread == SpreadBy::training);  // few queries
+    CHECK(several({7, 8}, SpreadBy::training).spread == SpreadBy::training);
+    CHECK(several({7}).devices.empty());
+    CHECK(several({7}).spread == SpreadBy::automatic);
+    CHECK_THROWS_AS(several({7, 9}), DeviceError);
+    Wish all = device(DeviceKind::gpu);
+    all.device.all = true;
+    CHECK(resolved(all).plan.devices.size() == 2);
+    all.engine = "tensor";  // which the second card lacks
+    CHECK_THROWS_WITH_AS(resolved(all), doctest::Contains("gpu:8: the first needs a better card"),
+                         UsageError);
+    CHECK_THROWS_AS(resolved(all, Metric::l2, without_gpu), DeviceError);
+    Plan limited = two;
+    limited.memory = 499;  // one byte less than the images
+    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == SpreadBy::training);
+    limited.memory = 500;
+    CHECK(spread_for({100, 1'000, 5, 3}, limited, 2) == SpreadBy::queries);
 }

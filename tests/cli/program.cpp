@@ -41,9 +41,17 @@ void write_labels(const fs::path& name, const std::vector<int>& labels) {
 
 }  // namespace
 
+std::string program_file() {
+    return MNIST_KNN_BINARY;
+}
+
 RunResult program(const std::vector<std::string>& words, RunOptions options) {
-    std::vector<std::string> all = {MNIST_KNN_BINARY};
+    std::vector<std::string> all = {program_file()};
     all.insert(all.end(), words.begin(), words.end());
+    return started(all, std::move(options));
+}
+
+RunResult started(const std::vector<std::string>& words, RunOptions options) {
     // An empty variable counts as unset; nonexistent folders hide the user's own data.
     for (const char* name : {"MNIST_KNN_DATA", "NO_COLOR"})
         options.environment.emplace(name, "");
@@ -52,7 +60,7 @@ RunResult program(const std::vector<std::string>& words, RunOptions options) {
     options.environment.emplace("XDG_CACHE_HOME", "/dev/null");  // no folder: nothing is cached
     options.environment.emplace("TERM", "xterm");
     if (options.folder.empty()) options.folder = "/dev";  // has no data/mnist
-    return run(all, options);
+    return run(words, options);
 }
 
 Folder::Folder() {

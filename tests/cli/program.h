@@ -14,6 +14,10 @@ namespace knn::test {
 /// Runs mnist-knn with these arguments, in a folder and an environment without a data set.
 RunResult program(const std::vector<std::string>& words, RunOptions options = {});
 
+/// The same surroundings for another command line, which starts the program itself: words[0] is a file.
+RunResult started(const std::vector<std::string>& words, RunOptions options = {});
+std::string program_file();
+
 /// A temporary folder for one test.
 class Folder {
   public:

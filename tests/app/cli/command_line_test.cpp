@@ -126,7 +126,7 @@ TEST_CASE("errors name the mistake") {
     CHECK(mistake({"evaluate", "--device", "gpu:x"})
               .starts_with("--device gpu:N with N = x: not a whole number"));
     CHECK(mistake({"evaluate", "--device", "tpu"}) ==
-          "--device tpu: unknown name; expected auto, cpu, gpu or gpu:N");
+          "--device tpu: unknown name; expected auto, cpu, gpu, gpu:all or gpu:N");
     CHECK(mistake({"evaluate", "--device", "GPU"}).ends_with("(did you mean gpu?)"));
     CHECK(mistake({"evaluate", "--metric", "L2"}) ==
           "--metric L2: unknown name; expected l2, l1, lp, cosine or pearson (did you mean l2?)");

@@ -8,6 +8,15 @@
 
 using namespace knn;
 
+TEST_CASE("sizes in bytes, and with K, M and G") {
+    CHECK(parse_size("--memory", "1") == 1);
+    CHECK(parse_size("--memory", "3K") == 3072);
+    CHECK(parse_size("--memory", "500M") == 500 * (std::int64_t{1} << 20));
+    CHECK(parse_size("--memory", "8589934591G") == std::int64_t{8589934591} << 30);
+    for (const char* wrong : {"", "0", "K", "-1", "1k", "1.5G", "1 G", "8589934592G", "9223372036854775808"})
+        CHECK_THROWS_AS(parse_size("--memory", wrong), UsageError);
+}
+
 TEST_CASE("whole numbers in their range are read, all else is a usage error") {
     CHECK(parse_integer("-k", "1", 1, 1024) == 1);
     CHECK(parse_integer("-k", "1024", 1, 1024) == 1024);

@@ -1,0 +1,190 @@
+#include "app/commands/ranks.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "app/console/interrupt.h"
+#include "app/console/output.h"
+#include "classifier/ranks.h"
+#include "cpu/search.h"
+#include "data/core/errors.h"
+#include "version.h"
+
+namespace knn {
+
+namespace {
+
+struct State {
+    std::unique_ptr<Ranks> ranks;  ///< null: this process alone
+    std::string words;
+    bool agreed = false;
+};
+State& state() {
+    static State state;
+    return state;
+}
+
+constexpr int interrupted_code = 130;
+
+/// What a rank tells all others, once: that it is ready to search, done, or what went wrong.
+struct Message {
+    enum class Kind : char { ready = 'r', done = 'd', failed = 'f' };
+    Kind kind = Kind::done;
+    int exit_code = 0;
+    std::string text = {};     ///< of the error
+    std::string version = {};  ///< of a rank that is ready, as the next two
+    std::string words = {}, checksum = {};
+
+    std::vector<std::uint8_t> bytes() const {
+        std::string all(1, static_cast<char>(kind));
+        for (const std::string& part : {std::to_string(exit_code), text, version, words, checksum})
+            all += part + '\0';
+        return {all.begin(), all.end()};
+    }
+    static Message from(const std::vector<std::uint8_t>& bytes) {
+        std::string rest(bytes.begin() + 1, bytes.end()), parts[5];
+        for (std::string& part : parts) {
+            const std::size_t end = rest.find('\0');
+            part = rest.substr(0, end);
+            rest.erase(0, end + 1);
+        }
+        return {static_cast<Kind>(bytes[0]), std::stoi(parts[0]), parts[1], parts[2], parts[3], parts[4]};
+    }
+};
+
+std::vector<Message> tell_all(const Message& mine) {
+    std::vector<Message> all;
+    for (const auto& bytes : gather_all(*state().ranks, mine.bytes(), &stop_flag()))
+        all.push_back(Message::from(bytes));
+    state().agreed = true;
+    return all;
+}
+
+std::string of_rank(std::size_t rank, const std::string& text) {
+    return "rank " + std::to_string(rank) + ": " + text;
+}
+
+/// Throws if a rank failed: its error, without its number if all have the same.
+void throw_failure(const std::vector<Message>& all) {
+    const auto failed = std::find_if(all.begin(), all.end(),
+                                     [](const Message& one) { return one.kind == Message::Kind::failed; });
+    if (failed == all.end()) return;
+    const bool same =
+        std::all_of(all.begin(), all.end(), [&](const Message& one) { return one.text == failed->text; });
+    const auto rank = static_cast<std::size_t>(failed - all.begin());
+    throw RanksEnd(same ? failed->text : of_rank(rank, failed->text), failed->exit_code);
+}
+
+void throw_difference(const std::vector<Message>& all) {
+    const Message& first = all.front();
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        const Message& one = all[r];
+        const auto differs = [&](const std::string& what, const std::string& expected) {
+            throw RanksEnd(of_rank(r, what + "; expected " + expected), 1);
+        };
+        if (one.version != first.version)
+            differs("is version " + one.version + ", but rank 0 is " + first.version,
+                    "one program on all ranks");
+        if (one.kind != first.kind || one.words != first.words)
+            differs("has other options than rank 0", "one command line for all ranks");
+        if (one.checksum != first.checksum)
+            differs("has other images or labels than rank 0 (checksum " + one.checksum + ", not " +
+                        first.checksum + ")",
+                    "one data set on all ranks");
+    }
+}
+
+std::string checksum_of(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
+    std::string text;
+    const auto add = [&](const std::uint8_t* data, std::int64_t size) {
+        const auto sum = ::crc32_z(0, data, static_cast<std::size_t>(size));
+        text += (text.empty() ? "" : "-") + std::to_string(size) + "." + std::to_string(sum);
+    };
+    for (const Rows& rows : images)
+        add(rows.pixels, rows.count * rows.dim);
+    add(labels.data(), std::ssize(labels));
+    return text;
+}
+
+}  // namespace
+
+void start_ranks(const std::vector<std::string>& words) {
+    const Job job = started_job();
+    if (job.size < 2) return;
+    if (job.rank != 0) silence_output();
+    for (const std::string& word : words)
+        state().words += word + '\n';
+    try {
+        state().ranks = join_ranks();
+    } catch (const DataError& error) {
+        throw DataError("mpirun started " + std::to_string(job.size) + " processes, but " + error.what());
+    }
+}
+
+bool share_among_ranks(const Command& command, Options& options) {
+    Ranks* ranks = state().ranks.get();
+    if (ranks == nullptr) return true;
+    const std::string_view name = command.name;
+    if (name == "info") return ranks->rank() == 0;
+    if (name != "evaluate" && name != "graph")
+        throw UsageError(std::string(name) +
+                         ": runs in one process; expected it without mpirun, or evaluate or graph with it");
+    options.wish.ranks = ranks;
+    if (options.wish.threads == 0)
+        options.wish.threads = std::max(cpu::available_threads() / ranks->local_size(), 1);
+    if (ranks->rank() == 0) return true;
+    OutputOptions silent;
+    silent.quiet = true;
+    silent.progress = When::never;
+    options.output = silent;
+    for (std::string* file :
+         {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot})
+        file->clear();
+    return true;
+}
+
+void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
+    if (!state().ranks) return;
+    const std::vector<Message> all = tell_all({.kind = Message::Kind::ready,
+                                               .version = program_version,
+                                               .words = state().words,
+                                               .checksum = checksum_of(images, labels)});
+    throw_failure(all);
+    throw_difference(all);
+}
+
+int end_ranks(int exit_code) {
+    if (!state().ranks) return exit_code;
+    if (!state().agreed) throw_failure(tell_all({.kind = Message::Kind::done}));
+    state().ranks->finish();
+    return exit_code;
+}
+
+int fail_ranks(const std::string& what, int exit_code) {
+    if (exit_code == interrupted_code) return exit_code;  // mpirun ends the others, which it signaled as well
+    Ranks* ranks = state().ranks.get();
+    if (ranks == nullptr) {
+        print_line_to_stderr("error: " + what);
+        return exit_code;
+    }
+    if (state().agreed) {
+        unsilence_output();
+        print_line_to_stderr("error: " + of_rank(static_cast<std::size_t>(ranks->rank()), what));
+        ranks->abort(exit_code);
+    }
+    try {
+        throw_failure(tell_all({.kind = Message::Kind::failed, .exit_code = exit_code, .text = what}));
+    } catch (const RanksEnd& end) {
+        print_line_to_stderr(std::string("error: ") + end.what());
+        exit_code = end.exit_code;
+    } catch (const Interrupted&) {
+        return interrupted_code;
+    }
+    ranks->finish();
+    return exit_code;
+}
+
+}  // namespace knn

@@ -1,0 +1,70 @@
+#include "classifier/mpi/module.h"
+
+#include <mpi.h>
+
+#include <cstring>
+#include <vector>
+
+namespace knn {
+
+namespace {
+
+std::vector<MPI_Request>& requests() {
+    static std::vector<MPI_Request> all;
+    return all;
+}
+
+const char* version() {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    text[std::strcspn(text, ",\n")] = '\0';  // "Open MPI v4.1.4, package: ..."
+    return text;
+}
+
+void start(int& rank, int& size, int& local_rank, int& local_size) {
+    int provided = 0;
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &local_rank);
+    MPI_Comm_size(host, &local_size);
+    MPI_Comm_free(&host);
+}
+
+void send(const void* bytes, std::size_t size, int to) {
+    MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, to, 0, MPI_COMM_WORLD,
+              &requests().emplace_back(MPI_REQUEST_NULL));
+}
+
+void receive(void* bytes, std::size_t size, int from) {
+    MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, from, 0, MPI_COMM_WORLD,
+              &requests().emplace_back(MPI_REQUEST_NULL));
+}
+
+bool done() {
+    int all = 0;
+    MPI_Testall(static_cast<int>(requests().size()), requests().data(), &all, MPI_STATUSES_IGNORE);
+    if (all != 0) requests().clear();
+    return all != 0;
+}
+
+void finish() {
+    MPI_Finalize();
+}
+
+void abort(int exit_code) {
+    MPI_Abort(MPI_COMM_WORLD, exit_code);
+}
+
+}  // namespace
+
+}  // namespace knn
+
+extern "C" {
+__attribute__((visibility("default"))) extern const knn::MpiModule mnist_knn_mpi;
+const knn::MpiModule mnist_knn_mpi = {knn::version, knn::start,  knn::send, knn::receive,
+                                      knn::done,    knn::finish, knn::abort};
+}

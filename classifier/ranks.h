@@ -1,0 +1,54 @@
+#pragma once
+/// Processes that search together, started by mpirun: the ranks of one job. All of them run the same program on the
+/// same data and call the functions of this file in the same order.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace knn {
+
+/// Bytes to or from each rank.
+using Outgoing = std::vector<std::span<const std::uint8_t>>;
+using Incoming = std::vector<std::span<std::uint8_t>>;
+
+class Ranks {
+  public:
+    virtual ~Ranks() = default;
+
+    virtual int rank() const = 0;
+    virtual int size() const = 0;
+    /// Among the ranks of this host.
+    virtual int local_rank() const = 0;
+    virtual int local_size() const = 0;
+
+    /// Sends send[r] to rank r and fills receive[r] with what rank r sends; both ends know the sizes. `stop` may be
+    /// null. Throws Interrupted.
+    virtual void exchange(const Outgoing& send, const Incoming& receive, const std::atomic<bool>* stop) = 0;
+
+    /// All ranks call it before they end with success.
+    virtual void finish() = 0;
+    /// Ends this process and the whole job.
+    [[noreturn]] virtual void abort(int exit_code) = 0;
+};
+
+/// Every rank gets the bytes of all ranks, of any size.
+std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const std::uint8_t> mine,
+                                                  const std::atomic<bool>* stop);
+
+/// What mpirun says in the environment; one process if it did not start this one.
+struct Job {
+    int rank = 0, size = 1;
+};
+Job started_job();
+
+/// Joins the job. Throws DataError if this build has no MPI or its library cannot be loaded.
+std::unique_ptr<Ranks> join_ranks();
+
+/// The version of the MPI library; throws DataError as `join_ranks`.
+std::string mpi_version();
+
+}  // namespace knn

@@ -1,0 +1,222 @@
+#include "classifier/spread.h"
+
+#include <algorithm>
+#include <future>
+
+#include "classifier/merge.h"
+#include "classifier/together.h"
+#include "cpu/search.h"
+#include "data/core/clock.h"
+#include "data/core/round_up.h"
+#include "data/transform/fitted.h"
+
+namespace knn {
+
+namespace {
+
+/// Bytes of an image as it is compared.
+std::int64_t row_bytes(const Training& training) {
+    return training.transform != nullptr ? training.transform->dim_out() : training.rows.dim;
+}
+
+/// How many parts of `count` images a device searches one after another.
+std::int64_t parts_of(const Training& training, std::int64_t count, std::int64_t memory) {
+    const std::int64_t fitting = memory / row_bytes(training);
+    if (memory == 0 || count <= fitting) return 1;
+    return divide_up(count, std::max<std::int64_t>(fitting / 2, 1));
+}
+
+std::size_t n_devices(const Plan& plan) {
+    return std::max<std::size_t>(plan.devices.size(), 1);
+}
+
+/// The plan of device `i` of several.
+Plan plan_of_device(const Plan& plan, std::size_t i) {
+    Plan own = plan;
+    if (!plan.devices.empty()) own.device = plan.devices[i];
+    own.devices.clear();
+    own.threads = std::max(plan.threads / static_cast<int>(n_devices(plan)), 1);
+    return own;
+}
+
+}  // namespace
+
+std::unique_ptr<Searcher> open_spread(const Engine& engine, const Training& training, const Measure& measure,
+                                      const Plan& plan, Timeline& timeline) {
+    if (n_devices(plan) == 1 && parts_of(training, training.rows.count, plan.memory) == 1)
+        return engine.open(training, measure, plan, timeline);
+    return std::make_unique<SpreadSearcher>(engine, training, measure, plan, timeline);
+}
+
+SpreadSearcher::SpreadSearcher(const Engine& engine, const Training& training, const Measure& measure,
+                               const Plan& plan, Timeline& timeline)
+    : engine_(engine), measure_(measure), plan_(plan), n_train_(training.rows.count) {
+    const auto devices = static_cast<std::int64_t>(n_devices(plan));
+    for (std::int64_t i = 0; i < devices; ++i) {
+        const Share all = {0, n_train_};
+        const Share own = plan.spread == SpreadBy::queries ? all : share_of(n_train_, devices, i);
+        if (own.count == 0) continue;
+        Lane lane{plan_of_device(plan, static_cast<std::size_t>(i)), {}, nullptr, 0};
+        const std::int64_t parts = parts_of(training, own.count, plan.memory);
+        for (std::int64_t p = 0; p < parts; ++p) {
+            Share images = share_of(own.count, parts, p);
+            images.begin += own.begin;
+            lane.parts.push_back({images, slice(training, images)});
+        }
+        lanes_.push_back(std::move(lane));
+    }
+    run_lanes(0, timeline, {}, [&](std::size_t i, Timeline& own, const Watch&) {
+        Lane& lane = lanes_[i];
+        if (lane.parts.size() == 1) lane.resident = open_part(lane, lane.parts.front(), own);
+    });
+}
+
+/// Errors name the device: there are several.
+std::unique_ptr<Searcher> SpreadSearcher::open_part(const Lane& lane, const Part& part,
+                                                    Timeline& timeline) const {
+    try {
+        return engine_.open(part.training, measure_, lane.plan, timeline);
+    } catch (const DeviceError& error) {
+        throw DeviceError(device_id(lane.plan.device) + ": " + error.what());
+    }
+}
+
+void SpreadSearcher::run_lanes(std::int64_t n_query, Timeline& timeline, const Watch& watch,
+                               const Work& work) {
+    std::vector<Timeline> timelines(lanes_.size());
+    std::vector<double> ms(lanes_.size());
+    run_together(lanes_.size(), n_query, watch, [&](std::size_t lane, const Watch& own) {
+        const auto start = Clock::now();
+        work(lane, timelines[lane], own);
+        ms[lane] = ms_since(start);
+    });
+    timeline.add(slowest(timelines));
+    if (lanes_.size() > 1 && n_query > 0) timeline.add_device_ms(ms);
+}
+
+Share SpreadSearcher::queries_of(std::size_t lane, std::int64_t n_query) const {
+    if (plan_.spread != SpreadBy::queries) return {0, n_query};
+    return share_of(n_query, std::ssize(lanes_), static_cast<std::int64_t>(lane));
+}
+
+/// The k nearest in the lane's parts.
+Neighbors SpreadSearcher::search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude,
+                                      Timeline& timeline, const Watch& watch) {
+    if (lane.resident)
+        return search_part(*lane.resident, lane.parts.front().images, queries, k, exclude, timeline, watch);
+    struct Opened {
+        std::unique_ptr<Searcher> searcher;
+        Timeline timeline;
+    };
+    const auto open = [this, &lane](std::size_t p) {
+        Opened opened;
+        opened.searcher = open_part(lane, lane.parts[p], opened.timeline);
+        return opened;
+    };
+    const std::size_t parts = lane.parts.size();
+    Neighbors best;
+    std::future<Opened> next = std::async(std::launch::async, open, 0);
+    for (std::size_t p = 0; p < parts; ++p) {
+        const Opened now = next.get();
+        if (watch.stopped()) throw Interrupted();
+        if (p + 1 < parts) next = std::async(std::launch::async, open, p + 1);
+        timeline.add(now.timeline);
+        Watch own = watch;
+        if (watch.progress)
+            own.progress = [&](std::int64_t done, std::int64_t total) {
+                watch.progress(static_cast<std::int64_t>(p) * total + done,
+                               static_cast<std::int64_t>(parts) * total);
+            };
+        std::vector<Neighbors> lists(1);
+        lists[0] = search_part(*now.searcher, lane.parts[p].images, queries, k, exclude, timeline, own);
+        const auto start = Clock::now();
+        if (p > 0) lists.push_back(std::move(best));
+        best = p > 0 ? merged(lists, lane.plan.threads, watch.stop) : std::move(lists[0]);
+        timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        lane.batch = now.searcher->plan().batch;
+    }
+    return best;
+}
+
+Neighbors SpreadSearcher::search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                                 const Watch& watch) {
+    require_k(k, n_train_, exclude);
+    watch.step(0, queries.count);
+    if (queries.count == 0) return Neighbors(0, k);
+    std::vector<Neighbors> lists(lanes_.size());
+    run_lanes(queries.count, timeline, watch, [&](std::size_t lane, Timeline& own, const Watch& part) {
+        const Share share = queries_of(lane, queries.count);
+        if (share.count == 0) return;
+        lists[lane] = search_lane(lanes_[lane], queries.slice(share.begin, share.count), k,
+                                  exclude.from(share.begin), own, part);
+    });
+    watch.step(queries.count, queries.count);
+    if (lists.size() == 1) return std::move(lists.front());
+    const auto start = Clock::now();
+    Neighbors all;
+    if (plan_.spread == SpreadBy::queries) {
+        all = Neighbors(0, k);
+        all.n_query = queries.count;
+        all.rows.reserve(static_cast<std::size_t>(queries.count) * static_cast<std::size_t>(k));
+        for (const Neighbors& list : lists)
+            all.rows.insert(all.rows.end(), list.rows.begin(), list.rows.end());
+    } else {
+        all = merged(lists, cpu::available_threads(), watch.stop);
+    }
+    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    return all;
+}
+
+bool SpreadSearcher::whole_on_each() const {
+    return plan_.spread == SpreadBy::queries &&
+           std::all_of(lanes_.begin(), lanes_.end(),
+                       [](const Lane& lane) { return lane.resident != nullptr; });
+}
+
+bool SpreadSearcher::votes(const VotingRule& rule) const {
+    return whole_on_each() && std::all_of(lanes_.begin(), lanes_.end(),
+                                          [&](const Lane& lane) { return lane.resident->votes(rule); });
+}
+
+bool SpreadSearcher::rerank_by(const Reranking& reranking, Timeline& timeline) {
+    if (!whole_on_each()) return false;
+    std::vector<char> can(lanes_.size());
+    run_lanes(0, timeline, {}, [&](std::size_t lane, Timeline& own, const Watch&) {
+        can[lane] = lanes_[lane].resident->rerank_by(reranking, own) ? 1 : 0;
+    });
+    for (std::size_t lane = 0; lane < can.size(); ++lane)
+        if (can[lane] != can[0])
+            throw DeviceError(device_id(lanes_[lane].plan.device) + " and " +
+                              device_id(lanes_[0].plan.device) +
+                              ": only one of them can re-rank; expected devices of one kind");
+    return can[0] != 0;
+}
+
+Answers SpreadSearcher::search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude,
+                                        Timeline& timeline, const Watch& watch) {
+    std::vector<Answers> lists(lanes_.size());
+    run_lanes(queries.count, timeline, watch, [&](std::size_t lane, Timeline& own, const Watch& part) {
+        const Share share = queries_of(lane, queries.count);
+        if (share.count == 0) return;
+        lists[lane] = lanes_[lane].resident->search_and_vote(queries.slice(share.begin, share.count), rule,
+                                                             exclude.from(share.begin), own, part);
+    });
+    Answers all;
+    all.neighbors = Neighbors(0, rule.k);
+    all.neighbors.n_query = queries.count;
+    for (const Answers& list : lists) {
+        all.neighbors.rows.insert(all.neighbors.rows.end(), list.neighbors.rows.begin(),
+                                  list.neighbors.rows.end());
+        all.votes.insert(all.votes.end(), list.votes.begin(), list.votes.end());
+    }
+    return all;
+}
+
+Plan SpreadSearcher::plan() const {
+    Plan plan = plan_;
+    const Lane& lane = lanes_.front();
+    plan.batch = lane.resident ? lane.resident->plan().batch : lane.batch;
+    return plan;
+}
+
+}  // namespace knn

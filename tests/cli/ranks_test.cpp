@@ -1,0 +1,305 @@
+/// The program started by mpirun, on the CPU: the same bytes as without, and what happens where a rank fails.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tests/cli/program.h"
+#include "tests/support/build.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string mpirun_file() {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (::access((folder + "/mpirun").c_str(), X_OK) == 0) return folder + "/mpirun";
+    return "";
+}
+
+bool have_mpi() {
+    if (!has_mpi)
+        skip("this build has no MPI");
+    else if (mpirun_file().empty())
+        skip("mpirun was not found");
+    else
+        return true;
+    return false;
+}
+
+RunOptions in_folder(const Folder& folder) {
+    RunOptions options;
+    options.folder = folder.path.string();
+    options.environment["TMPDIR"] = folder.path.string();
+    return options;
+}
+
+/// `words` begin with mpirun's own options.
+RunResult mpirun(std::vector<std::string> words, RunOptions options) {
+    std::vector<std::string> all = {mpirun_file(), "--oversubscribe"};
+    if (::geteuid() == 0) all.emplace_back("--allow-run-as-root");
+    all.insert(all.end(), words.begin(), words.end());
+    return started(all, std::move(options));
+}
+
+RunResult ranks(int n, const std::vector<std::string>& words, const RunOptions& options) {
+    std::vector<std::string> all = {"-n", std::to_string(n), program_file()};
+    all.insert(all.end(), words.begin(), words.end());
+    return mpirun(all, options);
+}
+
+/// The lines of ours; mpirun adds its own where a process does not end with 0.
+std::vector<std::string> own_lines(const std::string& text) {
+    std::vector<std::string> lines = lines_of(text);
+    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("mnist-knn: "); });
+    return lines;
+}
+
+void check_one_error(const RunResult& result, const std::string& expected) {
+    CAPTURE(result.err);
+    const auto lines = own_lines(result.err);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].find(expected) != std::string::npos);
+    CHECK(is_one_error_line(lines[0] + '\n'));
+}
+
+/// No file but those of the data set, and none begun. Open MPI's session folder is not ours.
+void check_only(const Folder& folder, const std::vector<std::string>& names) {
+    std::vector<std::string> left = folder.names();
+    std::erase_if(left, [](const std::string& name) { return name.starts_with("ompi."); });
+    CHECK(left == names);
+}
+
+}  // namespace
+
+TEST_CASE("ranks: evaluate writes the same bytes with 1, 2, 3 and 5 ranks") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    SmallSet set;
+    set.write(folder.path);
+    const std::vector<std::string> words = {"evaluate", "--data", folder.path.string(), "--device", "cpu"};
+    const auto with = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), words.begin(), words.end());
+        return more;
+    };
+    for (const std::vector<std::string>& method :
+         {std::vector<std::string>{"-k", "7"}, {"-k", "40", "--weights", "distance"}}) {
+        std::vector<std::string> alone = with(method);
+        alone.insert(alone.end(), {"--neighbors-csv", folder / "a.csv", "--predictions", folder / "p.csv"});
+        REQUIRE(program(alone).exit_code == 0);
+        for (const int n : {1, 2, 3, 5})
+            for (const std::string spread : {"queries", "training", "auto"}) {
+                std::vector<std::string> shared = with(method);
+                shared.insert(shared.end(), {"--neighbors-csv", folder / "b.csv", "--predictions",
+                                             folder / "q.csv", "--spread", spread, "-q"});
+                const RunResult result = ranks(n, shared, in_folder(folder));
+                CAPTURE(n);
+                CAPTURE(spread);
+                CAPTURE(result.err);
+                REQUIRE(result.exit_code == 0);
+                CHECK(lines_of(result.out).size() == 1);
+                CHECK(own_lines(result.err).empty());
+                CHECK(read_file(folder / "a.csv") == read_file(folder / "b.csv"));
+                CHECK(read_file(folder / "p.csv") == read_file(folder / "q.csv"));
+            }
+    }
+}
+
+TEST_CASE("ranks: a graph is the same bytes, and the report says how it was shared") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    SmallSet set;
+    set.train = 61;
+    set.write(folder.path);
+    REQUIRE(program({"graph", "--data", folder.path.string(), "-k", "9", "--npy", folder / "a", "--mtx",
+                     folder / "a.mtx", "--device", "cpu"})
+                .exit_code == 0);
+    for (const std::string spread : {"queries", "training"}) {
+        const RunResult result =
+            ranks(3,
+                  {"graph", "--data", folder.path.string(), "-k", "9", "--npy", folder / "b", "--mtx",
+                   folder / "b.mtx", "--json", folder / "b.json", "--spread", spread, "--device", "cpu"},
+                  in_folder(folder));
+        CAPTURE(result.err);
+        REQUIRE(result.exit_code == 0);
+        for (const std::string name : {"-indices.npy", "-distances.npy", ".mtx"})
+            CHECK(read_file(folder / ("a" + name)) == read_file(folder / ("b" + name)));
+        CHECK(result.out.find(spread + " over 3 ranks") != std::string::npos);
+        CHECK(result.out.find("imbalance") != std::string::npos);
+        const auto json = nlohmann::json::parse(read_file(folder / "b.json"));
+        CHECK(json["settings"]["ranks"] == 3);
+        CHECK(json["settings"]["spread"] == spread);
+        CHECK(json["timing"]["devices_ms"].size() == 3);
+    }
+}
+
+TEST_CASE("ranks: a mistake is told once, with its exit code") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    RunResult result = ranks(3, {"evaluate", "--tie", "never"}, in_folder(folder));
+    CHECK(result.exit_code == 2);
+    check_one_error(result, "--tie never: unknown name");
+    result = ranks(2, {"bench"}, in_folder(folder));
+    CHECK(result.exit_code == 2);
+    check_one_error(result, "bench: runs in one process");
+    result = ranks(2, {"evaluate", "--data", folder.path.string()}, in_folder(folder));
+    CHECK(result.exit_code == 1);
+    check_one_error(result, folder.path.string());
+    result = ranks(2, {"evaluate", "--device", "gpu:0,1"}, in_folder(folder));
+    CHECK(result.exit_code == 2);
+    check_one_error(result, "each rank has one device");
+    result = ranks(2, {"--version"}, in_folder(folder));
+    CHECK(result.exit_code == 0);
+    CHECK(lines_of(result.out).size() == 1);
+    check_only(folder, {});
+}
+
+TEST_CASE("ranks: other options or other data on a rank are refused, and one that cannot read is named") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    for (const char* name : {"a", "b", "c"})
+        fs::create_directory(folder / name);
+    SmallSet set, other;
+    set.write(folder / "a");
+    other.levels = 5;
+    other.write(folder / "b");
+    const auto pair = [&](const std::string& where, const std::string& k) {
+        return mpirun({"-n",
+                       "1",
+                       "-wdir",
+                       folder / "a",
+                       program_file(),
+                       "evaluate",
+                       "--data",
+                       ".",
+                       "-k",
+                       "5",
+                       "--predictions",
+                       folder / "p.csv",
+                       ":",
+                       "-n",
+                       "2",
+                       "-wdir",
+                       folder / where,
+                       program_file(),
+                       "evaluate",
+                       "--data",
+                       ".",
+                       "-k",
+                       k,
+                       "--predictions",
+                       folder / "p.csv"},
+                      in_folder(folder));
+    };
+    CHECK(pair("a", "5").exit_code == 0);
+    fs::remove(folder / "p.csv");
+    RunResult result = pair("a", "6");
+    CHECK(result.exit_code == 1);
+    check_one_error(result, "rank 1: has other options than rank 0");
+    result = pair("b", "5");
+    CHECK(result.exit_code == 1);
+    check_one_error(result, "rank 1: has other images or labels than rank 0");
+    result = pair("c", "5");
+    CHECK(result.exit_code == 1);
+    check_one_error(result, "rank 1: ");
+    check_only(folder, {"a", "b", "c"});
+}
+
+TEST_CASE("ranks: an error while searching or writing ends all ranks and names its own") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    SmallSet set;
+    set.write(folder.path);
+    const RunResult result =
+        ranks(3, {"evaluate", "--data", folder.path.string(), "--predictions", "/dev/full", "-q"},
+              in_folder(folder));
+    CHECK(result.exit_code == 1);
+    check_one_error(result, "rank 0: /dev/full");
+    CHECK(result.seconds < 20);
+}
+
+TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no file") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    SmallSet set;
+    set.rows = set.cols = 40;
+    set.train = 12'000;
+    set.write(folder.path);
+    const std::vector<std::string> before = folder.names();
+    // The shell becomes the program: its number is the rank's.
+    const std::string script =
+        "[ \"$OMPI_COMM_WORLD_RANK$PMI_RANK\" != 1 ] || (sleep 1; kill -KILL $$) & exec " + program_file() +
+        " graph --metric lp --p 0.3 --data . --device cpu --csv graph.csv";
+    RunResult result = mpirun({"-n", "3", "/bin/sh", "-c", script}, in_folder(folder));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 128 + SIGKILL);  // mpirun's own, with a line that names the rank
+    CHECK(result.err.find("rank 1") != std::string::npos);
+    CHECK(result.seconds < 11);
+    check_only(folder, before);
+
+    RunOptions options = in_folder(folder);
+    options.signal = SIGINT;
+    options.signal_after = 2000ms;
+    result = ranks(
+        2, {"graph", "--metric", "lp", "--p", "0.3", "--data", ".", "--device", "cpu", "--csv", "graph.csv"},
+        options);
+    CHECK((result.exit_code == 1 || result.exit_code == 130));  // Open MPI's own is 1, whatever the ranks return
+    CHECK(own_lines(result.err).empty());
+    CHECK(result.seconds_after_signal < 10);
+    check_only(folder, before);
+}
+
+TEST_CASE("ranks: a build without MPI says so once") {
+    if (has_mpi) return skip("this build has MPI");
+    RunOptions options;
+    options.environment = {{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "0"}};
+    RunResult result = program({"evaluate"}, options);
+    CHECK(result.exit_code == 1);
+    CHECK(is_one_error_line(result.err));
+    CHECK(result.err.find("mpirun started 3 processes, but this build has no MPI") != std::string::npos);
+    options.environment["OMPI_COMM_WORLD_RANK"] = "2";
+    result = program({"evaluate"}, options);
+    CHECK(result.exit_code == 1);
+    CHECK(result.err.empty());
+}
+
+TEST_CASE("spread: --memory searches part by part and finds the same") {
+    const Folder folder;
+    SmallSet set;
+    set.write(folder.path);
+    const auto csv = [&](const std::vector<std::string>& more, const std::string& name) {
+        std::vector<std::string> words = {"evaluate", "--data",          folder.path.string(), "--device",
+                                          "cpu",      "--neighbors-csv", folder / name,        "-q"};
+        words.insert(words.end(), more.begin(), more.end());
+        const RunResult result = program(words);
+        CAPTURE(result.err);
+        REQUIRE(result.exit_code == 0);
+        return read_file(folder / name);
+    };
+    const std::string whole = csv({}, "whole.csv");
+    for (const char* memory : {"1", "100", "1K", "1G"})
+        CHECK(csv({"--memory", memory}, "parts.csv") == whole);
+    CHECK(csv({"--memory", "90", "--transform", "pca:4"}, "p.csv") == csv({"--transform", "pca:4"}, "w.csv"));
+    const RunResult shown = program({"evaluate", "--data", folder.path.string(), "--memory", "100"});
+    CHECK(shown.out.find("at most 100 bytes of training images at once") != std::string::npos);
+}
+
+TEST_CASE("spread: wrong values are refused") {
+    for (const std::string size : {"", "0", "-1", "1T", "M", "1.5G", "99999999999G"})
+        check_usage_error({"evaluate", "--memory", size});
+    check_usage_error({"evaluate", "--spread", "both"});
+    for (const std::string device : {"gpu:0,", "gpu:0,0", "gpu:,1", "gpu:0,x", "gpu:all,1"})
+        check_usage_error({"evaluate", "--device", device});
+    check_usage_error({"bench", "--device", "gpu:all"});
+}
