@@ -233,15 +233,17 @@ TEST_CASE("spread: 1, 2, 3 and 5 ranks find what plain loops find, all of them")
 }
 
 TEST_CASE("spread: features, votes and re-ranking are those of one device") {
-    const test::Rows points = test::random_rows(36, 28 * 28, 31, 3),
-                     queries = test::random_rows(8, 28 * 28, 32, 3);
     std::vector<std::uint8_t> labels(36);
     for (std::size_t i = 0; i < labels.size(); ++i)
         labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
-    const Training training{view(points), labels, {28, 28}};
-    for (const Method& method : {Method{.transform = parse_transform("--transform", "pca:8"), .vote = {5}},
-                                 Method{.rerank = {.kind = Reranker::both, .candidates = 12},
-                                 .vote = {.k = 4, .votes = Votes::class_mean}}}) {
+    const Method features{.transform = parse_transform("--transform", "pca:8"), .vote = {5}};
+    const Method reranked{.rerank = {.kind = Reranker::both, .candidates = 12},
+                          .vote = {.k = 4, .votes = Votes::class_mean}};
+    for (const Method& method : {features, reranked}) {
+        const int side = method.reranks() ? 28 : 6;
+        const test::Rows points = test::random_rows(36, side * side, 31, 3),
+                         queries = test::random_rows(8, side * side, 32, 3);
+        const Training training{view(points), labels, {side, side}};
         const auto classified = [&](const Plan& plan, Ranks* ranks) {
             Resolved resolved{find_engine("cpu"), plan, "", ranks};
             Classifier classifier(training, method, resolved);
