@@ -11,6 +11,7 @@
 #include "data/core/host_memory.h"
 #include "data/core/searcher.h"
 #include "data/core/strategy.h"
+#include "data/rerank/reranking.h"
 
 namespace knn {
 
@@ -57,6 +58,8 @@ struct GpuBench {
     Trial (*time_transform)(int device, const FittedTransform& transform, const Rows& images,
                             const TrialOptions& options, const Watch& watch,
                             std::vector<std::uint8_t>* features);
+    Trial (*time_rerank)(int device, const RerankWork& work, bool plain, const TrialOptions& options,
+                         const Watch& watch, Neighbors& found);
 };
 const GpuBench* gpu_bench();
 

@@ -144,7 +144,6 @@ namespace {
 
 Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& machine,
                      std::span<const Engine> table) {
-    check_combination(wish);
     if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
     const Engine& cpu_engine = first_engine(false, table);
     if (!wants_gpu(wish)) return resolve_with(cpu_engine, wish, problem, machine.cpu);
@@ -192,8 +191,11 @@ SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t worke
     return fits && problem.n_query >= few_queries * workers ? SpreadBy::queries : SpreadBy::training;
 }
 
-Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
-                 std::span<const Engine> table) {
+namespace {
+
+/// As `resolve`, of a wish that does not contradict itself.
+Resolved resolve_checked(const Wish& wish, const Problem& problem, const Machine& machine,
+                         std::span<const Engine> table) {
     Resolved resolved = resolve_one(wish, problem, machine, table);
     if (resolved.engine->on_gpu && wish.device.several()) add_devices(wish, problem, machine, resolved);
     Plan& plan = resolved.plan;
@@ -203,6 +205,14 @@ Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machin
     if (workers > 1)
         plan.spread = wish.spread != SpreadBy::automatic ? wish.spread : spread_for(problem, plan, workers);
     return resolved;
+}
+
+}  // namespace
+
+Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
+                 std::span<const Engine> table) {
+    check_combination(wish);
+    return resolve_checked(wish, problem, machine, table);
 }
 
 Resolved resolve_on_cpu(const Problem& problem, int threads) {
@@ -238,7 +248,8 @@ int Planner::likely_device() const {
 }
 
 Resolved Planner::resolve(const Problem& problem) {
-    return knn::resolve(wish_, problem, machine_.valid() ? machine_.get() : Machine{{}, "", cpu_device()});
+    return resolve_checked(wish_, problem, machine_.valid() ? machine_.get() : Machine{{}, "", cpu_device()},
+                           engines());
 }
 
 }  // namespace knn

@@ -189,7 +189,8 @@ void Search::pack() {
     });
     resident_.packed.emplace(std::move(packed));
     const double images = static_cast<double>(train.count) * static_cast<double>(train.dim);
-    timeline_.add({.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images});
+    timeline_.add(
+        {.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images, .once = true});
 }
 
 void Search::search_panels() {

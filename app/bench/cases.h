@@ -22,4 +22,7 @@ void run_graph(BenchRun& run);
 /// Every transform, on the CPU and on the GPU.
 void run_transforms(BenchRun& run);
 
+/// Every re-ranker, on the CPU and on the GPU.
+void run_rerank(BenchRun& run);
+
 }  // namespace knn

@@ -97,6 +97,7 @@ const std::vector<BenchCase>& bench_cases() {
          {"data", "-k", "n-train", "metric", "p"},
          {"tensor", "classic+gemm+replace_max", "cpu"}},
         {"transforms", "features of the training set", run_transforms, {"data", "n-train"}, {}},
+        {"rerank", "distances of candidates", run_rerank, {"data", "n-train", "n-query"}, {}},
     };
     return cases;
 }

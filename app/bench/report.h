@@ -19,8 +19,8 @@ inline constexpr const char* one_cpu_thread = "cpu, 1 thread";
 /// answers differ from the reference, and its times are void.
 struct Measurement {
     std::string experiment;            ///< "compare", or the case and its figure or table: "nolan 5.4"
-    std::string part;                  ///< distance, select, search, upload or transform
-    std::string name;                  ///< of the kernel, selector, engine or transform
+    std::string part;                  ///< distance, select, search, upload, transform or rerank
+    std::string name;                  ///< of the kernel, selector, engine, transform or re-ranker
     std::string on;                    ///< "gpu:0", "cpu", "cpu, 1 thread"
     Problem problem;                   ///< as requested
     std::int64_t n_query = 0;          ///< queries that each run answered

@@ -75,6 +75,13 @@ class BenchRun {
     Measurement transform(const FittedTransform& fitted, const Rows& images, const std::string& on,
                           const TrialOptions& options);
 
+    /// The nearest `count` training images of each query by gradients.
+    Neighbors candidates(const Workload& work, ImageShape shape, int count);
+    /// Orders all candidates of each query by the re-ranker's kernels or by plain loops, on `on`: the GPU, all CPU
+    /// threads ("cpu") or one; descriptors are made before. On the CPU fewer queries if there is no time for all.
+    Measurement rerank(const RerankWork& work, bool plain, const std::string& on,
+                       const TrialOptions& options);
+
     /// Adds a row that is not run, with the reason.
     void not_run(const std::string& experiment, const std::string& part, const std::string& name,
                  const Problem& problem, const std::string& reason);

@@ -26,6 +26,7 @@ struct Stage {
     double operations =
         0;  ///< arithmetic operations, an addition and a multiplication counted apart; 0: not counted
     StageKind kind = StageKind::kernel;
+    bool once = false;  ///< the first search does it, and keeps it for all others
 
     /// 10⁹ bytes per second, 10⁹ operations per second; 0 if nothing was counted or no time passed.
     double gb_per_s() const;

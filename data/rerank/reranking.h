@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "data/core/neighbors.h"
 #include "data/rerank/descriptor.h"
 
 namespace knn {
@@ -19,6 +20,14 @@ struct Reranking {
         const std::int64_t limit = n_train - (exclude ? 1 : 0);
         return static_cast<int>(wanted < limit ? wanted : limit);
     }
+};
+
+/// Candidates of each query, to order again; what they refer to must outlive this.
+struct RerankWork {
+    Rerank rerank;
+    ImageShape shape;
+    Rows train, queries;  ///< pixels
+    const Neighbors& candidates;
 };
 
 }  // namespace knn

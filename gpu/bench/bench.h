@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "data/core/bench.h"
+#include "data/rerank/reranking.h"
 #include "data/transform/fitted.h"
 
 namespace knn::gpu {
@@ -32,5 +33,10 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
 Trial time_transform(int device, const FittedTransform& transform, const Rows& images,
                      const TrialOptions& options, const Watch& watch,
                      std::vector<std::uint8_t>* features = nullptr);
+
+/// Times re-ranking of all candidates, with descriptors and candidates on the device. `plain`: by the loops for any
+/// shape. `found` gets all candidates in their new order.
+Trial time_rerank(int device, const RerankWork& work, bool plain, const TrialOptions& options,
+                  const Watch& watch, Neighbors& found);
 
 }  // namespace knn::gpu

@@ -131,6 +131,37 @@ TEST_CASE("the transforms of the training set") {
     CHECK(json::parse(read_file(folder / "j"))["measurements"].size() == bytes.size());
 }
 
+TEST_CASE("re-ranking by kernels and by plain loops") {
+    const Folder folder;
+    REQUIRE(program({"info", "--write-synthetic", folder / "data"}).exit_code == 0);
+    std::vector<std::string> words = {"--data",    folder / "data", "--json",    folder / "j",
+                                      "--n-train", "300",           "--n-query", "20"};
+    words.insert(words.end(), {"--threads", "2"});
+    const RunResult result = program(small_case("rerank", words));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(contains(result.out, "the nearest 96 by gradients as candidates"));
+    CHECK(contains(result.out, "ns/pair"));
+    const json report = json::parse(read_file(folder / "j"));
+    CHECK(report["correct"] == true);
+    std::set<std::string> seen;
+    for (const json& one : report["measurements"]) {
+        CAPTURE(one.dump());
+        REQUIRE(one["status"] == "measured");
+        CHECK(one["part"] == "rerank");
+        CHECK(one["k"] == 96);
+        seen.insert(one["device"].get<std::string>() + ": " + one["name"].get<std::string>());
+    }
+    for (const char* name : {"distortion", "cells", "both"}) {
+        CHECK(seen.count(std::string("cpu: ") + name) == 1);
+        CHECK(seen.count(std::string("cpu, 1 thread: ") + name) == 1);
+        CHECK(seen.count(std::string("cpu, 1 thread: ") + name + ", plain loops") == 1);
+    }
+    // Fewer training images than the usual candidates.
+    words[5] = "40";
+    CHECK(contains(program(small_case("rerank", words)).out, "the nearest 40 by gradients"));
+}
+
 TEST_CASE("a transform that the images do not allow is left out with the reason") {
     const Folder folder;
     SmallSet().write(folder.path);

@@ -92,6 +92,15 @@ TEST_CASE("a case has its own sizes; garrett's are the data set's") {
     }
 }
 
+TEST_CASE("the case rerank takes images, and has its own number of candidates") {
+    Options options;
+    options.bench.which = "rerank";
+    options.given = {"n-train", "n-query", "data"};
+    CHECK(message_of(options).empty());
+    options.given = {"-k"};
+    CHECK(message_of(options).find("the case rerank has its own") != std::string::npos);
+}
+
 TEST_CASE("a case measures only names that do not depend on others") {
     Options options;
     options.bench.only = {"cpu", "nth_element"};
@@ -154,7 +163,7 @@ TEST_CASE("which runs read a data set") {
         options.bench.which = one.name;
         CHECK(uses_data_set(options) ==
               (one.name == std::string("garrett") || one.name == std::string("graph") ||
-               one.name == std::string("transforms")));
+               one.name == std::string("transforms") || one.name == std::string("rerank")));
     }
 }
 

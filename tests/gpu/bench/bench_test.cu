@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "cpu/rerank/rerank.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
@@ -170,6 +171,33 @@ TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
         CHECK(trial.n_query == 300);
         CHECK(found == test::features_of(transform, view(images)).pixels);
     }
+}
+
+TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
+    if (!test::have_gpu()) return;
+    const test::Rows train = test::random_rows(200, 784, 3), queries = test::random_rows(30, 784, 4);
+    Neighbors candidates(30, 24);
+    for (std::int64_t q = 0; q < 30; ++q)
+        for (int i = 0; i < 24; ++i)
+            candidates.row(q)[static_cast<std::size_t>(i)] = {0,
+                                                              static_cast<std::uint32_t>((q + 8 * i) % 200)};
+    const Watch watch;
+    TrialOptions options;
+    options.repeat = 3;
+    for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
+        for (const bool plain : {false, true}) {
+            Rerank rerank;
+            rerank.kind = kind;
+            const RerankWork work{rerank, {28, 28}, view(train), view(queries), candidates};
+            Neighbors found;
+            const Trial trial = gpu::time_rerank(0, work, plain, options, watch, found);
+            CHECK(trial.ms.size() == 3);
+            CHECK(trial.n_query == 30);
+            const Neighbors right =
+                cpu::rerank(rerank, candidates, cpu::describe(rerank, work.queries, work.shape),
+                            cpu::describe(rerank, work.train, work.shape), {}, 24);
+            CHECK(found.rows == right.rows);
+        }
 }
 
 TEST_CASE("gpu: limits that a card can have") {
