@@ -5,6 +5,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/loaded_set.h"
+#include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/notes.h"
 #include "app/console/output.h"
@@ -111,6 +112,7 @@ int audit(const Options& options, Clock::time_point start) {
     report.train_labels = images.train_labels;
     report.source = location.source;
     report.created = utc_now();
+    agree_on({training.rows, test}, images.train_labels);
     report.audit = watched(options.output, "searching", [&](const Watch& watch) {
         Classifier classifier(training, wide, resolved);
         return audit(classifier, options.method, test, images.test_labels, watch);

@@ -4,6 +4,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/points.h"
+#include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/new_folder.h"
 #include "app/console/output.h"
@@ -61,10 +62,11 @@ int condense(const Options& options, Clock::time_point start) {
     const ReduceRule rule = options.condense.rule;
     if (rule != ReduceRule::condense) require_others(options.method.vote.k, training.rows.count);
     const Resolved resolved = points.resolve(planner, options.method);
+    agree_on({training.rows}, training.labels);
     const Reduced reduced = watched(options.output, "condensing", [&](const Watch& watch) {
         return reduce(training, options.method, resolved, rule, watch);
     });
-    write_set(folder, training, reduced.kept);
+    if (writes_files()) write_set(folder, training, reduced.kept);
     if (!options.output.quiet)
         print(reduced_text({reduced, options.method, training.rows.count, location.training.source, folder,
                             ms_since(start)}));

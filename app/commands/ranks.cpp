@@ -3,9 +3,11 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <string_view>
 
+#include "app/cli/values.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "classifier/ranks.h"
@@ -41,7 +43,7 @@ struct Message {
     std::vector<std::uint8_t> bytes() const {
         std::string all(1, static_cast<char>(kind));
         for (const std::string& part : {std::to_string(exit_code), text, version, words, checksum})
-            all += part + '\0';
+            all.append(part).push_back('\0');
         return {all.begin(), all.end()};
     }
     static Message from(const std::vector<std::uint8_t>& bytes) {
@@ -101,7 +103,8 @@ std::string checksum_of(const std::vector<Rows>& images, std::span<const std::ui
     std::string text;
     const auto add = [&](const std::uint8_t* data, std::int64_t size) {
         const auto sum = ::crc32_z(0, data, static_cast<std::size_t>(size));
-        text += (text.empty() ? "" : "-") + std::to_string(size) + "." + std::to_string(sum);
+        if (!text.empty()) text.push_back('-');
+        text.append(std::to_string(size)).append(".").append(std::to_string(sum));
     };
     for (const Rows& rows : images)
         add(rows.pixels, rows.count * rows.dim);
@@ -129,9 +132,10 @@ bool share_among_ranks(const Command& command, Options& options) {
     if (ranks == nullptr) return true;
     const std::string_view name = command.name;
     if (name == "info") return ranks->rank() == 0;
-    if (name != "evaluate" && name != "graph")
-        throw UsageError(std::string(name) +
-                         ": runs in one process; expected it without mpirun, or evaluate or graph with it");
+    const std::array<std::string, 5> sharing = {"evaluate", "tune", "graph", "condense", "audit"};
+    if (std::find(sharing.begin(), sharing.end(), name) == sharing.end())
+        throw UsageError(std::string(name) + ": runs in one process; expected it without mpirun, or " +
+                         one_of(sharing) + " with it");
     options.wish.ranks = ranks;
     if (options.wish.threads == 0)
         options.wish.threads = std::max(cpu::available_threads() / ranks->local_size(), 1);
@@ -140,10 +144,15 @@ bool share_among_ranks(const Command& command, Options& options) {
     silent.quiet = true;
     silent.progress = When::never;
     options.output = silent;
-    for (std::string* file :
-         {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot})
+    for (std::string* file : {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot,
+                              &options.tune.save, &options.tune.csv, &options.tune.plot, &options.audit.csv,
+                              &options.audit.html, &options.audit.sheet})
         file->clear();
     return true;
+}
+
+bool writes_files() {
+    return !state().ranks || state().ranks->rank() == 0;
 }
 
 void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {

@@ -25,6 +25,9 @@ void start_ranks(const std::vector<std::string>& words);
 /// anything to do: commands that do not search run on rank 0 alone. Throws UsageError for those that cannot share.
 bool share_among_ranks(const Command& command, Options& options);
 
+/// Whether this process is the one that writes: always without ranks.
+bool writes_files();
+
 /// All ranks come here before they search. Throws RanksEnd unless they have the same version, options and data, or if one
 /// of them failed before.
 void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels);

@@ -7,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/commands/plot_file.h"
 #include "app/commands/points.h"
+#include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/notes.h"
 #include "app/console/output.h"
@@ -168,6 +169,7 @@ int tune(const Options& options, Clock::time_point start) {
         opened.push_back(TunedSearch(method, range, training.rows.count).searched());
     const std::vector<Resolved> resolved = resolve_all(points, planner, opened, options.wish);
     note_lonely(training.labels, options.output);
+    agree_on({training.rows}, training.labels);
 
     TuneResult result = searched(points, methods, resolved, range, options.output);
     result.created = utc_now();

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 
 #include "tests/cli/program.h"
@@ -59,16 +60,16 @@ RunResult ranks(int n, const std::vector<std::string>& words, const RunOptions& 
     return mpirun(all, options);
 }
 
-/// The lines of ours; mpirun adds its own where a process does not end with 0.
-std::vector<std::string> own_lines(const std::string& text) {
+/// Our errors; mpirun adds lines of its own where a process does not end with 0.
+std::vector<std::string> own_errors(const std::string& text) {
     std::vector<std::string> lines = lines_of(text);
-    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("mnist-knn: "); });
+    std::erase_if(lines, [](const std::string& line) { return !line.starts_with("mnist-knn: error: "); });
     return lines;
 }
 
 void check_one_error(const RunResult& result, const std::string& expected) {
     CAPTURE(result.err);
-    const auto lines = own_lines(result.err);
+    const auto lines = own_errors(result.err);
     REQUIRE(lines.size() == 1);
     CHECK(lines[0].find(expected) != std::string::npos);
     CHECK(is_one_error_line(lines[0] + '\n'));
@@ -78,6 +79,10 @@ void check_one_error(const RunResult& result, const std::string& expected) {
 void check_only(const Folder& folder, const std::vector<std::string>& names) {
     std::vector<std::string> left = folder.names();
     std::erase_if(left, [](const std::string& name) { return name.starts_with("ompi."); });
+    const std::string shown =
+        std::accumulate(left.begin(), left.end(), std::string(),
+                        [](std::string all, const std::string& name) { return std::move(all) + ' ' + name; });
+    CAPTURE(shown);
     CHECK(left == names);
 }
 
@@ -109,7 +114,7 @@ TEST_CASE("ranks: evaluate writes the same bytes with 1, 2, 3 and 5 ranks") {
                 CAPTURE(result.err);
                 REQUIRE(result.exit_code == 0);
                 CHECK(lines_of(result.out).size() == 1);
-                CHECK(own_lines(result.err).empty());
+                CHECK(own_errors(result.err).empty());
                 CHECK(read_file(folder / "a.csv") == read_file(folder / "b.csv"));
                 CHECK(read_file(folder / "p.csv") == read_file(folder / "q.csv"));
             }
@@ -141,6 +146,41 @@ TEST_CASE("ranks: a graph is the same bytes, and the report says how it was shar
         CHECK(json["settings"]["ranks"] == 3);
         CHECK(json["settings"]["spread"] == spread);
         CHECK(json["timing"]["devices_ms"].size() == 3);
+    }
+}
+
+TEST_CASE("ranks: tune, audit and condense write the same files") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    SmallSet set;
+    set.train = 47;
+    set.write(folder.path);
+    const std::vector<std::vector<std::string>> commands = {
+        {"tune", "-k", "1-6", "--csv", "f1", "--save", "f2"},
+        {"audit", "--csv", "f1"},
+        {"audit", "--of", "test", "--csv", "f1"},
+        {"condense", "--out", "out"}};
+    for (std::vector<std::string> words : commands) {
+        words.insert(words.end(), {"--data", folder.path.string(), "--device", "cpu", "-q"});
+        const auto files = [&] {
+            std::vector<std::string> all;
+            for (const char* name : {"f1", "f2", "out/train-images-idx3-ubyte", "out/kept.csv"})
+                all.push_back(fs::exists(folder.path / name) ? read_file(folder / name) : "");
+            for (const char* name : {"f1", "f2", "out"})
+                fs::remove_all(folder.path / name);
+            return all;
+        };
+        CAPTURE(words.front());
+        REQUIRE(program(words, in_folder(folder)).exit_code == 0);
+        const auto alone = files();
+        for (const char* spread : {"queries", "training"}) {
+            std::vector<std::string> shared = words;
+            shared.insert(shared.end(), {"--spread", spread});
+            const RunResult result = ranks(3, shared, in_folder(folder));
+            CAPTURE(result.err);
+            REQUIRE(result.exit_code == 0);
+            CHECK(files() == alone);
+        }
     }
 }
 
@@ -254,8 +294,9 @@ TEST_CASE("ranks: a killed rank and Ctrl-C end all, and leave no file") {
     result = ranks(
         2, {"graph", "--metric", "lp", "--p", "0.3", "--data", ".", "--device", "cpu", "--csv", "graph.csv"},
         options);
-    CHECK((result.exit_code == 1 || result.exit_code == 130));  // Open MPI's own is 1, whatever the ranks return
-    CHECK(own_lines(result.err).empty());
+    CHECK((result.exit_code == 1 ||
+           result.exit_code == 130));  // Open MPI's own is 1, whatever the ranks return
+    CHECK(own_errors(result.err).empty());
     CHECK(result.seconds_after_signal < 10);
     check_only(folder, before);
 }
