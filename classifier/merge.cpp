@@ -27,6 +27,25 @@ Share excluded_queries(const Exclude& exclude, std::int64_t n_query, Share part)
     return begin < end ? Share{begin, end - begin} : Share{};
 }
 
+/// body(first, last) on pieces of n rows.
+template <class Body>
+void for_rows(std::int64_t n, int threads, const std::atomic<bool>* stop, const Body& body) {
+    Watch watch;
+    watch.stop = stop;
+    constexpr std::int64_t piece = 256;  // queries: some 100 KB, so that threads do not wait for each other
+    cpu::Team team(threads, watch, n, 1);
+    team.run_pieces(n, piece, [&](int, std::int64_t first, std::int64_t last) { body(first, last); });
+}
+
+/// Of a part that begins at this image: indices in the whole set.
+void count_from(std::int64_t begin, Neighbors& found, int threads, const std::atomic<bool>* stop) {
+    if (begin > 0)
+        for_rows(found.n_query, threads, stop, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t i = first * found.k; i < last * found.k; ++i)
+                found.rows[static_cast<std::size_t>(i)].index += static_cast<std::uint32_t>(begin);
+        });
+}
+
 /// The lists' heads are compared one by one: there are as many lists as devices.
 void merge_rows(const std::vector<Neighbors>& lists, std::int64_t query, std::span<Neighbor> out,
                 std::vector<const Neighbor*>& heads) {
@@ -60,7 +79,7 @@ Neighbors no_neighbors(std::int64_t n_query, int k) {
 }
 
 Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude,
-                      Timeline& timeline, const Watch& watch) {
+                      int threads, Timeline& timeline, const Watch& watch) {
     const std::int64_t n = queries.count;
     const Share inside = excluded_queries(exclude, n, part);
     const std::array<Share, 3> ranges = {Share{0, inside.begin}, inside, {inside.end(), n - inside.end()}};
@@ -78,8 +97,7 @@ Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k
             };
         Neighbors rows =
             searcher.search(queries.slice(range.begin, range.count), most, own, timeline, range_watch);
-        for (Neighbor& neighbor : rows.rows)
-            neighbor.index += static_cast<std::uint32_t>(part.begin);
+        count_from(part.begin, rows, threads, watch.stop);
         if (range.count == n && most == k) return rows;
         if (found.k == 0) found = no_neighbors(n, k);
         for (std::int64_t q = 0; q < range.count; ++q)
@@ -88,19 +106,18 @@ Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k
     return found.k > 0 ? std::move(found) : no_neighbors(n, k);
 }
 
-Neighbors merged(const std::vector<Neighbors>& lists, int threads, const std::atomic<bool>* stop) {
-    const std::int64_t n = lists.front().n_query;
-    Neighbors all(n, lists.front().k);
-    Watch watch;
-    watch.stop = stop;
-    constexpr std::int64_t piece = 256;  // queries: some 100 KB, so that threads do not wait for each other
-    cpu::Team team(threads, watch, n, 1);
-    team.run_pieces(n, piece, [&](int, std::int64_t first, std::int64_t last) {
+Neighbors merged(std::vector<Neighbors> lists, int threads, const std::atomic<bool>* stop) {
+    Neighbors& all = lists.front();  // in place: new memory for a million queries costs more than the merge
+    if (lists.size() == 1) return std::move(all);
+    for_rows(all.n_query, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Neighbor> row(static_cast<std::size_t>(all.k));
         std::vector<const Neighbor*> heads;
-        for (std::int64_t q = first; q < last; ++q)
-            merge_rows(lists, q, all.row(q), heads);
+        for (std::int64_t q = first; q < last; ++q) {
+            merge_rows(lists, q, row, heads);
+            std::copy(row.begin(), row.end(), all.row(q).begin());
+        }
     });
-    return all;
+    return std::move(all);
 }
 
 }  // namespace knn

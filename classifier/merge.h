@@ -22,10 +22,10 @@ Neighbors no_neighbors(std::int64_t n_query, int k);
 /// has these images alone, and `exclude` counts in the whole set. Rows end with `no_neighbor` where the part has too
 /// few images.
 Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude,
-                      Timeline& timeline, const Watch& watch);
+                      int threads, Timeline& timeline, const Watch& watch);
 
 /// The k nearest of each query in several lists, n_query × k each, in order, of different images. Throws
 /// Interrupted.
-Neighbors merged(const std::vector<Neighbors>& lists, int threads, const std::atomic<bool>* stop);
+Neighbors merged(std::vector<Neighbors> lists, int threads, const std::atomic<bool>* stop);
 
 }  // namespace knn

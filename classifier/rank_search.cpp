@@ -96,7 +96,8 @@ Answers RankSearcher::search_own(const Rows& queries, int k, const VotingRule* r
                                  Timeline& timeline, const Watch& watch) {
     Answers own;
     if (!by_queries()) {
-        own.neighbors = inner_ ? search_part(*inner_, images_, queries, k, exclude, timeline, watch)
+        own.neighbors = inner_ ? search_part(*inner_, images_, queries, k, exclude,
+                                             std::max(plan_.threads, 1), timeline, watch)
                                : no_neighbors(queries.count, k);
         return own;
     }
@@ -127,7 +128,7 @@ Neighbors RankSearcher::merge_lists(const Neighbors& mine, Timeline& timeline, c
     ranks_.exchange(send, receive, watch.stop);
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     start = Clock::now();
-    Neighbors found = merged(lists, std::max(plan_.threads, 1), watch.stop);
+    Neighbors found = merged(std::move(lists), std::max(plan_.threads, 1), watch.stop);
     timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     return found;
 }

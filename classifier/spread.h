@@ -53,9 +53,15 @@ class SpreadSearcher final : public Searcher {
     std::unique_ptr<Searcher> open_part(const Lane& lane, const Part& part, Timeline& timeline) const;
     Neighbors search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                           const Watch& watch);
+    Neighbors search_all_on_each(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                                 const Watch& watch);
+    /// Each device gets a share of the queries. rule: null for neighbors alone.
+    Answers search_shares(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                          Timeline& timeline, const Watch& watch);
     void run_lanes(std::int64_t n_query, Timeline& timeline, const Watch& watch, const Work& work);
     bool whole_on_each() const;
     Share queries_of(std::size_t lane, std::int64_t n_query) const;
+    int host_threads() const;  ///< of a device, for its lists
 
     const Engine& engine_;
     Measure measure_;

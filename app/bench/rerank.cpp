@@ -17,6 +17,7 @@ namespace knn {
 namespace {
 
 constexpr std::int64_t max_checked = 100;
+constexpr std::int64_t max_plain = 8;  // queries on the CPU, half a second for 96 candidates each
 constexpr const char* plain_mark = ", plain loops";
 
 /// One query after another, as the distance is defined.
@@ -104,7 +105,8 @@ Measurement BenchRun::rerank(const RerankWork& work, bool plain, const std::stri
             return ms_since(begin);
         };
         double ms = 0;
-        n = options.affordable(candidates.n_query, [&](std::int64_t count) { return ms = timed(count); });
+        const std::int64_t most = plain ? std::min(max_plain, candidates.n_query) : candidates.n_query;
+        n = options.affordable(most, [&](std::int64_t count) { return ms = timed(count); });
         for (int left = options.runs(ms); left > 0; --left)
             measured.ms.push_back(timed(n));
     }

@@ -29,7 +29,16 @@ double images_above(int rank, int buckets) {
 
 namespace {
 
-/// The ranks for these tile counts, and the expected survivors; sample_tiles = 0 if no rank is safe.
+/// The lowest safe rank once `seen` tiles are searched, at most k.
+int rank_after(int seen, int train_tiles, int k) {
+    const double ratio = static_cast<double>(train_tiles) / seen;
+    int rank = 1;
+    while (rank < k && !is_safe(rank, ratio, k))
+        ++rank;
+    return rank;
+}
+
+/// The ranks for these tile counts; sample_tiles = 0 if no rank is safe.
 Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles) {
     Sampling choice;
     const double sample_ratio = static_cast<double>(train_tiles) / sample_tiles;
@@ -38,33 +47,44 @@ Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles
         if (rank < k && !is_safe(above, sample_ratio, k)) continue;
         choice.sample_tiles = sample_tiles;
         choice.sample_rank = rank;
-        choice.survivors_first = above * first_tiles / sample_tiles;
         choice.spread = 1 / std::sqrt(above);
+        choice.passes.push_back(
+            {0, first_tiles, above * first_tiles / sample_tiles, rank_after(first_tiles, train_tiles, k)});
     }
-    const double ratio = static_cast<double>(train_tiles) / first_tiles;
-    choice.first_tiles = first_tiles;
-    choice.first_rank = 1;
-    while (choice.first_rank < k && !is_safe(choice.first_rank, ratio, k))
-        ++choice.first_rank;
-    // If the first pass finds too few, its threshold remains.
-    choice.survivors_rest = std::min<double>(choice.first_rank, choice.survivors_first) * (ratio - 1);
     return choice;
+}
+
+/// Adds the passes after the first; returns the survivors of all.
+double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles) {
+    double sum = choice.passes.front().survivors;
+    for (int seen = choice.passes.front().n_tiles; seen < train_tiles;) {
+        const int n = std::min(pass_tiles, train_tiles - seen);
+        // If the pass before finds too few, its threshold remains.
+        const double reaching = std::min<double>(choice.passes.back().rank, choice.passes.front().survivors);
+        const double survivors = reaching * n / seen;
+        choice.passes.push_back({seen, n, survivors, rank_after(seen + n, train_tiles, k)});
+        sum += survivors;
+        seen += n;
+    }
+    return sum;
 }
 
 }  // namespace
 
-Sampling choose_sampling(int train_tiles, int k, int dim) {
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
     Sampling best;
     double least = std::numeric_limits<double>::infinity();
     const auto next = [](int tiles) { return tiles + std::max(tiles / 8, 1); };
+    const int most_first = std::clamp(train_tiles / 2, 1, pass_tiles);
     for (int sample = 1; sample <= std::max(train_tiles / 8, 1); sample = next(sample))
-        for (int first = sample; first <= std::max(train_tiles / 2, 1); first = next(first)) {
-            const Sampling choice = sampling_with(train_tiles, k, sample, first);
+        for (int first = sample; first <= most_first; first = next(first)) {
+            Sampling choice = sampling_with(train_tiles, k, sample, first);
+            if (choice.sample_tiles == 0) continue;
             const double cost = static_cast<double>(sample) * dim +
-                                survivor_cost * (choice.survivors_first + choice.survivors_rest);
-            if (choice.sample_tiles == 0 || cost >= least) continue;
+                                survivor_cost * add_passes(choice, train_tiles, k, pass_tiles);
+            if (cost >= least) continue;
             least = cost;
-            best = choice;
+            best = std::move(choice);
         }
     return best;
 }

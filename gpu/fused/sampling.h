@@ -1,25 +1,32 @@
 #pragma once
 /// How the fused search chooses its thresholds; plain arithmetic, no CUDA.
 
+#include <vector>
+
 namespace knn::gpu {
 
+/// Consecutive training tiles that one pass searches.
+struct SearchPass {
+    int first_tile = 0, n_tiles = 0;
+    double survivors = 0;  ///< expected per query
+    int rank = 0;          ///< the rank-th best so far is the threshold of the next pass
+};
+
 /// First, `sample_tiles` tiles of the training set give each query 64 maxima, one per 64th of the sample;
-/// the sample_rank-th best of them is its threshold. With it the first `first_tiles` tiles are searched; the
-/// first_rank-th best of their survivors is the threshold for all other tiles.
+/// the sample_rank-th best of them is the threshold of the first pass. After each pass the threshold becomes that of the
+/// rank-th best so far.
 ///
 /// Ranks are as low as is safe: `k` images must reach the last threshold, else the query is compared with the
-/// whole training set. The tile counts minimize the estimated time: a tile of the sample costs products and
+/// whole training set. The numbers of tiles minimize the estimated time: a tile of the sample costs products and
 /// saves survivors.
 struct Sampling {
     int sample_tiles = 0;  ///< 0: no useful sample
     int sample_rank = 0;
-    int first_tiles = 0;
-    int first_rank = 0;
-    double survivors_first = 0, survivors_rest = 0;  ///< expected per query, in each pass
-    double spread = 0;                               ///< of survivors_first: standard deviation / mean
+    std::vector<SearchPass> passes;  ///< all tiles of the training set
+    double spread = 0;               ///< of the first pass's survivors: standard deviation / mean
 };
-/// dim: pixels that are multiplied.
-Sampling choose_sampling(int train_tiles, int k, int dim);
+/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit.
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles);
 
 /// Expected number of images above the rank-th largest bucket maximum, for random images in disjoint buckets
 /// of equal size.

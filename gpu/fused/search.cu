@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::int64_t row_alignment = 32;               // a sector of the L2 cache
 constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
+constexpr std::int64_t pass_windows =
+    4;  // a pass keeps a list for each window, so larger sets take more passes
 constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
 constexpr std::int64_t few_queries = 2;  // up to here comparing each with all images is faster
@@ -23,19 +25,23 @@ int tiles_of(std::int64_t n_train) {
 
 /// Entries per list of a pass: the expected number plus three standard deviations and the spread within a list.
 int capacity_for(double survivors, double spread, const Schedule& schedule) {
-    if (schedule.train_tiles == 0) return 0;
     const double share = static_cast<double>(schedule.max_piece()) / schedule.train_tiles / quad;
     const double mean = survivors * share;
     return static_cast<int>(mean * (1 + 3 * spread) + 5.5 * std::sqrt(mean) + 8);
 }
 
-Schedule schedule_for(std::int64_t query_tiles, int first_tile, int last_tile, std::int64_t dim,
+/// The tiles of so many windows.
+int tiles_in(std::int64_t windows, std::int64_t dim) {
+    constexpr std::int64_t many = 1 << 23;  // more than there are
+    return static_cast<int>(std::clamp<std::int64_t>(windows * window_bytes / (tile_train * dim), 1, many));
+}
+
+Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std::int64_t dim,
                       int multiprocessors) {
     Schedule schedule;
     schedule.query_tiles = static_cast<int>(query_tiles);
     schedule.first_tile = first_tile;
-    schedule.train_tiles = last_tile - first_tile;
-    if (schedule.train_tiles == 0) return schedule;
+    schedule.train_tiles = n_tiles;
     const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * dim;
     schedule.windows =
         static_cast<int>(std::min<std::int64_t>(divide_up(bytes, window_bytes), schedule.train_tiles));
@@ -54,26 +60,23 @@ void clear(const DeviceBuffer<std::int32_t>& counters) {
 
 /// The work of the passes for this number of query tiles, and the lists that they need.
 struct FusedSearch::Layout {
-    Schedule sample, first, rest;
-    int slots = 0, capacity = 0;  // of the larger pass: a fold between the passes empties the lists
+    Schedule sample;
+    std::vector<Schedule> passes;
+    int slots = 0, capacity = 0;  // of the largest pass: a fold after each empties the lists
 
-    Layout(const Sampling& sampling, int train_tiles, std::int64_t dim, std::int64_t query_tiles,
-           int multiprocessors) {
-        const auto schedule = [&](int first_tile, int last_tile) {
-            return schedule_for(query_tiles, first_tile, last_tile, dim, multiprocessors);
-        };
-        sample = schedule(0, sampling.sample_tiles);
-        first = schedule(0, sampling.first_tiles);
-        rest = schedule(sampling.first_tiles, train_tiles);
-        slots = std::max(first.slots(), rest.slots());
-        capacity = std::max(capacity_for(sampling.survivors_first, sampling.spread, first),
-                            capacity_for(sampling.survivors_rest, sampling.spread, rest));
+    Layout(const Sampling& sampling, std::int64_t dim, std::int64_t query_tiles, int multiprocessors)
+        : sample(schedule_for(query_tiles, 0, sampling.sample_tiles, dim, multiprocessors)) {
+        for (const SearchPass& pass : sampling.passes) {
+            passes.push_back(schedule_for(query_tiles, pass.first_tile, pass.n_tiles, dim, multiprocessors));
+            slots = std::max(slots, passes.back().slots());
+            capacity = std::max(capacity, capacity_for(pass.survivors, sampling.spread, passes.back()));
+        }
     }
-    std::int64_t lists() const { return std::int64_t{first.query_tiles} * tile_queries * slots * quad; }
+    std::int64_t lists() const { return std::int64_t{sample.query_tiles} * tile_queries * slots * quad; }
     std::int64_t entries() const { return lists() * capacity; }
     std::int64_t bytes() const { return entries() * SurvivorLists::bytes_per_group; }
     std::int64_t maxima() const {
-        return std::int64_t{first.query_tiles} * tile_queries * sample.slots() * buckets;
+        return std::int64_t{sample.query_tiles} * tile_queries * sample.slots() * buckets;
     }
 };
 
@@ -108,8 +111,10 @@ std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std
     // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
     const std::pair wanted{k, exclude};
     if (n_query > few_queries && sampling_for_ != wanted) {
-        sampling_ = choose_sampling(training_.tiles(), k + (exclude ? 1 : 0), training_.dim());
-        sampling_.first_rank = std::min(sampling_.first_rank, k);
+        sampling_ = choose_sampling(training_.tiles(), k + (exclude ? 1 : 0), training_.dim(),
+                                    tiles_in(pass_windows, training_.dim()));
+        for (SearchPass& pass : sampling_.passes)
+            pass.rank = std::min(pass.rank, k);
         sampling_for_ = wanted;
     }
     asked_ = {};  // until the allocations succeed
@@ -159,8 +164,7 @@ void FusedSearch::limit_capacity(int capacity) {
 }
 
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
-    return {sampling_, training_.tiles(), training_.dim(), divide_up(n_query, tile_queries),
-            multiprocessors_};
+    return {sampling_, training_.dim(), divide_up(n_query, tile_queries), multiprocessors_};
 }
 
 FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
@@ -177,10 +181,13 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     pass.lists.capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
     pass.slots = layout.slots;
     pass.undecided = {undecided_count_.d_data(), undecided_.d_data()};
-    Passes passes{pass, pass, pass};
+    Passes passes;
+    passes.sample = pass;
     passes.sample.schedule = layout.sample;
-    passes.first.schedule = layout.first;
-    passes.rest.schedule = layout.rest;
+    for (const Schedule& schedule : layout.passes) {
+        pass.schedule = schedule;
+        passes.searches.push_back(pass);
+    }
     return passes;
 }
 
@@ -201,10 +208,11 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
     };
     if (all_undecided) return {{"prepare", prepare}, {"scan", scan}};
     const Passes passes = passes_for(query.n);
-    const bool is_split = passes.rest.schedule.train_tiles > 0;
-    const auto fold = [=, this](const TensorPass& pass, const FoldStep& step, cudaStream_t stream) {
-        enqueue_fold(pass, step, training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out,
-                     excluded, stream);
+    const std::size_t last = passes.searches.size() - 1;
+    const auto fold = [=, this](std::size_t i, cudaStream_t stream) {
+        enqueue_fold(
+            passes.searches[i], {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank},
+            training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, excluded, stream);
     };
     return {
         {"prepare", prepare},
@@ -215,17 +223,13 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
          }},
         {"search",
          [=, this](cudaStream_t stream) {
-             kernel_.search(training_.rows(), rows, passes.first, stream);
-             if (is_split) {
-                 fold(passes.first, {.is_last = false, .rank = sampling_.first_rank}, stream);
-                 kernel_.search(training_.rows(), rows, passes.rest, stream);
+             for (std::size_t i = 0; i <= last; ++i) {
+                 if (i > 0) fold(i - 1, stream);
+                 kernel_.search(training_.rows(), rows, passes.searches[i], stream);
              }
          },
          true},
-        {"fold",
-         [=](cudaStream_t stream) {
-             fold(is_split ? passes.rest : passes.first, {.is_first = !is_split}, stream);
-         }},
+        {"fold", [=](cudaStream_t stream) { fold(last, stream); }},
         {"scan", scan},
     };
 }

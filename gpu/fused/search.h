@@ -1,11 +1,11 @@
 #pragma once
 /// The fused search: exact k nearest neighbors without a matrix of distances.
 ///
-///   prepare ─ sample ─ search the first tiles ─ fold ─ search the others ─ fold ─ scan
+///   prepare ─ sample ─ search the first tiles ─ fold ─ search the next tiles ─ fold ─ ... ─ scan
 ///
 /// A sample of the training set gives each query a threshold that the scores of its k nearest very likely reach; a
-/// pass of the search keeps the training images that reach it, and a fold selects the k best so far. After the
-/// first tiles the fold raises the threshold. A query that the last fold does not decide (fewer than k reach the
+/// pass of the search keeps the training images that reach it, and a fold selects the k best so far, which raise the
+/// threshold. 60,000 images take two passes; more take one for each 100 MB, so that the lists fit. A query that the last fold does not decide (fewer than k reach the
 /// threshold, or a list overflowed) is compared with every training image. So the answers are exact for any data,
 /// and the sample affects only the speed.
 
@@ -97,9 +97,10 @@ class FusedSearch {
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
     /// Whether each query is compared with the whole training set, without passes.
     bool only_scans(std::int64_t n_query) const;
-    /// The passes over the sample, the first tiles and the others, for this number of queries.
+    /// The passes over the sample and over all tiles, for this number of queries.
     struct Passes {
-        TensorPass sample, first, rest;
+        TensorPass sample;
+        std::vector<TensorPass> searches;
     };
     Passes passes_for(std::int64_t n_query) const;
 

@@ -58,6 +58,8 @@ class Fused {
         return result;
     }
     std::int64_t undecided() const { return search_->undecided(); }
+    /// How many of n queries are searched at once.
+    std::int64_t batch_of(std::int64_t n) { return search_->reserve(n, k_, false); }
 
   private:
     static void upload(const gpu::DeviceBuffer<std::uint8_t>& to, const test::Rows& rows) {
@@ -157,6 +159,21 @@ TEST_CASE("gpu: fused search on problems of random size") {
             check_rows(fused.run(), train, query, k, 37);
         }
     }
+}
+
+TEST_CASE("gpu: fused search in many passes") {
+    if (!test::have_tensor_cores()) return;
+    // 235 MB: more than two passes. Few values, so that many distances are equal.
+    const test::Rows train = test::random_rows(300'000, 784, 1, 4), query = test::random_rows(200, 784, 2, 4);
+    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 1}))
+        for (const int k : {1, 10, 32, 100, 1024}) {
+            CAPTURE(kernel->name);
+            CAPTURE(k);
+            Fused fused(*kernel, train, query, k);
+            check_rows(fused.run(), train, query, k, 50);
+            CHECK(fused.undecided() <= 4);
+            CHECK(fused.batch_of(100'000) >= 1'000);
+        }
 }
 
 TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {

@@ -37,18 +37,31 @@ TEST_CASE("a sampling stays within the training set and leaves enough survivors"
         for (const int k : {1, 2, 5, 10, 32, 100, 128, 1000, 1024}) {
             CAPTURE(tiles);
             CAPTURE(k);
-            const Sampling sampling = choose_sampling(tiles, k, 784);
+            constexpr int pass_tiles = 500;
+            const Sampling sampling = choose_sampling(tiles, k, 784, pass_tiles);
             if (sampling.sample_tiles == 0) {
                 CHECK(k > tiles);  // so large a share of the images that a threshold does not help
                 continue;
             }
-            CHECK(sampling.sample_tiles <= sampling.first_tiles);
-            CHECK(sampling.first_tiles <= tiles);
+            REQUIRE(!sampling.passes.empty());
+            const SearchPass& first = sampling.passes.front();
+            CHECK(sampling.sample_tiles <= first.n_tiles);
+            CHECK(first.survivors * tiles / first.n_tiles >= k);
             CHECK(sampling.sample_rank >= 1);
             CHECK(sampling.sample_rank <= 64);
-            CHECK(sampling.first_rank >= 1);
-            CHECK(sampling.first_rank <= k);
-            CHECK(sampling.survivors_first * tiles / sampling.first_tiles >= k);
+            int seen = 0;
+            for (const SearchPass& pass : sampling.passes) {
+                CHECK(pass.first_tile == seen);
+                CHECK(pass.n_tiles >= 1);
+                CHECK(pass.n_tiles <= pass_tiles);
+                CHECK(pass.rank >= 1);
+                CHECK(pass.rank <= k);
+                CHECK(pass.survivors > 0);
+                seen += pass.n_tiles;
+            }
+            CHECK(seen == tiles);
+            if (tiles <= pass_tiles) CHECK(sampling.passes.size() <= 2);
+            CHECK(sampling.passes.back().rank == k);
         }
 }
 
