@@ -1,6 +1,6 @@
 "use strict";
-/* node page_test.js CHROMIUM PAGE ALL: what a reader does with the page of the report and with a page of all
-   digits, right and wrong. Ends with 1 at the first thing that is wrong. */
+/* node page_test.js CHROMIUM PAGE ALL AUDIT: what a reader does with the page of the report, with a page of all
+   digits, right and wrong, and with the page of `audit`. Ends with 1 at the first thing that is wrong. */
 
 const assert = require("node:assert/strict");
 const { resolve } = require("node:path");
@@ -8,7 +8,7 @@ const { pathToFileURL } = require("node:url");
 const { Browser } = require("./browser.js");
 
 const [program, ...files] = process.argv.slice(2);
-const [address, addressOfAll] = files.map((file) => pathToFileURL(resolve(file)).href);
+const [address, addressOfAll, addressOfAudit] = files.map((file) => pathToFileURL(resolve(file)).href);
 const cards = "[...document.querySelectorAll('.card')]";
 const status = "document.getElementById('status').textContent";
 const mistakes = "JSON.parse(document.getElementById('data').textContent).gallery.digits";
@@ -103,10 +103,56 @@ async function diagonalFilters(browser) {
   await browser.press("Escape");
 }
 
+/** The page of `audit`, with 20 planted labels among 400 images: the order of the cards is that of the data, sorted here. */
+async function auditSorts(browser) {
+  await browser.open(addressOfAudit);
+  assert.match(await browser.value("document.querySelector('h1').textContent"), /^\d+ labels that their neighbors contradict$/);
+  assert.match(await browser.value("document.getElementById('facts').textContent"), /Planted20 wrong labels/);
+  const digits = await browser.value(mistakes);
+  assert.equal(digits.length, 400);
+  assert.ok(digits.filter((digit) => digit.predicted !== digit.label).length >= 20);
+  const shown = `${cards}.map((card) => Number(card.dataset.index))`;
+  const expect = async (compare, which) => {
+    const sorted = digits.filter(which ?? (() => true)).sort(compare).map((digit) => digit.index);
+    const now = await browser.value(shown);
+    assert.ok(now.length > 0 && now.length <= sorted.length);
+    assert.deepEqual(now, sorted.slice(0, now.length));
+  };
+  const order = (key) => browser.value(`(() => {
+    const order = document.getElementById("order");
+    order.value = "${key}";
+    order.dispatchEvent(new Event("change"));
+  })()`);
+  const suspicious = (a, b) => b.confidence - a.confidence || a.index - b.index;
+  await expect(suspicious);
+  assert.ok(await browser.value(`${cards}[0].ariaLabel.includes("probability that the label is wrong")`));
+  await order("index");
+  await expect((a, b) => a.index - b.index);
+  await order("pair");
+  await expect((a, b) => a.label - b.label || a.predicted - b.predicted || b.confidence - a.confidence);
+  await order("confidence");
+  const { label } = digits[0];
+  await browser.press(String(label));
+  await expect(suspicious, (digit) => digit.label === label);
+  await browser.press("Escape");
+  await expect(suspicious);
+
+  await browser.click(".card");
+  assert.equal(await browser.until("document.getElementById('viewer').open"), true);
+  assert.match(await browser.value("document.getElementById('position').textContent"), /^1 of 400$/);
+  const first = [...digits].sort(suspicious)[0];
+  const neighbors = "[...document.querySelectorAll('#viewer .neighbors li')]";
+  assert.equal(await browser.value(`${neighbors}.length`), first.neighbors.length);
+  assert.ok(await browser.value(`document.getElementById('viewer-title').ariaLabel.startsWith("Training image ${first.index}:")`));
+  assert.ok(await browser.value("[...document.querySelectorAll('#viewer canvas')].every((canvas) => canvas.getContext('2d')" +
+    ".getImageData(0, 0, canvas.width, canvas.height).data.some((value, i) => i % 4 < 3 && value > 150))"), "all are drawn");
+  await browser.press("Escape");
+}
+
 async function main() {
   const browser = new Browser(program);
   try {
-    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes, diagonalFilters]) {
+    for (const part of [showsEverything, cellsFilter, keysNavigate, fitsPhonesAndThemes, diagonalFilters, auditSorts]) {
       await part(browser);
       assert.deepEqual(browser.complaints, [], part.name);
     }

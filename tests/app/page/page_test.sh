@@ -1,6 +1,6 @@
 #!/bin/sh
-# page_test.sh PAGE_SAMPLE PROGRAM: opens the report's page, and one of `view`, in headless Chromium and uses
-# them as a reader would.
+# page_test.sh PAGE_SAMPLE PROGRAM: opens the report's page, one of `view` and one of `audit`, in headless Chromium and
+# uses them as a reader would.
 set -eu
 skip() { echo "[skipped] $1"; exit 77; }
 command -v node >/dev/null || skip "node was not found: install nodejs"
@@ -10,4 +10,5 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "$1" "$folder/index.html"
 "$2" view --device cpu --limit-train 300 --limit-test 200 --all -q --html "$folder/all.html"
-node "$(dirname "$0")/page_test.js" "$browser" "$folder/index.html" "$folder/all.html"
+"$2" audit --device cpu --limit-train 400 --plant 20 -q --html "$folder/audit.html"
+node "$(dirname "$0")/page_test.js" "$browser" "$folder/index.html" "$folder/all.html" "$folder/audit.html"
