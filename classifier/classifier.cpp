@@ -58,11 +58,9 @@ void Classifier::fit_reranking(const Watch& watch) {
         const auto k = static_cast<int>(std::min<std::int64_t>(density_neighbors, train.count - 1));
         const int found = on_device ? k : first.candidates(k, train.count, true);
         Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, watch);
-        Watch quiet;
-        quiet.stop = watch.stop;
         if (!on_device)
-            nearest =
-                cpu::rerank(method_.rerank, nearest, reranking_->train, reranking_->train, {}, k, 0, quiet);
+            nearest = cpu::rerank(method_.rerank, nearest, reranking_->train, reranking_->train, {}, k, 0,
+                                  watch.quiet());
         reranking_->density = density_factors(nearest);
     }
     opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});

@@ -100,9 +100,7 @@ class Condenser {
         seen = kept_.size();
         std::sort(fresh.begin(), fresh.end());
         const auto k = static_cast<int>(std::min(depth_, fresh.size()));
-        Watch quiet;
-        quiet.stop = watch_.stop;
-        const Neighbors found = set_.nearest(block, fresh, k, quiet);
+        const Neighbors found = set_.nearest(block, fresh, k, watch_.quiet());
         for (std::size_t i = 0; i < block.size(); ++i)
             for (const Neighbor& neighbor : found.row(static_cast<std::int64_t>(i)))
                 if (insert(lists_[block[i]], neighbor, depth_)) is_stale_[block[i]] = true;

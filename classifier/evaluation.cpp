@@ -34,9 +34,7 @@ namespace {
 
 Confidence fitted_confidence(Classifier& classifier, const Watch& watch, const FittedCache& cache) {
     if (auto kept = cache.confidence()) return std::move(*kept);
-    Watch quiet;
-    quiet.stop = watch.stop;
-    const Confidence confidence(leave_one_out(classifier, nullptr, quiet));
+    const Confidence confidence(leave_one_out(classifier, nullptr, watch.quiet()));
     cache.keep(confidence);
     return confidence;
 }

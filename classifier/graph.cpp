@@ -38,15 +38,10 @@ double search_graph(Classifier& classifier, Timeline& timeline, const Watch& wat
     const std::int64_t most = std::max<std::int64_t>(graph_part_bytes / row_bytes, 1);
     double search_ms = 0;
     for (std::int64_t first = 0; first < points.count; first += most) {
-        Watch part = watch;
-        if (watch.progress)
-            part.progress = [&](std::int64_t done, std::int64_t) {
-                watch.progress(first + done, points.count);
-            };
         const std::int64_t n = std::min(most, points.count - first);
         const auto start = Clock::now();
-        const Neighbors found =
-            classifier.search(points.slice(first, n), timeline, part, Exclude{.first = first});
+        const Neighbors found = classifier.search(points.slice(first, n), timeline,
+                                                  watch.part(first, points.count), Exclude{.first = first});
         search_ms += ms_since(start);
         take(first, found);
     }

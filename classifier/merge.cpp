@@ -90,13 +90,8 @@ Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k
         if (range.count == 0 || most == 0) continue;
         Exclude own = excludes ? exclude.from(range.begin) : Exclude{};
         own.first -= excludes ? part.begin : 0;
-        Watch range_watch = watch;
-        if (watch.progress)
-            range_watch.progress = [&](std::int64_t done, std::int64_t) {
-                watch.progress(range.begin + done, n);
-            };
-        Neighbors rows =
-            searcher.search(queries.slice(range.begin, range.count), most, own, timeline, range_watch);
+        Neighbors rows = searcher.search(queries.slice(range.begin, range.count), most, own, timeline,
+                                         watch.part(range.begin, n));
         count_from(part.begin, rows, threads, watch.stop);
         if (range.count == n && most == k) return rows;
         if (found.k == 0) found = no_neighbors(n, k);

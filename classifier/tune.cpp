@@ -151,8 +151,7 @@ class TunedSearch::Votes {
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
                         int threads, const Watch& watch) {
     // Pieces of whole words: no two threads write the same one.
-    Watch quiet;
-    quiet.stop = watch.stop;
+    const Watch quiet = watch.quiet();
     cpu::Team team(std::max(threads, 1), quiet, part.n_query, 1);
     team.run_pieces(part.n_query, 4 * word_bits, [&](int, std::int64_t begin, std::int64_t end) {
         Votes votes(*this, labels);
@@ -173,11 +172,7 @@ void TunedSearch::run(Classifier& classifier, Timeline& timeline, const Watch& w
     const std::int64_t most = words_for(fitting) * word_bits;
     const int threads = cpu::available_threads();
     for (std::int64_t first = 0; first < points.count; first += most) {
-        Watch part = watch;
-        if (watch.progress)
-            part.progress = [&](std::int64_t done, std::int64_t) {
-                watch.progress(first + done, points.count);
-            };
+        const Watch part = watch.part(first, points.count);
         const std::int64_t n = std::min(most, points.count - first);
         const Neighbors found =
             classifier.search(points.slice(first, n), timeline, part, Exclude{.first = first});

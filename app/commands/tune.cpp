@@ -113,10 +113,8 @@ TuneResult searched(const Points& points, std::span<const Method> methods, std::
         for (std::size_t i = 0; i < searches.size(); ++i) {
             Classifier classifier(training, searches[i].searched(), resolved[i]);
             result.timeline.add(classifier.opening());
-            Watch part = watch;
             const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
-            part.progress = [&](std::int64_t done, std::int64_t) { watch.progress(before + done, all); };
-            searches[i].run(classifier, result.timeline, part);
+            searches[i].run(classifier, result.timeline, watch.part(before, all));
             result.plan = classifier.plan();
             result.searches.push_back(searches[i].searched());
         }

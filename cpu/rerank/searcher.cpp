@@ -27,23 +27,21 @@ Neighbors RerankedSearcher::search(const Rows& queries, int k, Exclude exclude, 
     const Descriptors described = describe(reranking_.rerank, queries, shape_, threads_, watch.stop);
     timeline.add({.name = "describe", .launches = 1, .total_ms = ms_since(start), .kind = kind});
     start = Clock::now();
-    Neighbors ordered = reranking_.train.count() == 0 ? reranked_alone(found, described, k, watch.stop)
-                                                      : reranked(found, described, k, watch.stop);
+    Neighbors ordered = reranking_.train.count() == 0 ? reranked_alone(found, described, k, watch.quiet())
+                                                      : reranked(found, described, k, watch.quiet());
     timeline.add({.name = "rerank", .launches = 1, .total_ms = ms_since(start), .kind = kind});
     return ordered;
 }
 
 Neighbors RerankedSearcher::reranked(const Neighbors& found, const Descriptors& queries, int k,
-                                     const std::atomic<bool>* stop) const {
-    Watch quiet;
-    quiet.stop = stop;
+                                     const Watch& watch) const {
     return rerank(reranking_.rerank, found, queries, reranking_.train, reranking_.density, k, threads_,
-                  quiet);
+                  watch);
 }
 
 /// The candidates become a training set of their own, in the same order, so that ties stay as they are.
 Neighbors RerankedSearcher::reranked_alone(Neighbors found, const Descriptors& queries, int k,
-                                           const std::atomic<bool>* stop) const {
+                                           const Watch& watch) const {
     std::vector<std::uint32_t> images;
     for (const Neighbor& one : found.rows)
         images.push_back(one.index);
@@ -58,11 +56,9 @@ Neighbors RerankedSearcher::reranked_alone(Neighbors found, const Descriptors& q
     for (Neighbor& one : found.rows)
         one.index = static_cast<std::uint32_t>(std::lower_bound(images.begin(), images.end(), one.index) -
                                                images.begin());
-    const Descriptors described =
-        describe(reranking_.rerank, {pixels.data(), std::ssize(images), train_.dim}, shape_, threads_, stop);
-    Watch quiet;
-    quiet.stop = stop;
-    Neighbors ordered = rerank(reranking_.rerank, found, queries, described, density, k, threads_, quiet);
+    const Descriptors described = describe(reranking_.rerank, {pixels.data(), std::ssize(images), train_.dim},
+                                           shape_, threads_, watch.stop);
+    Neighbors ordered = rerank(reranking_.rerank, found, queries, described, density, k, threads_, watch);
     for (Neighbor& one : ordered.rows)
         one.index = images[one.index];
     return ordered;

@@ -19,10 +19,8 @@ class RerankedSearcher : public Searcher {
     Plan plan() const override { return inner_->plan(); }
 
   private:
-    Neighbors reranked(const Neighbors& found, const Descriptors& queries, int k,
-                       const std::atomic<bool>* stop) const;
-    Neighbors reranked_alone(Neighbors found, const Descriptors& queries, int k,
-                             const std::atomic<bool>* stop) const;
+    Neighbors reranked(const Neighbors& found, const Descriptors& queries, int k, const Watch& watch) const;
+    Neighbors reranked_alone(Neighbors found, const Descriptors& queries, int k, const Watch& watch) const;
 
     const Reranking& reranking_;
     ImageShape shape_;
