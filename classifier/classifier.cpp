@@ -2,6 +2,7 @@
 
 #include "classifier/open_search.h"
 #include "classifier/rank_search.h"
+#include "classifier/spread_fit.h"
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/rerank/searcher.h"
@@ -24,7 +25,7 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
     }
     searcher_ = open_search(training_, method_.measure, resolved, opening_);
     if (method.reranks()) {
-        if (training.reranking == nullptr) fit_reranking(watch);
+        if (training.reranking == nullptr) fit_reranking(resolved, watch);
         searcher_ = reranked(std::move(searcher_), *training_.reranking);
     }
     open_ms_ = ms_since(start);
@@ -33,7 +34,7 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
 /// On the searcher's device if it can, else on the host.
 std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searcher,
                                                const Reranking& reranking) {
-    if (searcher->rerank_by(reranking, opening_)) return searcher;
+    if (reranking.rerank.has_descriptors() && searcher->rerank_by(reranking, opening_)) return searcher;
     Training training = training_;
     training.reranking = &reranking;
     const auto around = [&](std::unique_ptr<Searcher> inner) -> std::unique_ptr<Searcher> {
@@ -44,12 +45,21 @@ std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searche
     return around(std::move(searcher));
 }
 
-/// The density of the training set is that of a search without density, each image among all others.
-void Classifier::fit_reranking(const Watch& watch) {
+void Classifier::fit_reranking(const Resolved& resolved, const Watch& watch) {
     const auto start = Clock::now();
-    const Rows& train = training_.rows;
-    reranking_ = std::make_unique<Reranking>(Reranking{.rerank = method_.rerank, .train = {}, .density = {}});
+    reranking_ = std::make_unique<Reranking>(
+        Reranking{.rerank = method_.rerank, .train = {}, .density = {}, .spread = {}});
+    if (method_.rerank.has_descriptors())
+        fit_density(watch);
+    else
+        reranking_->spread = fitted_spread(training_, method_, resolved, opening_, watch);
     training_.reranking = reranking_.get();
+    opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+}
+
+/// The density of the training set is that of a search without density, each image among all others.
+void Classifier::fit_density(const Watch& watch) {
+    const Rows& train = training_.rows;
     Reranking first = *reranking_;
     first.rerank.candidates = density_candidates;
     const bool on_device = searcher_->rerank_by(first, opening_);
@@ -63,7 +73,6 @@ void Classifier::fit_reranking(const Watch& watch) {
                                   watch.quiet());
         reranking_->density = density_factors(nearest);
     }
-    opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
 Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude exclude) {

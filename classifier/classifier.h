@@ -52,7 +52,8 @@ class Classifier {
     double open_ms() const { return open_ms_; }
 
   private:
-    void fit_reranking(const Watch& watch);
+    void fit_reranking(const Resolved& resolved, const Watch& watch);
+    void fit_density(const Watch& watch);
     std::unique_ptr<Searcher> reranked(std::unique_ptr<Searcher> searcher, const Reranking& reranking);
 
     std::unique_ptr<const FittedTransform> fitted_;

@@ -13,7 +13,7 @@ namespace {
 
 /// Changes with the definition of anything that is kept.
 constexpr const char* edition = " fitted 1";
-constexpr std::array names = {"descriptors", "density", "sample", "confidence"};
+constexpr std::array names = {"descriptors", "density", "spread", "sample", "confidence"};
 
 std::string search_text(const Method& method) {
     return method.transform.text() + ' ' + name(method.measure.metric) + " p " +
@@ -25,8 +25,13 @@ std::string descriptor_text(const Rerank& rerank) {
 }
 
 std::string rerank_text(const Rerank& rerank) {
-    return descriptor_text(rerank) + " window " + std::to_string(rerank.window) + " context " +
-           std::to_string(rerank.context) + " density " + std::to_string(int{rerank.density});
+    const ClassSpread& spread = rerank.spread;
+    std::string text = descriptor_text(rerank) + " window " + std::to_string(rerank.window) + " context " +
+                       std::to_string(rerank.context) + " density " + std::to_string(int{rerank.density});
+    if (rerank.kind == Reranker::spread)
+        text += " neighbors " + std::to_string(spread.neighbors) + ' ' + name(spread.of) + ' ' +
+                name(spread.by) + ' ' + std::to_string(spread.weight);
+    return text;
 }
 
 std::string vote_text(const Method& method) {
@@ -50,6 +55,7 @@ FittedCache::Entry FittedCache::entry(What what) const {
             settings = descriptor_text(rerank);
             break;
         case What::density:
+        case What::spread:
             settings = search_text(method_) + rerank_text(rerank);
             break;
         case What::sample:
@@ -87,6 +93,8 @@ void FittedCache::write(What what, std::span<const T> values) const {
 std::unique_ptr<KeptReranking> FittedCache::reranking_of_few() const {
     auto kept = std::make_unique<KeptReranking>();
     kept->reranking.rerank = method_.rerank;
+    if (!method_.rerank.has_descriptors())
+        return read(What::spread, kept->reranking.spread, n_train_) ? std::move(kept) : nullptr;
     const bool has_density = method_.rerank.density && n_train_ > 1;
     if (has_density && !read(What::density, kept->reranking.density, n_train_)) return nullptr;
     return kept;
@@ -94,7 +102,7 @@ std::unique_ptr<KeptReranking> FittedCache::reranking_of_few() const {
 
 std::unique_ptr<KeptReranking> FittedCache::reranking(const Training& training) const {
     std::unique_ptr<KeptReranking> kept = reranking_of_few();
-    if (kept == nullptr) return nullptr;
+    if (kept == nullptr || !method_.rerank.has_descriptors()) return kept;
     Descriptors& train = kept->reranking.train;
     train.layout = DescriptorLayout(training.shape, method_.rerank);
     const Entry from = entry(What::descriptors);
@@ -111,6 +119,7 @@ std::unique_ptr<KeptReranking> FittedCache::reranking(const Training& training) 
 
 void FittedCache::keep(const Reranking& reranking, bool descriptors) const {
     write(What::density, std::span<const std::uint32_t>(reranking.density));
+    write(What::spread, std::span<const std::int64_t>(reranking.spread));
     if (descriptors) write(What::descriptors, reranking.train.all());
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What is fitted to a training set, kept in the cache beside its features: descriptors and density of re-ranking, the
+/// What is fitted to a training set, kept in the cache beside its features: descriptors, density and spread of re-ranking, the
 /// leave-one-out sample, the weights of confidences. An entry is used if it was made of the same files and settings and is
 /// whole (data/set/cache.h); otherwise it is as if it were not there.
 
@@ -28,7 +28,7 @@ class FittedCache {
     /// Of the first `n_train` images; an empty key keeps nothing either. `threads` compute checksums.
     FittedCache(const TrainingIdentity& training, const Method& method, std::int64_t n_train, int threads);
 
-    /// Null if the density is not there. Descriptors that are not there are made, and kept.
+    /// Null if the density, or the spread, is not there. Descriptors that are not there are made, and kept.
     std::unique_ptr<KeptReranking> reranking(const Training& training) const;
     /// Without descriptors: those of candidates are made in each search, which is faster for few queries.
     std::unique_ptr<KeptReranking> reranking_of_few() const;
@@ -43,7 +43,7 @@ class FittedCache {
     void keep(const Confidence& confidence) const;
 
   private:
-    enum class What { descriptors, density, sample, confidence };
+    enum class What { descriptors, density, spread, sample, confidence };
     struct Entry {
         std::string file, key;
     };

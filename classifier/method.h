@@ -24,8 +24,9 @@ struct Method {
     /// images.
     Problem problem(const Training& training, std::int64_t n_query) const;
     bool reranks() const { return rerank.kind != Reranker::none; }
-    /// What the distances of neighbors mean: those of a re-ranker are integers like squared distances.
-    Measure neighbor_measure() const { return reranks() ? Measure{} : measure; }
+    /// What the distances of neighbors mean: those of descriptors are integers like squared distances, scaled ones are what
+    /// they were.
+    Measure neighbor_measure() const { return rerank.has_descriptors() ? Measure{} : measure; }
     /// The neighbors that the vote reads: k, or all candidates, of which there are `n` at most.
     int voters(std::int64_t n) const;
     friend bool operator==(const Method&, const Method&) = default;

@@ -55,7 +55,7 @@ class Reader {
         if (name_ == "transform")
             read_transform();
         else if (name_ == "rerank")
-            read_name(rerank.kind);
+            read_rerank();
         else if (name_ == "candidates")
             read_number(rerank.candidates, min_candidates, max_k);
         else if (name_ == "metric")
@@ -78,6 +78,14 @@ class Reader {
     void read_transform() {
         try {
             method_.transform = parse_transform("transform", harmless(value_));
+        } catch (const UsageError& error) {
+            throw DataError(place() + error.what());
+        }
+    }
+
+    void read_rerank() {
+        try {
+            read_reranker("rerank", harmless(value_), method_.rerank);
         } catch (const UsageError& error) {
             throw DataError(place() + error.what());
         }
@@ -145,7 +153,7 @@ std::string method_text(const Method& method, std::string_view comment) {
         text += std::string(key) + ' ' + value + '\n';
     };
     add("transform", method.transform.text());
-    add("rerank", name(method.rerank.kind));
+    add("rerank", reranker_text(method.rerank));
     add("candidates", std::to_string(method.rerank.candidates));
     add("metric", name(method.measure.metric));
     if (method.measure.metric == Metric::lp) add("p", shortest(method.measure.p));

@@ -5,6 +5,7 @@
 
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
+#include "cpu/rerank/scaled.h"
 #include "cpu/search.h"
 #include "cpu/transform/transform.h"
 #include "data/core/format.h"
@@ -51,7 +52,7 @@ PartSearch::PartSearch(const Training& training, const Method& method, const Res
       training_(fitted_.training()) {
     if (training_.transform != nullptr)
         features_ = cpu::features(*training_.transform, training_.rows, threads(), nullptr);
-    if (!method.reranks()) return;
+    if (!method.rerank.has_descriptors()) return;
     described_ = training_.reranking->train;  // none if the device keeps its own
     if (described_.count() == 0)
         described_ = cpu::describe(method.rerank, training_.rows, training_.shape, threads());
@@ -123,13 +124,15 @@ std::vector<std::uint8_t> PartSearch::answers(std::span<const std::uint32_t> ima
     const int threads = images.size() > 1 ? this->threads() : 1;
     const int voters = std::min(method_.voters(nearest.k), nearest.k);
     Neighbors voting;
-    if (method_.reranks()) {
+    if (method_.rerank.has_descriptors()) {
         Descriptors queries{described_.layout, {}};
         for (const std::uint32_t image : images)
             queries.bytes.insert(queries.bytes.end(), described_.row(image),
                                  described_.row(image) + queries.layout.bytes());
         voting = cpu::rerank(method_.rerank, nearest, queries, described_, training_.reranking->density,
                              voters, threads);
+    } else if (method_.reranks()) {
+        voting = cpu::scaled(method_.rerank, nearest, training_.reranking->spread, voters, threads);
     } else {
         voting = nearest.first(voters);
     }

@@ -74,7 +74,7 @@ class PartSearch {
     Classifier fitted_;
     Training training_;                   ///< with transform and re-ranking
     std::vector<std::uint8_t> features_;  ///< unless the method compares pixels
-    Descriptors described_;               ///< if the method re-ranks
+    Descriptors described_;               ///< if the re-ranker needs them
 };
 
 }  // namespace knn

@@ -25,6 +25,7 @@ confidence = "evidence of*,confidence*,mean confidence*,calibration*,errors left
 unlikeness = "unlikeness*"
 fitted = "what is fitted*,a damaged or cut entry of what*"
 sizes = "sizes:*"
+spread = "class spread:*"
 
 MUTATIONS = [
     # What a problem may be, and what a score means.
@@ -152,4 +153,7 @@ MUTATIONS = [
     ("classifier/fitted_cache.cpp", fitted, "settings = search_text(method_) + rerank_text(rerank);",
      "settings = rerank_text(rerank);"),
     ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
+    ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
+    ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),
+    ("classifier/spread_fit.cpp", spread, "Exclude{.first = 0}", "Exclude{}"),
 ]

@@ -133,8 +133,7 @@ void run_rerank(BenchRun& run) {
     for (const RerankInfo& known : rerankers()) {
         Rerank rerank = usual;
         rerank.kind = known.kind;
-        if (rerank.has_gradients() || rerank.has_cells())
-            all.push_back({rerank, shape, work.train(), work.query(), candidates});
+        if (rerank.has_descriptors()) all.push_back({rerank, shape, work.train(), work.query(), candidates});
     }
     const int threads =
         run.options().wish.threads > 0 ? run.options().wish.threads : cpu::available_threads();

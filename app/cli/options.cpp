@@ -147,10 +147,16 @@ OptionGroup search_group(Options& options, const char* usual_method) {
                       options.method.transform = parse_transform("--transform", given);
                   }),
             transform_help.c_str())(
-            "rerank", choice("--rerank", "NAME", options.method.rerank.kind),
-            "none, distortion, cells or both: orders the nearest again by a distance that lets pixels move")(
-            "candidates", number("--candidates", options.method.rerank.candidates, min_candidates, max_k),
-            "how many nearest are ordered again, 10 to 1024")(
+            "rerank",
+            value("NAME",
+                  [&options](const std::string& given) {
+                      read_reranker("--rerank", given, options.method.rerank);
+                  }),
+            "none; distortion, cells or both: orders the nearest again by a distance that lets pixels move; "
+            "spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from "
+            "its class")("candidates",
+                         number("--candidates", options.method.rerank.candidates, min_candidates, max_k),
+                         "how many nearest are ordered again, 10 to 1024")(
             "vote", choice("--vote", "NAME", options.method.vote.votes),
             "majority, or class-mean: the class whose nearest k candidates are nearest on average")  //
         (",k", number("-k", options.method.vote.k, 1, max_k),

@@ -50,7 +50,7 @@ OptionGroup tune_search_group(Options& options) {
             "rerank",
             several("NAME",
                     [&tune](const std::string& given) {
-                        tune.rerankers.push_back(parse_choice<Reranker>("--rerank", given));
+                        read_reranker("--rerank", given, tune.rerankers.emplace_back());
                     }),
             "instead of the method's; may be repeated")(
             "candidates", number("--candidates", tune.candidates, min_candidates, max_k),

@@ -197,7 +197,7 @@ int classify(const Options& options, Clock::time_point) {
     const UsualDistances usual(training.sample);
     for (PictureAnswer& picture : answers.pictures)
         choose_readings(picture.digits, answers.labels, measure, usual);
-    if (explained > 0 && !answers.pages && options.method.reranks())
+    if (explained > 0 && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);

@@ -33,12 +33,13 @@ std::vector<Method> methods_to_search(const Options& options) {
     for (const Method& base : or_own(tune.methods, Method{}))
         for (const TransformSpec& transform : or_own(tune.transforms, base.transform))
             for (const Metric metric : or_own(tune.metrics, base.measure.metric))
-                for (const Reranker reranker : or_own(tune.rerankers, base.rerank.kind)) {
+                for (const Rerank& reranker : or_own(tune.rerankers, base.rerank)) {
                     Method method = base;
                     method.vote = {};
                     method.transform = transform;
                     if (!tune.metrics.empty()) method.measure = {metric, options.method.measure.p};
-                    method.rerank.kind = reranker;
+                    method.rerank.kind = reranker.kind;
+                    method.rerank.spread = reranker.spread;
                     if (tune.candidates > 0) method.rerank.candidates = tune.candidates;
                     if (std::find(all.begin(), all.end(), method) == all.end()) all.push_back(method);
                 }

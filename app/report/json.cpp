@@ -119,7 +119,7 @@ Json distance_json(const Measure& measure, std::uint32_t score) {
 Json settings_json(const Method& method, const Plan& plan) {
     Json json = {{"method", name_of(method)},
                  {"transform", method.transform.text()},
-                 {"rerank", name(method.rerank.kind)},
+                 {"rerank", reranker_text(method.rerank)},
                  {"candidates", method.rerank.candidates},
                  {"vote", name(method.vote.votes)},
                  {"k", method.vote.k},

@@ -92,7 +92,14 @@ Method read_method(const Part& part) {
             part.at("transform").wrong("'" + text + "', which is unknown");
         }
     }
-    if (part.has("rerank")) method.rerank.kind = read_name<Reranker>(part.at("rerank"));
+    if (part.has("rerank")) {
+        const std::string text = part.at("rerank").text();
+        try {
+            read_reranker("rerank", text, method.rerank);
+        } catch (const UsageError&) {
+            part.at("rerank").wrong("'" + text + "', which is unknown");
+        }
+    }
     if (part.has("candidates"))
         method.rerank.candidates = static_cast<int>(part.at("candidates").whole(min_candidates, max_k));
     if (part.has("vote")) method.vote.votes = read_name<Votes>(part.at("vote"));

@@ -50,7 +50,7 @@ std::string classes_text(const Score& score) {
 std::string settings_text(const Method& method) {
     std::string text = features_text(method.transform);
     if (method.reranks())
-        text += std::string(name(method.rerank.kind)) + " of " + std::to_string(method.rerank.candidates) +
+        text += reranker_text(method.rerank) + " of " + std::to_string(method.rerank.candidates) +
                 " candidates, ";
     if (method.vote.votes != Votes::majority) text += std::string("vote ") + name(method.vote.votes) + ", ";
     return text + "k = " + std::to_string(method.vote.k) + ", metric " + metric_text(method.measure) +

@@ -72,7 +72,7 @@ std::string tune_csv(const TuneResult& result) {
                 shortest(one.share.low) + ',' + shortest(one.share.high) + ',' + shortest(one.p_value) + ',' +
                 (one.as_good_as_best ? "yes" : "no") + ",\"" + method.transform.text() + "\"," +
                 name(method.measure.metric) + ',' + (is_lp ? shortest(method.measure.p) : "") + ',' +
-                name(method.rerank.kind) + ',' + std::to_string(method.rerank.candidates) + ',' +
+                reranker_text(method.rerank) + ',' + std::to_string(method.rerank.candidates) + ',' +
                 name(method.vote.votes) + ',' + std::to_string(method.vote.k) + ',' +
                 name(method.vote.weights) + ',' + name(method.vote.tie) + '\n';
     }

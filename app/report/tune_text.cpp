@@ -25,7 +25,7 @@ std::string p_text(double p) {
 
 std::string rerank_text(const Rerank& rerank) {
     if (rerank.kind == Reranker::none) return "none";
-    return std::string(name(rerank.kind)) + " of " + std::to_string(rerank.candidates);
+    return reranker_text(rerank) + " of " + std::to_string(rerank.candidates);
 }
 
 std::vector<std::string> row_text(const TuneResult& result, const Configuration& one) {
@@ -62,7 +62,7 @@ std::string options_text(const Method& method) {
     if (!method.transform.is_raw()) add("--transform", method.transform.text());
     if (method.measure.metric != usual.measure.metric) add("--metric", name(method.measure.metric));
     if (method.measure.metric == Metric::lp) add("--p", shortest(method.measure.p));
-    if (method.reranks()) add("--rerank", name(method.rerank.kind));
+    if (method.reranks()) add("--rerank", reranker_text(method.rerank));
     if (method.rerank.candidates != usual.rerank.candidates)
         add("--candidates", std::to_string(method.rerank.candidates));
     if (method.vote.votes != usual.vote.votes) add("--vote", name(method.vote.votes));

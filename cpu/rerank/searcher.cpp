@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cpu/rerank/rerank.h"
+#include "cpu/rerank/scaled.h"
 #include "data/core/clock.h"
 
 namespace knn::cpu {
@@ -24,6 +25,11 @@ Neighbors RerankedSearcher::search(const Rows& queries, int k, Exclude exclude, 
     const StageKind kind =
         inner_->plan().device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
     auto start = Clock::now();
+    if (!reranking_.rerank.has_descriptors()) {
+        Neighbors ordered = scaled(reranking_.rerank, found, reranking_.spread, k, threads_);
+        timeline.add({.name = "rerank", .launches = 1, .total_ms = ms_since(start), .kind = kind});
+        return ordered;
+    }
     const Descriptors described = describe(reranking_.rerank, queries, shape_, threads_, watch.stop);
     timeline.add({.name = "describe", .launches = 1, .total_ms = ms_since(start), .kind = kind});
     start = Clock::now();

@@ -1,22 +1,10 @@
 #include "data/rerank/density.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "data/core/whole_root.h"
 
 namespace knn {
-
-namespace {
-
-std::uint64_t integer_root(std::uint64_t n) {
-    auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
-    while (root * root > n)
-        --root;
-    while ((root + 1) * (root + 1) <= n)
-        ++root;
-    return root;
-}
-
-}  // namespace
 
 std::vector<std::uint32_t> density_factors(const Neighbors& nearest) {
     const int n = std::min(nearest.k, density_neighbors);
@@ -35,7 +23,7 @@ std::vector<std::uint32_t> density_factors(const Neighbors& nearest) {
     std::vector<std::uint32_t> factors;
     for (const std::uint64_t sum : sums) {
         const std::uint64_t ratio = (median << 28) / std::clamp(sum, (median + 15) / 16, 16 * median);
-        factors.push_back(static_cast<std::uint32_t>(integer_root(4 * integer_root(ratio << 28))));
+        factors.push_back(static_cast<std::uint32_t>(whole_root(4 * whole_root(ratio << 28))));
     }
     return factors;
 }

@@ -1,6 +1,10 @@
 #include "data/rerank/rerank.h"
 
 #include <string>
+#include <vector>
+
+#include "data/core/errors.h"
+#include "data/core/spelling.h"
 
 namespace knn {
 
@@ -20,8 +24,38 @@ std::span<const RerankInfo> rerankers() {
         RerankInfo{Reranker::distortion, "gradients, each at the best of its displacements"},
         RerankInfo{Reranker::cells, "local histograms of gradients, each against the best of 3 × 3"},
         RerankInfo{Reranker::both, "the sum of distortion and cells"},
+        RerankInfo{Reranker::spread,
+                   "distances of the search, scaled by how far images lie from their class"},
     };
     return table;
+}
+
+std::string reranker_names() {
+    std::string names;
+    for (const RerankInfo& info : rerankers())
+        names.append(names.empty() ? "" : ", ").append(name(info.kind));
+    return names + "[:N:mean|deviation:times|plus:W]";
+}
+
+std::string reranker_text(const Rerank& rerank) {
+    const std::string text = name(rerank.kind);
+    return rerank.kind == Reranker::spread ? text + spread_parameters(rerank.spread) : text;
+}
+
+void read_reranker(std::string_view option, std::string_view text, Rerank& rerank) {
+    const std::string_view given = text.substr(0, text.find(':'));
+    const auto kind = named<Reranker>(given);
+    const bool has_parameters = given.size() < text.size();
+    if (!kind || (has_parameters && *kind != Reranker::spread)) {
+        const std::vector<std::string> names(Names<Reranker>::list.begin(), Names<Reranker>::list.end());
+        const std::string near = kind ? "" : nearest_name(given, names);
+        throw UsageError(std::string(option) + ' ' + std::string(text) + ": " +
+                         (kind ? std::string(given) + " takes no parameter" : "unknown re-ranker") +
+                         "; expected " + reranker_names() +
+                         (near.empty() ? "" : " (did you mean " + near + "?)"));
+    }
+    rerank.kind = *kind;
+    rerank.spread = has_parameters ? parse_spread(option, text.substr(given.size() + 1)) : ClassSpread{};
 }
 
 Refusal refuse_rerank(const Rerank& rerank) {

@@ -70,6 +70,35 @@ std::vector<double> numbers(const LeaveOneOut& sample) {
 
 }  // namespace
 
+TEST_CASE("a spread comes back as it was kept, under a key that has its parameters") {
+    Kept kept;
+    kept.method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
+    CHECK(kept.cache().reranking(kept.training()) == nullptr);
+    const LeaveOneOut sample = kept.fill();
+    CHECK(kept.entries().size() == 3);
+    const Classifier fitted = kept.classifier();
+    const auto all = kept.cache().reranking(kept.training());
+    const auto few = kept.cache().reranking_of_few();
+    REQUIRE(all != nullptr);
+    REQUIRE(few != nullptr);
+    for (const Reranking* one : {&all->reranking, &few->reranking}) {
+        CHECK(one->spread == fitted.training().reranking->spread);
+        CHECK(one->spread.size() == Kept::n);
+        Classifier again = kept.classifier(one);
+        CHECK(numbers(leave_one_out(again, nullptr, {})) == numbers(sample));
+    }
+    const auto there = [&](const ClassSpread& spread) {
+        Method method = kept.method;
+        method.rerank.spread = spread;
+        return FittedCache(kept.identity, method, Kept::n, 1).reranking_of_few() != nullptr;
+    };
+    CHECK(there({.neighbors = 7}));
+    CHECK_FALSE(there({.neighbors = 8}));
+    CHECK_FALSE(there({.neighbors = 7, .of = SpreadOf::deviation}));
+    CHECK_FALSE(there({.neighbors = 7, .by = Scaling::plus}));
+    CHECK_FALSE(there({.neighbors = 7, .weight = 1}));
+}
+
 TEST_CASE("what is fitted comes back as it was kept") {
     const Kept kept;
     CHECK(kept.cache().reranking(kept.training()) == nullptr);

@@ -79,7 +79,7 @@ std::string RandomProblem::text() const {
                        std::to_string(query_rows().count) + " queries of " + std::to_string(shape.rows) +
                        " x " + std::to_string(shape.cols) + ", k = " + std::to_string(method.vote.k) + ", " +
                        name(method.measure.metric) + ", p = " + std::to_string(method.measure.p) +
-                       ", transform " + method.transform.text() + ", rerank " + name(method.rerank.kind) +
+                       ", transform " + method.transform.text() + ", rerank " + reranker_text(method.rerank) +
                        " of " + std::to_string(method.rerank.candidates) + ", votes " +
                        name(method.vote.votes) + ' ' + name(method.vote.weights) + ' ' +
                        name(method.vote.tie) + ", batch " + std::to_string(batch);
@@ -127,6 +127,12 @@ RandomProblem random_problem(std::uint64_t seed) {
         const Reranker kind = method.rerank.kind;
         method.rerank = {
             .kind = kind, .candidates = method.rerank.candidates, .density = method.rerank.density};
+    }
+    if (method.rerank.kind == Reranker::spread) {
+        method.rerank.spread = {
+            static_cast<int>(dice.from(1, 60)), dice.any<SpreadOf>(), dice.any<Scaling>(),
+            static_cast<int>(dice.from(0, 2 * spread_weight_parts)) - spread_weight_parts};
+        if (!is_integral(method.measure.metric)) method.measure.metric = Metric::l1;
     }
     const std::int64_t limit = std::min<std::int64_t>(max_k, n_train - (problem.exclude.any() ? 1 : 0));
     method.vote = {.k = static_cast<int>(dice.size(limit)),

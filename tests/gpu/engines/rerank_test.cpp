@@ -62,8 +62,9 @@ void check_engines(const Images& train, const Method& method, const Rows& querie
             CHECK(here.votes[i].label == expected.votes[i].label);
             CHECK(here.votes[i].confidence == expected.votes[i].confidence);
         }
-        // Both on the device.
-        CHECK(here.stages.find("describe rerank") != std::string::npos);
+        // Both on the device; spreads are applied on the host.
+        CHECK(here.stages.find(method.rerank.has_descriptors() ? "describe rerank" : "download rerank") !=
+              std::string::npos);
     }
 }
 
@@ -96,6 +97,22 @@ TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and 
     check_engines(train, method, train.rows().slice(0, 30), Exclude{.first = 0});
     method.vote.k = 299;
     check_engines(train, method, train.rows().slice(0, 3), Exclude{.first = 0});
+}
+
+TEST_CASE("gpu: engines scale distances by spread as the CPU does") {
+    if (!test::have_gpu()) return;
+    const Images train({28, 28}, 700, 3), test({28, 28}, 90, 4);
+    for (const char* transform : {"raw", "gradients"})
+        for (const char* spread : {"spread", "spread:30:deviation:plus:0.5"}) {
+            CAPTURE(transform);
+            CAPTURE(spread);
+            Method method{.transform = parse_transform("--transform", transform),
+                          .rerank = {.candidates = 40},
+                          .vote = {.k = 4}};
+            read_reranker("--rerank", spread, method.rerank);
+            check_engines(train, method, test.rows());
+            check_engines(train, method, train.rows().slice(0, 130), Exclude{.first = 0}, 64);
+        }
 }
 
 TEST_CASE("gpu: engines re-rank images of other shapes") {

@@ -1,0 +1,219 @@
+#include "classifier/spread_fit.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "classifier/classifier.h"
+#include "classifier/part_search.h"
+#include "cpu/transform/transform.h"
+#include "tests/support/rerank_images.h"
+
+namespace knn {
+namespace {
+
+using Pair = std::pair<std::int64_t, std::int64_t>;  // distance, index
+
+std::int64_t root_of(std::int64_t n) {
+    std::int64_t root = 0;
+    while ((root + 1) * (root + 1) <= n)
+        ++root;
+    return root;
+}
+
+/// Plain loops over all pairs, in 64-bit integers.
+struct Oracle {
+    std::vector<std::vector<int>> rows;
+    std::vector<int> labels;
+    Method method;
+
+    std::int64_t distance(const std::vector<int>& a, const std::vector<int>& b) const {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i)
+            sum +=
+                method.measure.metric == Metric::l1 ? std::abs(a[i] - b[i]) : (a[i] - b[i]) * (a[i] - b[i]);
+        return sum;
+    }
+    std::vector<Pair> nearest(const std::vector<int>& query, const std::vector<std::int64_t>& among) const {
+        std::vector<Pair> all;
+        for (const std::int64_t i : among)
+            all.emplace_back(distance(query, rows[static_cast<std::size_t>(i)]), i);
+        std::sort(all.begin(), all.end());
+        return all;
+    }
+    /// What each image makes of 1,000,000 · distance, or of distance.
+    std::vector<std::int64_t> terms() const {
+        const ClassSpread& spread = method.rerank.spread;
+        const auto n = std::ssize(rows);
+        std::vector<std::int64_t> sizes, means;
+        std::int64_t size_sum = 0, mean_sum = 0, known = 0;
+        for (std::int64_t t = 0; t < n; ++t) {
+            std::vector<std::int64_t> others;
+            for (std::int64_t i = 0; i < n; ++i)
+                if (i != t && labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(t)])
+                    others.push_back(i);
+            auto near = nearest(rows[static_cast<std::size_t>(t)], others);
+            near.resize(std::min(near.size(), static_cast<std::size_t>(spread.neighbors)));
+            const auto count = std::ssize(near);
+            if (count == 0) {
+                sizes.push_back(-1);
+                continue;
+            }
+            std::int64_t sum = 0, squares = 0;
+            for (const Pair& one : near)
+                sum += one.first;
+            for (const Pair& one : near)
+                squares += (one.first - sum / count) * (one.first - sum / count) / count;
+            sizes.push_back(16 * (spread.of == SpreadOf::mean ? sum / count : root_of(squares)));
+            size_sum += sizes.back();
+            mean_sum += 16 * (sum / count);
+            ++known;
+        }
+        const std::int64_t m = known > 0 ? std::max<std::int64_t>(size_sum / known, 1) : 1;
+        const std::int64_t typical = known > 0 ? mean_sum / known / 16 : 0;
+        std::vector<std::int64_t> all;
+        constexpr std::int64_t one = std::int64_t{1} << 24;
+        for (const std::int64_t size : sizes) {
+            const std::int64_t r = size < 0 ? m : std::min(std::max(size, (m + 15) / 16), 16 * m);
+            std::int64_t q = spread.weight < 0 ? one * m / r : one * r / m, factor = one;
+            for (const int part : {8, 4, 2, 1}) {
+                if (std::abs(spread.weight) & part) factor = factor * q / one;
+                std::int64_t low = 0, high = std::int64_t{1} << 29;  // the root by bisection
+                while (high - low > 1)
+                    ((low + high) / 2 * ((low + high) / 2) <= q * one ? low : high) = (low + high) / 2;
+                q = low;
+            }
+            const std::int64_t more = typical * (one * r / m) / one - typical;
+            all.push_back(spread.by == Scaling::times ? factor : spread.weight * more / 8);
+        }
+        return all;
+    }
+    std::vector<Neighbor> search(std::int64_t query, int k, const std::vector<std::int64_t>& terms,
+                                 bool exclude) const {
+        std::vector<std::int64_t> among;
+        for (std::int64_t i = 0; i < std::ssize(rows); ++i)
+            if (!exclude || i != query) among.push_back(i);
+        auto found = nearest(rows[static_cast<std::size_t>(query)], among);
+        found.resize(std::min(found.size(), static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
+        for (auto& [distance, index] : found) {
+            const std::int64_t term = terms[static_cast<std::size_t>(index)];
+            distance =
+                method.rerank.spread.by == Scaling::times ? distance * term / (1 << 24) : distance + term;
+            distance = std::clamp<std::int64_t>(distance, 0, 4'294'967'294);
+        }
+        std::sort(found.begin(), found.end());
+        std::vector<Neighbor> row;
+        for (int i = 0; i < k; ++i)
+            row.push_back({static_cast<std::uint32_t>(found[static_cast<std::size_t>(i)].first),
+                           static_cast<std::uint32_t>(found[static_cast<std::size_t>(i)].second)});
+        return row;
+    }
+};
+
+/// Images with equal ones among them; labels 255 (one image), 3 (two images), and 0 to 2.
+struct Set {
+    ImageShape shape{7, 6};
+    std::vector<std::uint8_t> pixels, labels;
+
+    explicit Set(int n) : pixels(test::rerank_images(n, shape, 9)) {
+        for (int i = 0; i < n; ++i)
+            labels.push_back(static_cast<std::uint8_t>(i == 4 ? 255 : i == 7 || i == 9 ? 3 : i / 3 % 3));
+    }
+    Training training() const {
+        return {.rows = {pixels.data(), std::ssize(labels), shape.dim()}, .labels = labels, .shape = shape};
+    }
+};
+
+Oracle oracle(const Set& set, const Method& method) {
+    const Training training = set.training();
+    std::vector<std::uint8_t> bytes = set.pixels;
+    if (!method.transform.is_raw())
+        bytes = cpu::features(cpu::fit(method.transform, training.rows, training.shape), training.rows, 1,
+                              nullptr);
+    Oracle made{.rows = {}, .labels = {set.labels.begin(), set.labels.end()}, .method = method};
+    const std::size_t n = set.labels.size(), dim = bytes.size() / n;
+    for (std::size_t i = 0; i < n; ++i)
+        made.rows.emplace_back(bytes.begin() + static_cast<std::ptrdiff_t>(i * dim),
+                               bytes.begin() + static_cast<std::ptrdiff_t>((i + 1) * dim));
+    return made;
+}
+
+void check_against_oracle(const Set& set, const Method& method, bool exclude) {
+    CAPTURE(reranker_text(method.rerank));
+    CAPTURE(method.transform.text());
+    const Training training = set.training();
+    const std::int64_t n = training.rows.count;
+    Classifier classifier(training, method, resolve_on_cpu(method.problem(training, n), 2));
+    const Oracle expected = oracle(set, method);
+    const std::vector<std::int64_t> terms = expected.terms();
+    REQUIRE(classifier.training().reranking->spread == terms);
+    Timeline timeline;
+    const Neighbors found =
+        classifier.search(training.rows, timeline, {}, exclude ? Exclude{.first = 0} : Exclude{});
+    for (std::int64_t q = 0; q < n; ++q) {
+        const auto row = found.row(q);
+        REQUIRE(std::vector<Neighbor>(row.begin(), row.end()) ==
+                expected.search(q, method.vote.k, terms, exclude));
+    }
+}
+
+TEST_CASE("class spread: terms and neighbors are those of plain loops") {
+    const Set set(90);
+    for (const char* transform : {"raw", "gradients"})
+        for (const Metric metric : {Metric::l2, Metric::l1})
+            for (const SpreadOf of : {SpreadOf::mean, SpreadOf::deviation})
+                for (const Scaling by : {Scaling::times, Scaling::plus})
+                    for (const auto& [neighbors, weight] :
+                         std::vector<std::pair<int, int>>{{1, 8}, {4, -4}, {5, 3}, {200, -7}})
+                        check_against_oracle(set,
+                                             {.transform = parse_transform("--transform", transform),
+                                              .measure = {metric},
+                                              .rerank = {.kind = Reranker::spread,
+                                                         .candidates = 20,
+                                                         .spread = {neighbors, of, by, weight}},
+                                              .vote = {.k = 6}},
+                                             neighbors % 2 == 0);
+}
+
+TEST_CASE("class spread: more neighbors than candidates, one class, two images, one image") {
+    const Rerank rerank{.kind = Reranker::spread, .candidates = 10};
+    check_against_oracle(Set(40), {.rerank = rerank, .vote = {.k = 30}}, true);
+    check_against_oracle(Set(2), {.rerank = rerank, .vote = {.k = 1}}, true);
+    check_against_oracle(Set(1), {.rerank = rerank, .vote = {.k = 1}}, false);
+    Set one_class(30);
+    std::fill(one_class.labels.begin(), one_class.labels.end(), std::uint8_t{200});
+    check_against_oracle(one_class, {.rerank = rerank, .vote = {.k = 3}}, true);
+    Set equal(30);
+    std::fill(equal.pixels.begin(), equal.pixels.end(), std::uint8_t{9});
+    check_against_oracle(equal, {.rerank = rerank, .vote = {.k = 3}}, true);
+}
+
+TEST_CASE("class spread: metrics that are no integers, and images without labels, are refused") {
+    const Set set(30);
+    Method method{.measure = {Metric::cosine}, .rerank = {.kind = Reranker::spread}, .vote = {.k = 3}};
+    CHECK_THROWS_WITH_AS(method.problem(set.training(), 1),
+                         "--rerank spread: scales integers, which distances by cosine are not; expected "
+                         "--metric l2 or l1",
+                         UsageError);
+    method.measure = {};
+    Training training = set.training();
+    training.labels = {};
+    CHECK_THROWS_AS(Classifier(training, method, resolve_on_cpu(method.problem(training, 1), 1)), UsageError);
+}
+
+TEST_CASE("class spread: a part of a training set is answered as by the classifier") {
+    const Set set(60);
+    const Method method{.rerank = {.kind = Reranker::spread, .candidates = 15}, .vote = {.k = 5}};
+    const Training training = set.training();
+    const Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
+    const PartSearch part(training, method, resolved);
+    const Indices all = all_indices(60);
+    const auto answers = part.answers(all, part.nearest(all, all, part.depth(60), {}));
+    const Classified whole = Classifier(training, method, resolved).classify(training.rows, {});
+    for (std::size_t i = 0; i < answers.size(); ++i)
+        CHECK(answers[i] == whole.votes[i].label);
+}
+
+}  // namespace
+}  // namespace knn
