@@ -1,5 +1,9 @@
+#include <unistd.h>
+
+#include <cstdlib>
 #include <exception>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "app/cli/command_line.h"
@@ -7,6 +11,8 @@
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
+#include "data/file/transfer.h"
+#include "data/file/unfinished_file.h"
 
 namespace {
 
@@ -28,12 +34,32 @@ int report_ranks_end(const knn::RanksEnd& end) {
     return knn::end_ranks(end.exit_code);
 }
 
+constexpr const char* no_memory =
+    "out of memory; expected enough free memory for the images and their neighbors";
+std::terminate_handler usual_end = nullptr;
+
+/// Memory may run out where no exception can pass: destructors of nlohmann::json allocate.
+[[noreturn]] void end_process() {
+    try {
+        if (std::current_exception()) throw;
+    } catch (const std::bad_alloc&) {
+        knn::remove_unfinished_files();
+        for (const std::string_view text : {"mnist-knn: error: ", no_memory, "\n"})
+            knn::write_all(STDERR_FILENO, text);
+        ::_exit(failed);
+    } catch (...) {
+    }
+    usual_end();
+    std::abort();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const auto start = knn::Clock::now();
     knn::occupy_standard_descriptors();
     knn::watch_for_interrupts();
+    usual_end = std::set_terminate(end_process);
     knn::CommandLine line;
     try {
         return run(line, {argv + (argc > 0 ? 1 : 0), argv + argc}, start);
@@ -46,8 +72,7 @@ int main(int argc, char** argv) {
     } catch (const knn::Interrupted&) {
         return knn::fail_ranks("", interrupted);
     } catch (const std::bad_alloc&) {
-        return knn::fail_ranks(
-            "out of memory; expected enough free memory for the images and their neighbors", failed);
+        return knn::fail_ranks(no_memory, failed);
     } catch (const std::system_error& error) {
         if (error.code() != std::errc::resource_unavailable_try_again)
             return knn::fail_ranks(error.what(), failed);

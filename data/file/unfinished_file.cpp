@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,10 @@ bool lock(const FileDescriptor& file) {
     return ::fstat(file.number(), &status) != 0 || status.st_nlink > 0;
 }
 
+/// All of this process, the newest first, linked through `next_`.
+std::mutex all_mutex;
+UnfinishedFile* newest = nullptr;
+
 }  // namespace
 
 UnfinishedFile::UnfinishedFile(fs::path place, mode_t mode) : place_(std::move(place)) {
@@ -64,15 +69,29 @@ UnfinishedFile::UnfinishedFile(fs::path place, mode_t mode) : place_(std::move(p
         path_ = folder / (prefix + std::to_string(::getpid()) + "-" + std::to_string(counter++) + suffix);
         descriptor = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     } while (descriptor.is_open() ? !lock(descriptor) : errno == EEXIST);
+    const std::lock_guard lock_all(all_mutex);
+    next_ = std::exchange(newest, this);
+    if (next_ != nullptr) next_->previous_ = this;
 }
 
 UnfinishedFile::~UnfinishedFile() {
+    {
+        const std::lock_guard lock_all(all_mutex);
+        (previous_ != nullptr ? previous_->next_ : newest) = next_;
+        if (next_ != nullptr) next_->previous_ = previous_;
+    }
     if (descriptor.is_open() && !renamed_) ::unlink(path_.c_str());
 }
 
 bool UnfinishedFile::rename_to_place() {
     renamed_ = std::rename(path_.c_str(), place_.c_str()) == 0;
     return renamed_;
+}
+
+void remove_unfinished_files() noexcept {
+    const std::lock_guard lock_all(all_mutex);
+    for (const UnfinishedFile* file = newest; file != nullptr; file = file->next_)
+        if (file->descriptor.is_open() && !file->renamed_) ::unlink(file->path_.c_str());
 }
 
 }  // namespace knn

@@ -28,8 +28,14 @@ class UnfinishedFile {
     FileDescriptor descriptor;
 
   private:
+    friend void remove_unfinished_files() noexcept;
+
     std::filesystem::path place_, path_;
     bool renamed_ = false;
+    UnfinishedFile *next_ = nullptr, *previous_ = nullptr;  ///< of all of this process
 };
+
+/// Removes those of this process that are not renamed. For a process that ends without destructors; allocates nothing.
+void remove_unfinished_files() noexcept;
 
 }  // namespace knn

@@ -16,6 +16,7 @@
 
 #include "data/core/errors.h"
 #include "data/file/file_descriptor.h"
+#include "data/file/unfinished_file.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/unprivileged.h"
@@ -183,6 +184,26 @@ TEST_CASE("atomic file: an exception in the middle leaves the old file and nothi
     CHECK_THROWS_AS(write_file_atomically(folder / "new", interrupted), knn::Interrupted);
     CHECK(read_file(file) == "old");
     CHECK(files_in(folder.path()) == 1);
+}
+
+TEST_CASE("atomic file: a process that ends without destructors can remove what is unfinished") {
+    const TempFolder folder;
+    const fs::path done = folder / "done", open = folder / "open";
+    const auto write = [&](std::ostream& out) {
+        write_file_atomically(done, text("done"));
+        out << "half" << std::flush;
+        knn::replace_file(folder / "cached", [&](std::ostream&) {
+            CHECK(files_in(folder.path()) == 3);
+            knn::remove_unfinished_files();
+            CHECK(files_in(folder.path()) == 1);
+            throw knn::Interrupted();
+        });
+    };
+    CHECK_THROWS_AS(write_file_atomically(open, write), knn::Interrupted);
+    CHECK(files_in(folder.path()) == 1);
+    CHECK(read_file(done) == "done");
+    knn::remove_unfinished_files();
+    CHECK(read_file(done) == "done");
 }
 
 TEST_CASE("atomic file: a place that is taken in the middle is an error, and nothing is left") {
