@@ -1,0 +1,222 @@
+/// One call fails, at every place: the program goes on as if nothing had been, or says so in one line and leaves no half file.
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/faults/job.h"
+#include "tests/support/build.h"
+#include "tests/support/skip.h"
+
+using namespace knn::test;
+
+namespace {
+
+struct Fault {
+    Call call = Call::open;
+    std::uint64_t at = 0;  ///< 0: none
+    std::string kind = "EIO";
+};
+
+std::string name_of(Call call) {
+    return call_names[static_cast<std::size_t>(call)];
+}
+
+/// The report that the shim fills in, in a file that this process maps too.
+class Shim {
+  public:
+    Shim() : file_(folder_ / "report") {
+        const int file = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        REQUIRE(::ftruncate(file, sizeof(FaultReport)) == 0);
+        void* place = ::mmap(nullptr, sizeof(FaultReport), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        ::close(file);
+        REQUIRE(place != MAP_FAILED);
+        report_ = static_cast<FaultReport*>(place);
+    }
+    ~Shim() { ::munmap(report_, sizeof(FaultReport)); }
+    Shim(const Shim&) = delete;
+    Shim& operator=(const Shim&) = delete;
+
+    RunResult run(const Workplace& place, const Fault& fault) const {
+        for (auto& calls : report_->calls)
+            calls = 0;
+        report_->failed = 0;
+        RunOptions options;
+        options.environment = {{"LD_PRELOAD", MNIST_KNN_FAULT_SHIM},
+                               {"MNIST_KNN_FAULT_CALL", name_of(fault.call)},
+                               {"MNIST_KNN_FAULT_AT", std::to_string(fault.at)},
+                               {"MNIST_KNN_FAULT_KIND", fault.kind},
+                               {"MNIST_KNN_FAULT_FOLDER", place.path()},
+                               {"MNIST_KNN_FAULT_REPORT", file_}};
+        return place.run(options);
+    }
+    bool met() const { return report_->failed > 0; }
+    std::uint64_t calls(Call call) const { return report_->calls[static_cast<std::size_t>(call)]; }
+
+  private:
+    Folder folder_;
+    std::string file_;
+    FaultReport* report_ = nullptr;
+};
+
+struct Tally {
+    std::uint64_t unnoticed = 0, reported = 0;
+};
+
+/// Interrupted and partial transfers are resumed: nobody notices them.
+bool must_succeed(const Fault& fault) {
+    return (fault.call == Call::read || fault.call == Call::write) &&
+           (fault.kind == "EINTR" || fault.kind == "short");
+}
+
+/// False if the program ended before it came to this call.
+bool survives(const Shim& shim, const Workplace& place, const Fault& fault, Tally& tally) {
+    const RunResult result = shim.run(place, fault);
+    if (!shim.met()) return false;
+    CAPTURE(name_of(fault.call));
+    CAPTURE(fault.at);
+    CAPTURE(fault.kind);
+    CAPTURE(result.err);
+    CAPTURE(result.ended_by);
+    if (result.exit_code == 0) {
+        CHECK(place.outputs() == place.expected());
+        ++tally.unnoticed;
+    } else {
+        CHECK(!must_succeed(fault));
+        CHECK((result.exit_code == 1 || result.exit_code == 3));  // 3: of several pictures some failed
+        CHECK(is_one_error_line(result.err));
+        if (result.exit_code == 1) place.check_whole_or_absent();
+        ++tally.reported;
+    }
+    place.check_nothing_unfinished();
+    place.check_next_run();
+    return true;
+}
+
+std::vector<std::string> kinds_of(Call call) {
+    switch (call) {
+        case Call::open:
+            return {"EIO", "EMFILE", "ENOSPC", "EINTR"};
+        case Call::read:
+            return {"EIO", "EINTR", "short"};
+        case Call::write:
+            return {"EIO", "ENOSPC", "EINTR", "short"};
+        case Call::mmap:
+        case Call::allocate:
+            return {"ENOMEM"};
+        case Call::mkdir:
+            return {"EIO", "ENOSPC"};
+        default:
+            return {"EIO", "ENOSPC", "EINTR"};
+    }
+}
+
+/// Each kind of failure of the calls `from` to `to`, at up to `most` places spread over all there are.
+Tally try_calls(const Shim& shim, const Workplace& place, Call from, Call to, std::uint64_t most, bool kept) {
+    Tally tally;
+    const auto prepare = [&] { kept ? place.remember() : place.forget(); };
+    prepare();
+    REQUIRE(shim.run(place, {}).exit_code == 0);
+    std::vector<std::uint64_t> calls;
+    for (int call = 0; call < static_cast<int>(Call::count); ++call)
+        calls.push_back(shim.calls(static_cast<Call>(call)));
+    for (int i = static_cast<int>(from); i <= static_cast<int>(to); ++i) {
+        const Call call = static_cast<Call>(i);
+        const std::uint64_t all = calls[static_cast<std::size_t>(i)];
+        const std::uint64_t step = try_all() ? 1 : std::max<std::uint64_t>(1, all / most);
+        for (const std::string& kind : kinds_of(call))
+            for (std::uint64_t at = 1 + (step > 1 ? kind.size() % step : 0);; at += step) {
+                prepare();
+                if (!survives(shim, place, {call, at, kind}, tally)) break;
+            }
+    }
+    return tally;
+}
+
+void try_files(const std::string& name) {
+    if (name == "classify" && !has_opencv) return skip(no_opencv);
+    const Workplace place(job(name));
+    const Shim shim;
+    for (const bool kept : {false, true}) {
+        const Tally tally = try_calls(shim, place, Call::open, Call::mkdir, 4, kept);
+        CHECK(tally.unnoticed + tally.reported > 0);
+        MESSAGE(name << (kept ? " with" : " without") << " a cache: calls on files that failed: "
+                     << tally.unnoticed + tally.reported << ", errors: " << tally.reported);
+    }
+}
+
+void try_memory(const std::string& name) {
+    if (name == "classify" && !has_opencv) return skip(no_opencv);
+    const Workplace place(job(name));
+    const Shim shim;
+    const Tally tally = try_calls(shim, place, Call::allocate, Call::allocate, 20, false);
+    CHECK(tally.reported > 0);
+    MESSAGE(name << ": allocations that failed: " << tally.unnoticed + tally.reported
+                 << ", errors: " << tally.reported);
+}
+
+}  // namespace
+
+TEST_CASE("faults: the shim counts the calls of a run, and makes one fail") {
+    const Workplace place(job("evaluate"));
+    const Shim shim;
+    REQUIRE(shim.run(place, {}).exit_code == 0);
+    CHECK(!shim.met());
+    for (const Call call : {Call::open, Call::read, Call::write, Call::fsync, Call::rename, Call::close,
+                            Call::mkdir, Call::allocate}) {
+        CAPTURE(name_of(call));
+        CHECK(shim.calls(call) > 0);
+    }
+    const RunResult result = shim.run(place, {Call::rename, 1, "ENOSPC"});
+    CHECK(shim.met());
+    CHECK(result.exit_code == 1);
+    CHECK(result.err.find("No space left on device") != std::string::npos);
+}
+
+TEST_CASE("faults: files of evaluate") {
+    try_files("evaluate");
+}
+TEST_CASE("faults: files of evaluate by the accurate method") {
+    try_files("accurate");
+}
+TEST_CASE("faults: files of classify") {
+    try_files("classify");
+}
+TEST_CASE("faults: files of tune") {
+    try_files("tune");
+}
+TEST_CASE("faults: files of graph") {
+    try_files("graph");
+}
+TEST_CASE("faults: files of condense") {
+    try_files("condense");
+}
+TEST_CASE("faults: files of audit") {
+    try_files("audit");
+}
+
+TEST_CASE("faults: memory of evaluate") {
+    try_memory("evaluate");
+}
+TEST_CASE("faults: memory of evaluate by the accurate method") {
+    try_memory("accurate");
+}
+TEST_CASE("faults: memory of classify") {
+    try_memory("classify");
+}
+TEST_CASE("faults: memory of tune") {
+    try_memory("tune");
+}
+TEST_CASE("faults: memory of graph") {
+    try_memory("graph");
+}
+TEST_CASE("faults: memory of condense") {
+    try_memory("condense");
+}
+TEST_CASE("faults: memory of audit") {
+    try_memory("audit");
+}

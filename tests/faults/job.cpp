@@ -1,0 +1,202 @@
+#include "tests/faults/job.h"
+
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/pictures.h"
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace knn::test {
+
+namespace {
+
+constexpr std::size_t n_train = 120, n_test = 20, pixels = 28 * 28;
+
+/// An IDX file with its first items only, at most 255.
+std::string first_of(const std::string& file, std::size_t items, std::size_t header_bytes,
+                     std::size_t item_bytes) {
+    std::string content = read_file(file).substr(0, header_bytes + items * item_bytes);
+    content.replace(4, 4, {'\0', '\0', '\0', static_cast<char>(items)});
+    return content;
+}
+
+void write_gzip(const std::string& name, const std::string& content) {
+    const gzFile file = ::gzopen(name.c_str(), "wb");
+    REQUIRE(::gzwrite(file, content.data(), static_cast<unsigned>(content.size())) > 0);
+    REQUIRE(::gzclose(file) == Z_OK);
+}
+
+/// The first of the digits that the program draws.
+void write_data(const std::string& folder) {
+    const Digits digits;
+    const std::string train = digits.folder / "train", test = digits.folder / "t10k";
+    const std::string images = "-images-idx3-ubyte", labels = "-labels-idx1-ubyte";
+    fs::create_directory(folder);
+    write_gzip(folder + ("/train" + images + ".gz"), first_of(train + images, n_train, 16, pixels));
+    write_gzip(folder + ("/train" + labels + ".gz"), first_of(train + labels, n_train, 8, 1));
+    write(folder + ("/t10k" + images), first_of(test + images, n_test, 16, pixels));
+    write(folder + ("/t10k" + labels), first_of(test + labels, n_test, 8, 1));
+    write(folder + "/0.pgm", photo(digits, 0));
+    write(folder + "/1.pgm", photo(digits, 1));
+}
+
+/// Without the members that say when and how fast.
+void remove_times(json& value) {
+    if (value.is_object())
+        for (auto member = value.begin(); member != value.end();)
+            if (member.key() == "timing" || member.key() == "created" || member.key().ends_with("_ms"))
+                member = value.erase(member);
+            else
+                remove_times(*member++);
+    else if (value.is_array())
+        for (json& element : value)
+            remove_times(element);
+}
+
+std::string lasting(const fs::path& file) {
+    std::string content = read_file(file);
+    if (file.extension() == ".html")
+        return content.substr(content.size() - std::min<std::size_t>(content.size(), 8));
+    if (file.extension() != ".json") return content;
+    json value = json::parse(content, nullptr, false);
+    remove_times(value);
+    return value.dump();
+}
+
+bool is_unfinished(const fs::path& file) {
+    return file.filename().string().starts_with(".mnist-knn-");
+}
+
+}  // namespace
+
+const std::vector<Job>& jobs() {
+    static const std::vector<Job> all = {
+        {"evaluate",
+         {"evaluate", "-q", "-k", "3", "--report", "out/report", "--json", "out/e.json", "--predictions",
+          "out/e.csv", "--neighbors-csv", "out/n.csv"}},
+        {"accurate", {"evaluate", "-q", "--method", "accurate", "--predictions", "out/a.csv"}},
+        {"classify",
+         {"classify", "-q", "--json", "out/c.json", "--explain", "out/c.png", "data/0.pgm", "data/1.pgm"}},
+        {"tune",
+         {"tune", "-q", "-k", "1-3", "--save", "out/method", "--json", "out/t.json", "--csv", "out/t.csv",
+          "--plot", "out/t.svg"}},
+        {"graph",
+         {"graph", "-q", "-k", "3", "--npy", "out/g", "--csv", "out/g.csv", "--mtx", "out/g.mtx", "--json",
+          "out/g.json", "--plot", "out/g.svg"}},
+        {"condense", {"condense", "-q", "-k", "3", "--out", "out/small"}},
+        {"audit",
+         {"audit", "-q", "-k", "3", "--csv", "out/u.csv", "--json", "out/u.json", "--html", "out/u.html"}},
+    };
+    return all;
+}
+
+const Job& job(const std::string& name) {
+    return *std::find_if(jobs().begin(), jobs().end(), [&](const Job& one) { return one.name == name; });
+}
+
+Workplace::Workplace(const Job& job) : job_(job) {
+    write_data(folder_ / "data");
+    forget();
+    const RunResult result = run();
+    REQUIRE(result.exit_code == 0);
+    seconds_ = result.seconds;
+    expected_ = outputs();
+    REQUIRE(!expected_.empty());
+    fs::copy(folder_ / "cache", folder_ / "kept", fs::copy_options::recursive);
+    check_next_run();  // with the cache of the first
+}
+
+std::vector<std::string> Workplace::words() const {
+    std::vector<std::string> words = job_.words;
+    words.insert(words.end(), {"--data", "data", "--device", "cpu", "--threads", "2"});
+    return words;
+}
+
+RunOptions Workplace::here() const {
+    RunOptions options;
+    options.folder = folder_ / "";
+    options.environment.emplace("XDG_CACHE_HOME", folder_ / "cache");
+    return options;
+}
+
+RunResult Workplace::run(RunOptions options) const {
+    options.folder = here().folder;
+    options.environment.merge(here().environment);
+    return program(words(), options);
+}
+
+bool Workplace::run_at_once(int processes) const {
+    std::string line = "for i in";
+    for (int i = 0; i < processes; ++i)
+        line += " 1";
+    line += "; do '" MNIST_KNN_BINARY "'";
+    for (const std::string& word : words())
+        line += " " + word;
+    line += " & all=\"$all $!\"; done; for one in $all; do wait $one || exit 1; done";
+    return test::run({"/bin/sh", "-c", line}, here()).exit_code == 0;
+}
+
+Contents Workplace::outputs() const {
+    Contents contents;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / "out"))
+        if (entry.is_regular_file() && !is_unfinished(entry.path()))
+            contents[fs::relative(entry.path(), folder_ / "out")] = lasting(entry.path());
+    return contents;
+}
+
+void Workplace::check_next_run() const {
+    const RunResult result = run();
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(outputs() == expected_);
+    check_nothing_unfinished();
+}
+
+void Workplace::check_whole_or_absent() const {
+    for (const auto& [name, content] : outputs()) {
+        CAPTURE(name);
+        const auto whole = expected_.find(name);
+        const bool is_whole = whole != expected_.end() && whole->second == content;
+        CHECK(is_whole);
+    }
+}
+
+void Workplace::check_nothing_unfinished() const {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path)) {
+        CAPTURE(entry.path().string());
+        CHECK(!is_unfinished(entry.path()));
+    }
+}
+
+void Workplace::forget() const {
+    for (const char* name : {"out", "cache"}) {
+        fs::remove_all(folder_ / name);
+        fs::create_directory(folder_ / name);
+    }
+}
+
+void Workplace::remember() const {
+    forget();
+    fs::copy(folder_ / "kept", folder_ / "cache", fs::copy_options::recursive);
+}
+
+std::vector<fs::path> Workplace::cache_files() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / "cache"))
+        if (entry.is_regular_file()) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+bool try_all() {
+    const char* wanted = std::getenv("MNIST_KNN_FAULTS");
+    return wanted != nullptr && std::string(wanted) == "all";
+}
+
+}  // namespace knn::test

@@ -1,0 +1,67 @@
+#pragma once
+/// Commands that write files, run with and without a fault on a small data set of their own.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.h"
+#include "tests/faults/report.h"
+
+namespace knn::test {
+
+/// A command, without its data set. Its outputs have names that begin with out/.
+struct Job {
+    std::string name;
+    std::vector<std::string> words;
+};
+
+/// evaluate with all its files, classify, tune, graph, condense and audit.
+const std::vector<Job>& jobs();
+const Job& job(const std::string& name);
+
+/// Files by name, without what differs from run to run: times are taken out of JSON, and of a page only the end is kept.
+using Contents = std::map<std::string, std::string>;
+
+/// A folder with a data set (training files as gzip) and two pictures, for one job.
+class Workplace {
+  public:
+    explicit Workplace(const Job& job);
+
+    /// Runs the job here.
+    RunResult run(RunOptions options = {}) const;
+    /// Several processes that do the same at the same time; false if one of them failed.
+    bool run_at_once(int processes) const;
+    Contents outputs() const;
+
+    /// CHECKs that the job succeeds and writes what it should, from whatever cache there is, and that nothing unfinished is left.
+    void check_next_run() const;
+    /// CHECKs that each output is what it should be, or absent.
+    void check_whole_or_absent() const;
+    /// CHECKs that no unfinished file is left.
+    void check_nothing_unfinished() const;
+
+    /// No outputs, and a cache as if nothing had ever run, or as a run left it that nothing befell.
+    void forget() const;
+    void remember() const;
+    std::vector<std::filesystem::path> cache_files() const;
+
+    const Contents& expected() const { return expected_; }
+    double seconds() const { return seconds_; }  ///< of a run without a cache
+    std::string path() const { return folder_.path.string(); }
+
+  private:
+    std::vector<std::string> words() const;
+    RunOptions here() const;
+
+    const Job& job_;
+    Folder folder_;
+    double seconds_ = 0;
+    Contents expected_;
+};
+
+/// Whether everything is tried, which takes long, and not some of it: MNIST_KNN_FAULTS=all.
+bool try_all();
+
+}  // namespace knn::test
