@@ -141,8 +141,11 @@ void try_files(const std::string& name) {
     if (name == "classify" && !has_opencv) return skip(no_opencv);
     const Workplace place(job(name));
     const Shim shim;
+    place.remember();
+    const bool has_cache = !place.cache_files().empty();
     for (const bool kept : {false, true}) {
-        const Tally tally = try_calls(shim, place, Call::open, Call::mkdir, 4, kept);
+        if (kept && !has_cache) continue;
+        const Tally tally = try_calls(shim, place, Call::open, Call::mkdir, 2, kept);
         CHECK(tally.unnoticed + tally.reported > 0);
         MESSAGE(name << (kept ? " with" : " without") << " a cache: calls on files that failed: "
                      << tally.unnoticed + tally.reported << ", errors: " << tally.reported);
