@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
 # Checks the program on a machine with a GPU: all unit tests, the small cases under compute-sanitizer's four tools, and
-# random problems on every engine; ends with a summary:  tools/check_gpu.sh [--bin DIR] [--seconds N] [--repeat N]
+# random problems on every engine; ends with a summary:
+#     tools/check_gpu.sh [--bin DIR] [--seconds N] [--repeat N] [--faults PROGRAM]
 # --bin: a folder that holds unit_tests and fuzz_gpu, instead of a build (preset default).
 # --seconds: of random problems (default 300). --repeat: of the small cases (default 1000).
+# --faults: a mnist-knn built with -DMNIST_KNN_GPU_FAULTS=ON, of which each CUDA call is made to fail once.
 # MNIST_KNN_DATA: the folder that some tests need.
 set -euo pipefail
 unset CDPATH
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
-bin='' seconds=300 repeat=1000
+bin='' seconds=300 repeat=1000 faults=''
 while (($#)); do
     case $1 in
     --bin) bin=$(cd "${2:?--bin needs a folder}" && pwd) && shift ;;
     --seconds) seconds=${2:?--seconds needs a number} && shift ;;
     --repeat) repeat=${2:?--repeat needs a number} && shift ;;
+    --faults) faults=$(readlink -f "${2:?--faults needs a program}") && shift ;;
     --help | -h) sed -n '2,/^set /{/^set /d; s/^# \{0,1\}//; p}' "${BASH_SOURCE[0]}" && exit 0 ;;
     *) echo "check_gpu.sh: $1: unknown option; --help lists them" >&2 && exit 2 ;;
     esac
@@ -53,6 +56,31 @@ repeated() {
     echo "$repeat repeats, no difference"
 }
 
+# Each call of the run fails once: an error of one line, no output, no hang. Calls whose failure nobody needs to notice
+# leave the outputs as they are; 20 of them in a row are taken for the end.
+# shellcheck disable=SC2317  # step calls it
+every_call_fails() {
+    local folder at unnoticed=0 reported=0 status
+    folder=$(mktemp -d)
+    local -a words=("$faults" evaluate -q --device gpu --limit-train 2000 --limit-test 100 --predictions)
+    "${words[@]}" "$folder/expected" >/dev/null || return 1
+    for ((at = 1; unnoticed < 20; ++at)); do
+        status=0
+        rm -f "$folder/p"
+        MNIST_KNN_GPU_FAULT_AT=$at timeout 60 "${words[@]}" "$folder/p" >/dev/null 2>"$folder/errors" || status=$?
+        if ((status == 0)) && cmp -s "$folder/p" "$folder/expected"; then
+            unnoticed=$((unnoticed + 1))
+        elif ((status == 1)) && [[ ! -e $folder/p && $(grep -c '^mnist-knn: error: ' "$folder/errors") == 1 ]]; then
+            reported=$((reported + 1)) unnoticed=0
+        else
+            echo "call $at: exit $status" && cat "$folder/errors" && return 1
+        fi
+    done
+    rm -r "$folder"
+    echo "$((at - 1)) calls that failed, $reported errors, no difference"
+    ((reported > 0))
+}
+
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 step unit_tests "$bin/unit_tests" -tc='*gpu: *'
 if command -v compute-sanitizer >/dev/null; then
@@ -64,6 +92,11 @@ else
     summary+=('compute-sanitizer was not found: not run') failed=1
 fi
 step repeats repeated
+if [[ -n $faults ]]; then
+    step faults every_call_fails
+else
+    summary+=('faults: not run; --faults names the program')
+fi
 step fuzz "$bin/fuzz_gpu" "$seconds"
 printf '\n%s\n' "Summary:"
 printf '  %s\n' "${summary[@]}"

@@ -4,7 +4,9 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 
 #include "data/core/errors.h"
@@ -12,8 +14,21 @@
 
 namespace knn::gpu {
 
+/// `status`, but an error for the call that the variable MNIST_KNN_GPU_FAULT_AT counts to, from 1. Only in a build with
+/// MNIST_KNN_GPU_FAULTS, which is for tests (tools/check_gpu.sh --faults).
+inline cudaError_t with_fault(cudaError_t status) {
+    if constexpr (MNIST_KNN_GPU_FAULTS != 0) {
+        static const char* const wanted = std::getenv("MNIST_KNN_GPU_FAULT_AT");
+        static const std::int64_t at = wanted != nullptr ? std::atoll(wanted) : 0;
+        static std::atomic<std::int64_t> calls = 0;
+        if (++calls == at) return cudaErrorUnknown;
+    }
+    return status;
+}
+
 /// `what` completes "GPU: <what> failed: <CUDA's own words>".
-inline void check(cudaError_t status, const char* what) {
+inline void check(cudaError_t call, const char* what) {
+    const cudaError_t status = with_fault(call);
     if (status == cudaSuccess) return;
     cudaGetLastError();  // a failed launch or allocation must not show up again at the next check
     throw DeviceError(std::string("GPU: ") + what + " failed: " + cudaGetErrorString(status));
@@ -43,7 +58,8 @@ inline unsigned grid_size(std::int64_t blocks) {
 }
 
 /// After an allocation of `bytes`: says how much was wanted and what a user can do about it.
-inline void check_allocation(cudaError_t status, std::size_t bytes) {
+inline void check_allocation(cudaError_t call, std::size_t bytes) {
+    const cudaError_t status = with_fault(call);
     if (status == cudaSuccess) return;
     cudaGetLastError();
     throw DeviceError("GPU: allocating " + std::to_string(bytes >> 20) + " MiB of device memory failed: " +

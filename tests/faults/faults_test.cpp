@@ -147,7 +147,7 @@ void try_files(const std::string& name) {
         if (kept && !has_cache) continue;
         const Tally tally = try_calls(shim, place, Call::open, Call::mkdir, 2, kept);
         CHECK(tally.unnoticed + tally.reported > 0);
-        MESSAGE(name << (kept ? " with" : " without") << " a cache: calls on files that failed: "
+        MESSAGE(name << std::string(kept ? " with" : " without") << " a cache: calls on files that failed: "
                      << tally.unnoticed + tally.reported << ", errors: " << tally.reported);
     }
 }
