@@ -76,14 +76,15 @@ bool must_succeed(const Fault& fault) {
 /// False if the program ended before it came to this call.
 bool survives(const Shim& shim, const Workplace& place, const Fault& fault, Tally& tally) {
     const RunResult result = shim.run(place, fault);
-    if (!shim.met()) return false;
     CAPTURE(name_of(fault.call));
     CAPTURE(fault.at);
     CAPTURE(fault.kind);
     CAPTURE(result.err);
     CAPTURE(result.ended_by);
+    if (!shim.met()) CHECK(result.exit_code == 0);
+    if (result.exit_code == 0) CHECK(place.outputs() == place.expected());
+    if (!shim.met()) return false;
     if (result.exit_code == 0) {
-        CHECK(place.outputs() == place.expected());
         ++tally.unnoticed;
     } else {
         CHECK(!must_succeed(fault));
