@@ -44,25 +44,6 @@ bool take_projection(Piece& bytes, std::int64_t n_out, std::int64_t dim, Project
            take(bytes, projection.centers.data(), projection.centers.size());
 }
 
-bool restore(CachedBytes mapped, const TransformSpec& spec, ImageShape shape, std::int64_t count,
-             Features& features) {
-    Piece bytes = mapped.span();
-    features.transform = {.spec = {}, .image = shape, .steps = {}};
-    for (const TransformStep& step : spec.steps) {
-        Projection projection;
-        if (step.kind == TransformKind::pca &&
-            !take_projection(bytes, static_cast<std::int64_t>(step.parameter), features.transform.dim_out(),
-                             projection))
-            return false;
-        append_step(features.transform, step, std::move(projection));
-    }
-    const std::int64_t dim = features.transform.dim_out();
-    if (static_cast<std::int64_t>(bytes.size()) != count * dim) return false;
-    features.rows = {bytes.data(), count, dim};
-    features.mapped = std::move(mapped);
-    return true;
-}
-
 void keep(const Features& features, const std::string& file, const std::string& key) {
     std::vector<ProjectionHead> heads;
     heads.reserve(features.transform.steps.size());
@@ -80,6 +61,25 @@ void keep(const Features& features, const std::string& file, const std::string& 
 
 }  // namespace
 
+bool restore_features(CachedBytes mapped, const TransformSpec& spec, ImageShape shape, std::int64_t count,
+                      Features& features) {
+    Piece bytes = mapped.span();
+    features.transform = {.spec = {}, .image = shape, .steps = {}};
+    for (const TransformStep& step : spec.steps) {
+        Projection projection;
+        if (step.kind == TransformKind::pca &&
+            !take_projection(bytes, static_cast<std::int64_t>(step.parameter), features.transform.dim_out(),
+                             projection))
+            return false;
+        append_step(features.transform, step, std::move(projection));
+    }
+    const std::int64_t dim = features.transform.dim_out();
+    if (static_cast<std::int64_t>(bytes.size()) != count * dim) return false;
+    features.rows = {bytes.data(), count, dim};
+    features.mapped = std::move(mapped);
+    return true;
+}
+
 Features load_features(const TrainingSet& set, const Rows& train, const TransformSpec& spec, bool use_cache,
                        int threads, const std::atomic<bool>* stop) {
     Features features;
@@ -94,7 +94,7 @@ Features load_features(const TrainingSet& set, const Rows& train, const Transfor
     const bool keeps = use_cache && !set.key.empty();
     if (keeps)
         if (auto bytes = read_cached(file, key, threads);
-            bytes && restore(std::move(*bytes), spec, shape, train.count, features))
+            bytes && restore_features(std::move(*bytes), spec, shape, train.count, features))
             return features;
     features.transform = cpu::fit(spec, train, shape, threads, stop);
     features.made = cpu::features(features.transform, train, threads, stop);

@@ -22,4 +22,8 @@ struct Features {
 Features load_features(const TrainingSet& set, const Rows& train, const TransformSpec& spec, bool use_cache,
                        int threads, const std::atomic<bool>* stop);
 
+/// Whether cached bytes are this transform, fitted, and its features of `count` images; then `features` has them.
+bool restore_features(CachedBytes bytes, const TransformSpec& spec, ImageShape shape, std::int64_t count,
+                      Features& features);
+
 }  // namespace knn

@@ -41,12 +41,16 @@ class Cells {
 }  // namespace
 
 Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
-    const auto wrong = [&](std::int64_t line, const std::string& what) {
-        throw DataError(file.string() + ": line " + std::to_string(line) + " " + what + "; expected " +
-                        std::to_string(n_test) + " lines of " + heading);
-    };
     std::ifstream stream(file, std::ios::binary);
     if (!stream) throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
+    return read_predictions(stream, file.string(), n_test);
+}
+
+Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test) {
+    const auto wrong = [&](std::int64_t line, const std::string& what) {
+        throw DataError(name + ": line " + std::to_string(line) + " " + what + "; expected " +
+                        std::to_string(n_test) + " lines of " + heading);
+    };
     std::string line;
     if (!std::getline(stream, line) || line != heading) wrong(1, "is not the heading");
     Predictions read;

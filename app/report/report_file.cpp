@@ -229,6 +229,10 @@ SavedReport read_report(const std::string& file) {
     constexpr std::size_t max_bytes = 64 << 20;  // a report of 256 classes has about half a megabyte
     const std::string text = read_text(name, max_bytes, expected_report);
     if (name == "-") name = "standard input";
+    return parse_report(text, name);
+}
+
+SavedReport parse_report(std::string_view text, const std::string& name) {
     if (text.empty()) fail(name, "is empty");
     const json root = json::parse(text, nullptr, false);
     if (root.is_discarded()) fail(name, "is not JSON, or is cut short");

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "classifier/evaluation.h"
@@ -24,5 +25,8 @@ struct SavedReport {
 /// Reads a report of `evaluate --json`; a folder means the report.json in it, "-" is standard input.
 /// Everything is checked, including that the numbers are consistent. Throws DataError.
 SavedReport read_report(const std::string& file);
+
+/// The same of its text; `name` begins the messages.
+SavedReport parse_report(std::string_view text, const std::string& name);
 
 }  // namespace knn

@@ -30,6 +30,21 @@ constexpr std::uint64_t best_ratio = 1032;
 ByteSource::ByteSource(std::filesystem::path file, std::string expected)
     : file_(std::move(file)), expected_(std::move(expected)), buffer_(buffer_bytes) {
     open();
+    read_file_ = [this](std::span<std::uint8_t> out) { return read_file(out); };
+    begin();
+}
+
+ByteSource::ByteSource(Reader reader, std::optional<std::uint64_t> bytes, std::string name,
+                       std::string expected)
+    : file_(std::move(name)),
+      expected_(std::move(expected)),
+      read_file_(std::move(reader)),
+      file_bytes_(bytes),
+      buffer_(buffer_bytes) {
+    begin();
+}
+
+void ByteSource::begin() {
     if (!refill()) fail("is empty");
     while (pending_.size() < 2 && refill()) {
     }
@@ -86,7 +101,7 @@ std::size_t ByteSource::read_file(std::span<std::uint8_t> out) {
 /// Adds to what is pending; false at the end of the file.
 bool ByteSource::refill() {
     std::copy(pending_.begin(), pending_.end(), buffer_.begin());  // at most one byte in practice
-    const std::size_t got = read_file(std::span(buffer_).subspan(pending_.size()));
+    const std::size_t got = read_file_(std::span(buffer_).subspan(pending_.size()));
     pending_ = std::span(buffer_).first(pending_.size() + got);
     return got > 0;
 }
@@ -105,7 +120,7 @@ std::size_t ByteSource::read_plain(std::span<std::uint8_t> out) {
             std::copy_n(pending_.begin(), got, piece.begin());
             pending_ = pending_.subspan(got);
         } else {
-            got = read_file(piece);
+            got = read_file_(piece);
             if (got == 0) break;
         }
         crc_ = static_cast<std::uint32_t>(::crc32_z(crc_, piece.data(), got));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,9 +19,15 @@ namespace knn {
 /// device throws Interrupted if the user asks to stop (data/file/transfer.h).
 class ByteSource {
   public:
+    /// Writes the next bytes to the front of its argument and returns their number; 0: the end.
+    using Reader = std::function<std::size_t(std::span<std::uint8_t>)>;
+
     /// `expected` ends each message: "an IDX file of ...". Throws DataError: no such file, a folder, not
     /// readable, empty.
     ByteSource(std::filesystem::path file, std::string expected);
+    /// The bytes that `reader` gives, in pieces of any size, where there is no file; `bytes`: their number, or empty if
+    /// that is unknown. `name` stands for the file in messages.
+    ByteSource(Reader reader, std::optional<std::uint64_t> bytes, std::string name, std::string expected);
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
     ~ByteSource();
@@ -37,11 +44,14 @@ class ByteSource {
     /// CRC-32 of the content read so far.
     std::uint32_t crc32() const;
 
+    const std::filesystem::path& file() const { return file_; }
+
     /// Throws DataError "FILE: what; expected ...".
     [[noreturn]] void fail(const std::string& what) const;
 
   private:
     void open();
+    void begin();
     std::size_t read_file(std::span<std::uint8_t> out);
     bool refill();
     std::size_t read_plain(std::span<std::uint8_t> out);
@@ -52,6 +62,7 @@ class ByteSource {
     std::filesystem::path file_;
     std::string expected_;
     FileDescriptor descriptor_;
+    Reader read_file_;
     std::optional<std::uint64_t> file_bytes_;
     std::vector<std::uint8_t> buffer_;       // of the file, not yet consumed: `pending_`
     std::span<const std::uint8_t> pending_;  // the part of buffer_ that is left

@@ -197,9 +197,16 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
     const fs::path folder = cache_folder();
     if (folder.empty() || !is_own_folder(folder)) return std::nullopt;
     std::size_t size = 0;
+    auto content = content_of(folder / name, size);
+    if (content == nullptr) return std::nullopt;
+    return open_cached(std::move(content), size, key, threads);
+}
+
+std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> content, std::size_t size,
+                                       const std::string& key, int threads) {
+    if (size < sizeof(Header)) return std::nullopt;
     CachedBytes cached;
-    cached.content_ = content_of(folder / name, size);
-    if (cached.content_ == nullptr || size < sizeof(Header)) return std::nullopt;
+    cached.content_ = std::move(content);
     Header header = {};
     std::memcpy(&header, cached.content_.get(), sizeof header);
     if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
@@ -222,24 +229,26 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
     if (folder.empty() || key.size() > max_key_bytes) return;
     make_cache_folder(folder);
     if (!is_own_folder(folder)) return;
+    replace_file(folder / name, [&](std::ostream& out) { put_cached(out, key, pieces); });
+} catch (...) {  // whatever it was: the next start reads the source again
+}
+
+void put_cached(std::ostream& out, const std::string& key, std::span<const View> pieces) {
     const std::vector<std::uint32_t> checksums = checksums_of(pieces);
     Header header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
     for (const View piece : pieces)
         header.payload_bytes += piece.size();
-    replace_file(folder / name, [&](std::ostream& out) {
-        const auto put = [&](const void* data, std::size_t size) {
-            out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-        };
-        const std::uint64_t head = sizeof header + key.size() + bytes_of(checksums).size();
-        put(&header, sizeof header);
-        put(key.data(), key.size());
-        put(checksums.data(), bytes_of(checksums).size());
-        const std::string gap(rounded_up(head) - head, '\0');
-        put(gap.data(), gap.size());
-        for (const View piece : pieces)
-            put(piece.data(), piece.size());
-    });
-} catch (...) {  // whatever it was: the next start reads the source again
+    const auto put = [&](const void* data, std::size_t size) {
+        out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    };
+    const std::uint64_t head = sizeof header + key.size() + bytes_of(checksums).size();
+    put(&header, sizeof header);
+    put(key.data(), key.size());
+    put(checksums.data(), bytes_of(checksums).size());
+    const std::string gap(rounded_up(head) - head, '\0');
+    put(gap.data(), gap.size());
+    for (const View piece : pieces)
+        put(piece.data(), piece.size());
 }
 
 }  // namespace knn

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,7 +26,8 @@ class CachedBytes {
     std::span<const std::uint8_t> span() const { return payload_; }
 
   private:
-    friend std::optional<CachedBytes> read_cached(const std::string&, const std::string&, int);
+    friend std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t>, std::size_t,
+                                                  const std::string&, int);
     std::shared_ptr<const std::uint8_t> content_;  ///< of the whole file
     std::span<const std::uint8_t> payload_;
 };
@@ -37,10 +39,18 @@ class CachedBytes {
 /// `name` is that of a file, `key` any text that says what the bytes were made from.
 std::optional<CachedBytes> read_cached(const std::string& name, const std::string& key, int threads);
 
+/// The same of `size` bytes that a cache file has.
+std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> content, std::size_t size,
+                                       const std::string& key, int threads);
+
 /// Stores the bytes of `pieces`, one after the other, for `read_cached`; replaces whatever has this name.
 /// Creates the folder if it is missing, readable only by the user. If that fails (no such folder, no
 /// permission, a full disk) nothing is kept and no error is reported: the program only starts more slowly.
 void write_cached(const std::string& name, const std::string& key,
                   std::span<const std::span<const std::uint8_t>> pieces) noexcept;
+
+/// The bytes of that file.
+void put_cached(std::ostream& out, const std::string& key,
+                std::span<const std::span<const std::uint8_t>> pieces);
 
 }  // namespace knn

@@ -95,7 +95,7 @@ std::string describe_stranger(std::string_view head) {
     source.fail(text);
 }
 
-void check_magic(ByteSource& source, const std::filesystem::path& file, const Kind& kind) {
+void check_magic(ByteSource& source, const Kind& kind) {
     std::array<std::uint8_t, 4> magic = {};
     const std::size_t got = source.read(magic);
     if (got == 0) source.fail("is empty after decompression");
@@ -106,13 +106,13 @@ void check_magic(ByteSource& source, const std::filesystem::path& file, const Ki
     if (other_type != nullptr) source.fail(std::string("holds elements of type ") + other_type);
     const Kind& other = kind.rank == images_kind.rank ? labels_kind : images_kind;
     if (magic[3] == other.rank)
-        throw SwappedFiles(file.string() + ": holds " + other.name + " where " + kind.name +
+        throw SwappedFiles(source.file().string() + ": holds " + other.name + " where " + kind.name +
                            " were expected (swapped files?); expected " + kind.expected);
     if (magic[3] != kind.rank) source.fail("has rank " + std::to_string(magic[3]));
 }
 
-Header read_header(ByteSource& source, const std::filesystem::path& file, const Kind& kind) {
-    check_magic(source, file, kind);
+Header read_header(ByteSource& source, const Kind& kind) {
+    check_magic(source, kind);
     std::array<std::uint8_t, 12> raw = {};
     const std::size_t size_bytes = std::size_t{4} * kind.rank;
     if (source.read(std::span(raw).first(size_bytes)) < size_bytes)
@@ -174,9 +174,8 @@ Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource*
 }
 
 /// Reads the whole file: the header, the data, and checks that nothing follows.
-Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind& kind,
-               std::pmr::memory_resource* memory, Header& header) {
-    header = read_header(source, file, kind);
+Bytes read_idx(ByteSource& source, const Kind& kind, std::pmr::memory_resource* memory, Header& header) {
+    header = read_header(source, kind);
     check_sizes(source, header, kind);
     try {
         std::size_t got = 0;
@@ -188,7 +187,7 @@ Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind
         if (source.read({&beyond, 1}) > 0) source.fail("has trailing bytes after " + describe(header, kind));
         return bytes;
     } catch (const std::bad_alloc&) {
-        throw DataError(file.string() + ": needs " + std::to_string(header.data_bytes) +
+        throw DataError(source.file().string() + ": needs " + std::to_string(header.data_bytes) +
                         " bytes of memory, which are not free; expected that much free memory");
     }
 }
@@ -197,9 +196,13 @@ Bytes read_idx(ByteSource& source, const std::filesystem::path& file, const Kind
 
 IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
     ByteSource source(file, images_kind.expected);
+    return read_idx_images(source, memory);
+}
+
+IdxImages read_idx_images(ByteSource& source, std::pmr::memory_resource* memory) {
     Header header;
     IdxImages images;
-    images.pixels = read_idx(source, file, images_kind, memory, header);
+    images.pixels = read_idx(source, images_kind, memory, header);
     images.count = static_cast<std::int64_t>(header.sizes[0]);
     images.rows = static_cast<int>(header.sizes[1]);
     images.cols = static_cast<int>(header.sizes[2]);
@@ -209,9 +212,13 @@ IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_re
 
 IdxLabels read_idx_labels(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
     ByteSource source(file, labels_kind.expected);
+    return read_idx_labels(source, memory);
+}
+
+IdxLabels read_idx_labels(ByteSource& source, std::pmr::memory_resource* memory) {
     Header header;
     IdxLabels labels;
-    labels.labels = read_idx(source, file, labels_kind, memory, header);
+    labels.labels = read_idx(source, labels_kind, memory, header);
     labels.crc32 = source.crc32();
     return labels;
 }

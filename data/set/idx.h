@@ -13,6 +13,8 @@
 
 namespace knn {
 
+class ByteSource;  // data/file/byte_source.h
+
 /// The images of one file: count × rows × cols, read straight into memory from `memory`.
 struct IdxImages {
     std::int64_t count = 0;
@@ -37,6 +39,12 @@ struct SwappedFiles : DataError {
 IdxImages read_idx_images(const std::filesystem::path& file,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 IdxLabels read_idx_labels(const std::filesystem::path& file,
+                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+
+/// The same from an open source, whose messages end as it says.
+IdxImages read_idx_images(ByteSource& source,
+                          std::pmr::memory_resource* memory = std::pmr::get_default_resource());
+IdxLabels read_idx_labels(ByteSource& source,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
 /// Plain IDX, written under a temporary name and renamed. Throw DataError.

@@ -66,7 +66,21 @@ bool is_gzip(const fs::path& file) {
     return stream.get() == 0x1f && stream.get() == 0x8b;
 }
 
-/// Whether the cached bytes are a training set; then `set` shows them.
+void keep(const TrainingSet& set, const std::string& name) {
+    const Sizes sizes = {set.images.count, set.rows, set.cols, {}};
+    const std::array<std::span<const std::uint8_t>, 3> pieces = {
+        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes), set.loaded.pixels.span(),
+        set.loaded.labels.span()};
+    write_cached(name, set.key, pieces);
+}
+
+LabeledImages read_source(const DataLocation& location) {
+    if (location.synthetic) return std::move(synthetic_digits().train);
+    return load_training_files(location);
+}
+
+}  // namespace
+
 bool show_cached(CachedBytes bytes, TrainingSet& set) {
     const auto payload = bytes.span();
     Sizes sizes = {};
@@ -87,21 +101,6 @@ bool show_cached(CachedBytes bytes, TrainingSet& set) {
     set.cached = true;
     return true;
 }
-
-void keep(const TrainingSet& set, const std::string& name) {
-    const Sizes sizes = {set.images.count, set.rows, set.cols, {}};
-    const std::array<std::span<const std::uint8_t>, 3> pieces = {
-        std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes), set.loaded.pixels.span(),
-        set.loaded.labels.span()};
-    write_cached(name, set.key, pieces);
-}
-
-LabeledImages read_source(const DataLocation& location) {
-    if (location.synthetic) return std::move(synthetic_digits().train);
-    return load_training_files(location);
-}
-
-}  // namespace
 
 TrainingIdentity identity_of(const DataLocation& location) {
     return {key_of(location), name_of(location)};

@@ -36,4 +36,7 @@ TrainingIdentity identity_of(const DataLocation& location);
 /// and then kept. Throws DataError as `load` does.
 TrainingSet load_training(const DataLocation& location, bool use_cache, int threads);
 
+/// Whether cached bytes are a training set; then `set` shows them.
+bool show_cached(CachedBytes bytes, TrainingSet& set);
+
 }  // namespace knn
