@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
-# were skipped and why:  tools/test.sh [--browser] [--preset NAME]... [OPTION of ctest]...
+# were skipped and why:  tools/test.sh [--browser] [--fuzz] [--preset NAME]... [OPTION of ctest]...
 # --browser: installs a browser too, for the test of the report's page.
+# --fuzz: the fuzzers too, 20 s each (tools/fuzz.sh), where clang++ is there.
 # --preset: `default` unless others are named; `asan` runs the unit tests under sanitizers.
 # CI=true: warnings are errors, and CUDA code is built for two kinds of cards.
 # MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
@@ -12,10 +13,12 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 case ${1:-} in
 --help | -h) print_head; exit 0 ;;
 esac
-presets=()
-while [[ ${1:-} == --preset || ${1:-} == --browser ]]; do
+presets=() fuzz=
+while [[ ${1:-} == --preset || ${1:-} == --browser || ${1:-} == --fuzz ]]; do
     if [[ $1 == --browser ]]; then
         optional_packages+=("${browser_packages[@]}")
+    elif [[ $1 == --fuzz ]]; then
+        fuzz=yes
     else
         presets+=("${2:?--preset needs a name}")
         shift
@@ -63,4 +66,9 @@ done
 
 ((skipped == 0)) || printf '\nSkipped, and why:\n%s' "$reasons"
 printf '\n%d passed, %d failed, %d skipped\n' $((total - failed - skipped)) "$failed" "$skipped"
+if [[ -n $fuzz ]] && ! command -v clang++ >/dev/null; then
+    say "the fuzzers were not run: clang++ is not there (Debian: clang, and libclang-rt-14-dev of its version)"
+elif [[ -n $fuzz ]]; then
+    "$root/tools/fuzz.sh" 20 || status=1
+fi
 exit "$status"

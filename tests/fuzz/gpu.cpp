@@ -12,48 +12,16 @@
 #include <optional>
 #include <string>
 
-#include "classifier/classifier.h"
 #include "classifier/engines.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
-#include "tests/fuzz/random_problem.h"
+#include "tests/fuzz/found.h"
 
 namespace knn {
 
 namespace {
 
-struct Found {
-    Neighbors neighbors;
-    std::vector<Vote> votes;
-};
-
-/// None if the engine does not take the problem.
-std::optional<Found> found(const test::RandomProblem& problem, Plan plan) {
-    const Engine& engine = *find_engine(plan.engine);
-    const Training training = problem.training();
-    if (engine.settle(problem.method.problem(training, problem.query_rows().count), plan))
-        return std::nullopt;
-    Classifier classifier(training, problem.method, {.engine = &engine, .plan = plan, .notice = ""});
-    Classified answer = classifier.classify(problem.query_rows(), {}, problem.exclude);
-    return Found{std::move(answer.neighbors), std::move(answer.votes)};
-}
-
-/// The first difference in words, or empty.
-std::string difference(const Found& expected, const Found& here) {
-    if (here.neighbors.rows.size() != expected.neighbors.rows.size() ||
-        here.votes.size() != expected.votes.size())
-        return "another number of neighbors or votes";
-    for (std::size_t i = 0; i < expected.neighbors.rows.size(); ++i) {
-        const Neighbor &a = expected.neighbors.rows[i], &b = here.neighbors.rows[i];
-        if (a != b)
-            return "neighbor " + std::to_string(i) + ": " + std::to_string(a.index) + " at " +
-                   std::to_string(a.distance) + " on the CPU, " + std::to_string(b.index) + " at " +
-                   std::to_string(b.distance) + " here";
-    }
-    for (std::size_t i = 0; i < expected.votes.size(); ++i)
-        if (expected.votes[i] != here.votes[i]) return "vote " + std::to_string(i);
-    return "";
-}
+using test::Found, test::found, test::difference;
 
 /// Every kernel once, the selectors in turn, and the other way around.
 std::vector<Plan> plans(const Device& device, std::int64_t batch, std::uint64_t turn) {

@@ -87,15 +87,14 @@ std::string RandomProblem::text() const {
     return text;
 }
 
-RandomProblem random_problem(std::uint64_t seed) {
+RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     Dice dice(seed);
     RandomProblem problem;
     problem.shape = shape(dice);
-    // About 10⁹ pixel differences at most, so that a problem takes less than a second on the host.
     const std::int64_t dim = problem.shape.dim();
     const std::int64_t n_train =
-        std::max<std::int64_t>(2, dice.size(std::min<std::int64_t>(40'000, 40'000'000 / dim)));
-    const std::int64_t n_query = dice.size(std::clamp<std::int64_t>(1'000'000'000 / dim / n_train, 1, 600));
+        std::max<std::int64_t>(2, dice.size(std::clamp<std::int64_t>(work / 25 / dim, 1, 40'000)));
+    const std::int64_t n_query = dice.size(std::clamp<std::int64_t>(work / dim / n_train, 1, 600));
     problem.train = pixels(dice, n_train, problem.shape);
     const std::int64_t n_classes = dice.size(12);
     for (std::int64_t i = 0; i < n_train; ++i)

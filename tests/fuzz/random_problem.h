@@ -25,7 +25,8 @@ struct RandomProblem {
     std::string text() const;
 };
 
-/// The problem of a seed; the same on every machine with the same standard library.
-RandomProblem random_problem(std::uint64_t seed);
+/// The problem of a seed; the same on every machine with the same standard library. `work`: about the most differences of
+/// pixels that a search takes; 10⁹ take less than a second on the host.
+RandomProblem random_problem(std::uint64_t seed, std::int64_t work = 1'000'000'000);
 
 }  // namespace knn::test

@@ -4,7 +4,8 @@
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
 if command -v python3 >/dev/null; then
-    check "python" env PYTHONPYCACHEPREFIX="$work" python3 -m py_compile "$repository"/tools/*.py "$repository"/tests/tools/*.py
+    check "python" env PYTHONPYCACHEPREFIX="$work" python3 -m py_compile "$repository"/tools/*.py "$repository"/tests/tools/*.py \
+        "$repository"/tests/fuzz/*.py
 fi
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"

@@ -36,7 +36,7 @@ for preset in default portable debug; do
     check "$preset has CUDA" equal "$configured" "ON nvcc=$work/bin/nvcc "
     check "$preset names nvcc" contains "$said" "configuring build/$preset with $work/bin/nvcc"
 done
-for preset in cpu asan tsan; do
+for preset in cpu asan tsan fuzz; do
     configure "$preset"
     check "$preset has no CUDA" equal "$configured" "OFF "
     check "$preset names no nvcc" equal "${said##*: }" "configuring build/$preset"

@@ -1,0 +1,44 @@
+/// The command line: words, one a line, become a command with its options, which does not run. A method that looks like
+/// a file is opened; its content is the fuzzer `method`'s.
+
+#include <string>
+#include <vector>
+
+#include "app/cli/command_line.h"
+#include "data/core/errors.h"
+#include "tests/fuzz/input.h"
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view text) {
+    std::vector<std::string> words;
+    while (!text.empty()) {
+        const std::size_t end = text.find('\n');
+        words.emplace_back(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+    return words;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using knn::test::require;
+    const knn::test::Input input(data, size);
+    knn::CommandLine line;
+    try {
+        line.parse(words_of(input.text()));
+    } catch (const knn::UsageError&) {
+        require(line.usage().starts_with("usage: mnist-knn "), "a mistake is answered with the usage");
+        return 0;
+    } catch (const knn::DataError&) {
+        return 0;
+    }
+    require(!line.answer.empty() || line.command != nullptr, "there is an answer or a command");
+    if (!line.answer.empty()) return 0;
+    const knn::Method& method = line.options.method;
+    require(method.vote.k >= 1 && method.vote.k <= knn::max_k, "k is in its range");
+    require(method.measure.p >= knn::min_p && method.measure.p <= knn::max_p, "the exponent is in its range");
+    require(!knn::refuse_rerank(method.rerank), "the re-ranker's parameters are in their ranges");
+    return 0;
+}

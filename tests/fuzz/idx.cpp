@@ -1,0 +1,112 @@
+/// IDX files, plain and gzip: the same content read at once and in pieces, of known and of unknown size.
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "data/file/byte_source.h"
+#include "data/set/idx.h"
+#include "tests/fuzz/input.h"
+
+namespace knn {
+
+namespace {
+
+using test::require;
+using View = std::span<const std::uint8_t>;
+
+/// One gzip member of the content, so that changes of it do not end at a checksum.
+std::vector<std::uint8_t> compressed(View content) {
+    z_stream stream = {};
+    require(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK, "zlib has memory");
+    std::vector<std::uint8_t> bytes(deflateBound(&stream, content.size()));
+    stream.next_in = const_cast<Bytef*>(content.data());  // zlib does not write to it
+    stream.avail_in = static_cast<uInt>(content.size());
+    stream.next_out = bytes.data();
+    stream.avail_out = static_cast<uInt>(bytes.size());
+    require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "the bound is enough");
+    bytes.resize(stream.total_out);
+    deflateEnd(&stream);
+    return bytes;
+}
+
+struct Read {
+    LabeledImages images;  ///< of labels the labels alone
+    std::uint32_t crc = 0;
+};
+
+/// None if the content is refused.
+std::optional<Read> read(View content, bool labels, std::size_t piece, bool size_known) {
+    const auto reader = [rest = content, piece](std::span<std::uint8_t> out) mutable {
+        const std::size_t n = std::min({rest.size(), out.size(), piece});
+        std::copy_n(rest.begin(), n, out.begin());
+        rest = rest.subspan(n);
+        return n;
+    };
+    try {
+        std::optional<std::uint64_t> bytes;
+        if (size_known) bytes = content.size();
+        ByteSource source(reader, bytes, "input", "IDX");
+        Read result;
+        LabeledImages& images = result.images;
+        if (labels) {
+            IdxLabels found = read_idx_labels(source);
+            images.labels = std::move(found.labels);
+            images.count = static_cast<std::int64_t>(images.labels.size());
+            result.crc = found.crc32;
+        } else {
+            IdxImages found = read_idx_images(source);
+            images.count = found.count;
+            images.rows = found.rows;
+            images.cols = found.cols;
+            images.pixels = std::move(found.pixels);
+            result.crc = found.crc32;
+        }
+        return result;
+    } catch (const DataError&) {
+        return std::nullopt;
+    }
+}
+
+/// Written again it has the checksum that was read, and, unless it was compressed, the same bytes.
+void check_written(const Read& read, View content, bool labels, bool gzip) {
+    std::ostringstream stream;
+    if (labels)
+        write_idx_labels(stream, read.images);
+    else
+        write_idx_images(stream, read.images);
+    const std::string text = stream.str();
+    require(read.crc == ::crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size()),
+            "the checksum is that of the content");
+    require(gzip || std::equal(text.begin(), text.end(), content.begin(), content.end(),
+                               [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; }),
+            "images written again have the bytes of the file");
+}
+
+}  // namespace
+
+}  // namespace knn
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    knn::test::Input input(data, size);
+    const unsigned flags = input.byte();
+    const bool labels = flags & 1, size_known = flags & 2, compress = flags & 4;
+    constexpr std::array<std::size_t, 4> pieces = {1, 2, 7, 4096};
+    std::vector<std::uint8_t> content(input.rest().begin(), input.rest().end());
+    if (compress) content = knn::compressed(content);
+    const bool gzip = content.size() >= 2 && content[0] == 0x1f && content[1] == 0x8b;
+
+    const auto whole = knn::read(content, labels, content.size(), true);
+    const auto other = knn::read(content, labels, pieces[flags >> 3 & 3], size_known);
+    knn::test::require(whole.has_value() == other.has_value(), "both ways to read accept the same");
+    if (!whole) return 0;
+    knn::test::require(whole->crc == other->crc, "both ways to read give the same checksum");
+    knn::check_written(*whole, content, labels, gzip);
+    knn::check_written(*other, content, labels, gzip);
+    return 0;
+}

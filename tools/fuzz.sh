@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Builds the fuzzers with clang's libFuzzer and runs them:  tools/fuzz.sh [SECONDS [NAME...]]
+# SECONDS for each, by default 20. NAME: idx, report ... (tests/fuzz/), by default all. What they find is kept in
+# build/fuzz/corpus/ for the next run; an input that fails is kept in build/fuzz/failed/ and named, and the exit code is 1.
+set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
+
+case ${1:-} in
+--help | -h) print_head; exit 0 ;;
+esac
+seconds=${1:-20}
+[[ $seconds =~ ^[0-9]+$ ]] || die "$seconds: is no number of seconds; expected a whole number"
+shift || true
+
+folder=$root/build/fuzz
+configure fuzz
+build fuzz fuzzers
+rm -rf "$folder/seeds"
+logged seeds-fuzz python3 "$root/tests/fuzz/seeds.py" "$folder/app/mnist-knn" "$folder/seeds"
+mkdir -p "$folder/failed"
+names=("$@")
+if ((${#names[@]} == 0)); then
+    for program in "$folder"/tests/fuzz_*; do
+        [[ ! -f $program ]] || names+=("${program##*/fuzz_}")
+    done
+fi
+
+# The last figure that libFuzzer printed after WORD, or of its line "stat::WORD:".
+figure() {  # LOG WORD
+    local found
+    found=$(grep -oE "($2: |stat::$2: *)[0-9]+" "$1" | tail -n 1) || true
+    echo "${found##* }"
+}
+
+status=0
+printf '%-16s %12s %8s %9s\n' fuzzer executions edges features
+for name in "${names[@]}"; do
+    program=$folder/tests/fuzz_$name log=$folder/$name.log
+    [[ -x $program ]] || die "$name: no such fuzzer; expected one of tests/fuzz/"
+    mkdir -p "$folder/corpus/$name"
+    # The names on a command line may be files: there are none here. Symbols of a stack cost nothing until one is printed.
+    failed=
+    # A small quarantine of freed memory: buffers of 256 KiB in new pages each time would take most of the time.
+    (export ASAN_OPTIONS=quarantine_size_mb=4 && cd "$folder/failed" && "$program" -max_total_time="$seconds" -timeout=300 -rss_limit_mb=4096 -print_final_stats=1 \
+        -dict="$folder/seeds/$name.dict" -artifact_prefix="$folder/failed/$name-" \
+        "$folder/corpus/$name" "$folder/seeds/$name") >"$log" 2>&1 </dev/null || failed=yes
+    printf '%-16s %12s %8s %9s\n' "$name" "$(figure "$log" number_of_executed_units)" "$(figure "$log" cov)" \
+        "$(figure "$log" ft)"
+    [[ -n $failed ]] || continue
+    status=1
+    tail -n 40 "$log" >&2
+    input=$(sed -n 's/.*Test unit written to //p' "$log" | tail -n 1)
+    say "error: $name: failed on ${input:-no single input}; the whole log: $log"
+done
+exit "$status"
