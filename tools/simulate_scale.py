@@ -16,8 +16,8 @@ import math
 UPLOAD = 55e9  # bytes/s from pinned memory to one GPU, one host has a link for each
 LINK = 394e9  # bytes/s between two GPUs of a host (NVLink)
 NETWORK = 50e9  # bytes/s of one host (400 Gbit/s InfiniBand, nominal, not measured)
-KERNELS = 1350e12  # 8-bit operations/s that the engine `tensor` kept for 60,000 x 60,000 digits
-MERGE = 2e9  # bytes/s of lists that a GPU's share of the host's cores merges (measured: docs/scale.md)
+KERNELS = 1550e12  # 8-bit operations/s that the engine `tensor` kept for 8,100,000 x 8,100,000 digits
+MERGE = 18e9  # bytes/s of lists that 16 cores of the host merge, a GPU's share (512 MB of two lists in 14 ms, 32 cores)
 GPUS_PER_HOST = 8
 LATENCY = 30e-6  # of one step of a collective, and of a launch
 TILE_QUERY, TILE_TRAIN = 128, 256  # a GPU computes whole tiles
