@@ -17,12 +17,12 @@ namespace knn::gpu {
 /// `status`, but an error for the call that the variable MNIST_KNN_GPU_FAULT_AT counts to, from 1. Only in a build with
 /// MNIST_KNN_GPU_FAULTS, which is for tests (tools/check_gpu.sh --faults).
 inline cudaError_t with_fault(cudaError_t status) {
-    if constexpr (MNIST_KNN_GPU_FAULTS != 0) {
-        static const char* const wanted = std::getenv("MNIST_KNN_GPU_FAULT_AT");
-        static const std::int64_t at = wanted != nullptr ? std::atoll(wanted) : 0;
-        static std::atomic<std::int64_t> calls = 0;
-        if (++calls == at) return cudaErrorUnknown;
-    }
+#ifdef MNIST_KNN_GPU_FAULTS
+    static const char* const wanted = std::getenv("MNIST_KNN_GPU_FAULT_AT");
+    static const std::int64_t at = wanted != nullptr ? std::atoll(wanted) : 0;
+    static std::atomic<std::int64_t> calls = 0;
+    if (++calls == at) return cudaErrorUnknown;
+#endif
     return status;
 }
 
