@@ -114,7 +114,7 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
     }
 }
 
-TEST_CASE("audit: text, JSON, page and sheet have the first ones; the same for any number of threads") {
+TEST_CASE("audit: text, JSON, page and sheet have the first ones, the same for any number of threads") {
     const Work work;
     const RunResult result =
         work.audit({"--json", "a.json", "--html", "a.html", "--csv", "a.csv", "--limit", "7"});

@@ -91,7 +91,7 @@ TEST_CASE("condense: evaluate reads what is written, and all answers are as befo
     }
 }
 
-TEST_CASE("condense: editing and both rules; the same bytes for any number of threads") {
+TEST_CASE("condense: editing and both rules, the same bytes for any number of threads") {
     const Work work;
     REQUIRE(work.run({"condense", "-k", "3", "--rule", "edit", "--out", "edited"}).exit_code == 0);
     REQUIRE(work.run({"condense", "-k", "3", "--out", "a/b", "--threads", "1"}).exit_code == 0);

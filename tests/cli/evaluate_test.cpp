@@ -128,7 +128,7 @@ TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3") {
     }
 }
 
-TEST_CASE("limits take the first images; larger ones take all") {
+TEST_CASE("limits take the first images, larger ones take all") {
     const Folder folder;
     SmallSet set;
     set.write(folder.path);
@@ -288,7 +288,7 @@ TEST_CASE("--report writes all of it and makes the folder") {
         CHECK(result.err.find("this build has no OpenCV") != std::string::npos);
 }
 
-TEST_CASE("without a GPU: asked for, it is missed; left open, the CPU answers and one line says so") {
+TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers and one line says so") {
     const Folder folder;
     SmallSet().write(folder.path);
     const json here = json::parse(program({"info", "--json", "-"}).out);

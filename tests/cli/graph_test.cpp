@@ -264,7 +264,7 @@ TEST_CASE("graph: the statistics for people, and the plot") {
     }
 }
 
-TEST_CASE("graph: the same bytes for any number of threads; 10 neighbors by default") {
+TEST_CASE("graph: the same bytes for any number of threads, 10 neighbors by default") {
     const Work work(300, 2);
     REQUIRE(work.graph({"--csv", "1.csv", "--threads", "1"}).exit_code == 0);
     REQUIRE(work.graph({"--csv", "3.csv", "--threads", "3", "--batch", "17"}).exit_code == 0);

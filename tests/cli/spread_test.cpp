@@ -38,7 +38,7 @@ bool contains(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("class spread: evaluate scales distances, and says so; a weight of 0 changes nothing") {
+TEST_CASE("class spread: evaluate scales distances, and says so, a weight of 0 changes nothing") {
     const Work work;
     const auto neighbors = [&](const std::string& rerank) {
         const RunResult result =

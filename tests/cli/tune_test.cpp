@@ -191,7 +191,7 @@ TEST_CASE("tune: a re-ranker's candidates bound k, and every combination is sear
     CHECK(contains(refused.err, "expected at most 12"));
 }
 
-TEST_CASE("tune: the same bytes for any number of threads; -q and standard output") {
+TEST_CASE("tune: the same bytes for any number of threads, -q and standard output") {
     const Work work(300, 2);
     REQUIRE(work.tune({"--csv", "1.csv", "--threads", "1"}).exit_code == 0);
     REQUIRE(work.tune({"--csv", "3.csv", "--threads", "3", "--batch", "17"}).exit_code == 0);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs shellcheck and Python's compiler on every script.
+# Names of tests; shellcheck and Python's compiler on every script.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
@@ -7,6 +7,8 @@ if command -v python3 >/dev/null; then
     check "python" env PYTHONPYCACHEPREFIX="$work" python3 -m py_compile "$repository"/tools/*.py "$repository"/tests/tools/*.py \
         "$repository"/tests/fuzz/*.py
 fi
+# CTest takes what is behind a semicolon for another test, and runs neither.
+check "names of tests have no semicolon" ! grep -rnE 'TEST_CASE(_TEMPLATE)?\("[^"]*;' "$repository/tests" --include=*.cpp --include=*.cu
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
 check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/app/*/*.sh tests/gpu/*/*.sh

@@ -64,7 +64,7 @@ TEST_CASE("--only takes names and suggests corrections") {
     CHECK(!is_wanted(options, "cpu"));
 }
 
-TEST_CASE("a case has its own sizes; garrett's are the data set's") {
+TEST_CASE("a case has its own sizes, garrett's are the data set's") {
     Options options;
     options.bench.which = "zhu";
     CHECK(message_of(options).empty());

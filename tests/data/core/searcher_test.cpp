@@ -8,7 +8,7 @@
 namespace knn {
 namespace {
 
-TEST_CASE("watch: a part reports behind what was done, also in a part of it; quiet reports nothing") {
+TEST_CASE("watch: a part reports behind what was done, also in a part of it, quiet reports nothing") {
     std::vector<std::pair<std::int64_t, std::int64_t>> reports;
     std::atomic<bool> stop = false;
     Watch watch;
