@@ -15,13 +15,14 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touc
 constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /// The next signal of any kind gets the default action.
-void on_stop(int) {
-    stop.store(true, std::memory_order_relaxed);
+void on_stop(int number) {
+    const bool again = stop.exchange(true, std::memory_order_relaxed);
     for (const int signal : stop_signals) {
         struct sigaction now = {};
         sigaction(signal, nullptr, &now);
         if (now.sa_handler == on_stop) std::signal(signal, SIG_DFL);
     }
+    if (again) std::raise(number);  // two threads took two signals at the same moment
 }
 
 }  // namespace
