@@ -38,16 +38,21 @@ constexpr const char* no_memory =
     "out of memory; expected enough free memory for the images and their neighbors";
 std::terminate_handler usual_end = nullptr;
 
-/// Memory may run out where no exception can pass: destructors of nlohmann::json allocate.
+/// Memory may run out where no exception can pass: destructors of nlohmann::json allocate, and a directory_iterator of
+/// libstdc++ ends the process itself, without an exception.
 [[noreturn]] void end_process() {
+    knn::remove_unfinished_files();
+    bool lacks_memory = !std::current_exception();
     try {
-        if (std::current_exception()) throw;
+        if (!lacks_memory) throw;
     } catch (const std::bad_alloc&) {
-        knn::remove_unfinished_files();
+        lacks_memory = true;
+    } catch (...) {
+    }
+    if (lacks_memory) {
         for (const std::string_view text : {"mnist-knn: error: ", no_memory, "\n"})
             knn::write_all(STDERR_FILENO, text);
         ::_exit(failed);
-    } catch (...) {
     }
     usual_end();
     std::abort();

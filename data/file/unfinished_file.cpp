@@ -1,5 +1,6 @@
 #include "data/file/unfinished_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -34,10 +36,12 @@ bool is_unfinished(const std::string& name) {
 /// A lock, not the process number, tells who lives: machines and containers that share the folder may use the
 /// same numbers.
 void remove_abandoned(const fs::path& folder) {
-    std::error_code none;
-    for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
-        if (!is_unfinished(entry->path().filename().string())) continue;
-        const char* path = entry->path().c_str();
+    // Not fs::directory_iterator, which ends the process where memory is short.
+    const std::unique_ptr<DIR, int (*)(DIR*)> names(::opendir(folder.c_str()), ::closedir);
+    while (const dirent* entry = names != nullptr ? ::readdir(names.get()) : nullptr) {
+        if (!is_unfinished(entry->d_name)) continue;
+        const fs::path place = folder / entry->d_name;
+        const char* path = place.c_str();
         const FileDescriptor file(::open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
         struct stat status = {}, named = {};
         if (file.is_open() && ::fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode) &&
