@@ -18,8 +18,8 @@ Classifier::Classifier(const Training& training, const Method& method, const Res
     : training_(training), method_(method) {
     const auto start = Clock::now();
     if (!method.transform.is_raw() && training.transform == nullptr) {
-        fitted_ =
-            std::make_unique<FittedTransform>(cpu::fit(method.transform, training.rows, training.shape));
+        fitted_ = std::make_unique<FittedTransform>(
+            cpu::fit(method.transform, training.rows, training.shape, 0, watch.stop));
         training_.transform = fitted_.get();
         opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
     }

@@ -45,10 +45,11 @@ void require_others(int k, std::int64_t n) {
                      (n > 1 ? "at most " + std::to_string(n - 1) : "at least 2 images"));
 }
 
-PartSearch::PartSearch(const Training& training, const Method& method, const Resolved& resolved)
+PartSearch::PartSearch(const Training& training, const Method& method, const Resolved& resolved,
+                       const Watch& watch)
     : method_(method),
       resolved_(resolved),
-      fitted_(training, method, resolved),
+      fitted_(training, method, resolved, watch.quiet()),
       training_(fitted_.training()) {
     if (training_.transform != nullptr)
         features_ = cpu::features(*training_.transform, training_.rows, threads(), nullptr);

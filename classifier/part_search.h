@@ -28,7 +28,8 @@ void require_others(int k, std::int64_t n);
 class PartSearch {
   public:
     /// What `training` refers to must outlive this. Throws as Classifier.
-    PartSearch(const Training& training, const Method& method, const Resolved& resolved);
+    PartSearch(const Training& training, const Method& method, const Resolved& resolved,
+               const Watch& watch = {});
 
     std::int64_t size() const { return training_.rows.count; }
     const Training& training() const { return training_; }

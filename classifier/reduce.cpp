@@ -6,13 +6,13 @@ Reduced reduce(const Training& training, const Method& method, const Resolved& r
                const Watch& watch) {
     Reduced reduced{.rule = rule, .kept = all_indices(training.rows.count), .edited = {}, .passes = {}};
     if (rule != ReduceRule::condense) {
-        reduced.edited = edit(PartSearch(training, method, resolved), watch);
+        reduced.edited = edit(PartSearch(training, method, resolved, watch), watch);
         reduced.kept = reduced.edited.kept;
     }
     if (rule == ReduceRule::edit) return reduced;
     const LabeledImages left = copied(training, reduced.kept);
     const Training rest{left.images(), left.labels.span(), left.shape()};
-    reduced.passes = condense(PartSearch(rest, method, resolved), watch);
+    reduced.passes = condense(PartSearch(rest, method, resolved, watch), watch);
     Indices kept;
     for (const std::uint32_t image : reduced.passes.kept)
         kept.push_back(reduced.kept[image]);

@@ -243,6 +243,10 @@ void check_options(const Options& options) {
         std::find(tune.metrics.begin(), tune.metrics.end(), Metric::lp) != tune.metrics.end();
     if (needs_p && !has_p && options.given.contains("metric"))
         throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
+    const Method& method = options.method;
+    if (options.given.contains("candidates") && method.reranks() && method.rerank.candidates < method.vote.k)
+        throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
+                         std::to_string(method.vote.k) + "; expected at least as many");
     if (has_p && !needs_p)
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
 }

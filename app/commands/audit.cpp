@@ -114,7 +114,7 @@ int audit(const Options& options, Clock::time_point start) {
     report.created = utc_now();
     agree_on({training.rows, test}, images.train_labels);
     report.audit = watched(options.output, "searching", [&](const Watch& watch) {
-        Classifier classifier(training, wide, resolved);
+        Classifier classifier(training, wide, resolved, watch.quiet());
         return audit(classifier, options.method, test, images.test_labels, watch);
     });
     report.wall_ms = ms_since(start);

@@ -12,6 +12,7 @@
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
+#include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
 #include "app/report/graph_files.h"
@@ -191,7 +192,7 @@ int graph(const Options& options, Clock::time_point start) {
     agree_on({training.rows}, training.labels);
     write_outputs_at_once(files.given(), [&](const OutputStreams& streams) {
         RowSink sink(files, streams, result, training);
-        Classifier classifier(training, result.method, resolved);
+        Classifier classifier(training, result.method, resolved, {.progress = nullptr, .stop = &stop_flag()});
         result.timeline = classifier.opening();
         result.search_ms = classifier.open_ms();
         result.search_ms += watched(options.output, "searching", [&](const Watch& watch) {

@@ -112,7 +112,7 @@ TuneResult searched(const Points& points, std::span<const Method> methods, std::
     const auto start = Clock::now();
     watched(output, "searching", [&](const Watch& watch) {
         for (std::size_t i = 0; i < searches.size(); ++i) {
-            Classifier classifier(training, searches[i].searched(), resolved[i]);
+            Classifier classifier(training, searches[i].searched(), resolved[i], watch.quiet());
             result.timeline.add(classifier.opening());
             const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
             searches[i].run(classifier, result.timeline, watch.part(before, all));

@@ -1,15 +1,20 @@
 #include "cpu/transform/transform.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "cpu/threads.h"
 #include "cpu/transform/histogram_memory.h"
 #include "cpu/transform/kernel.h"
+#include "data/core/errors.h"
 #include "data/core/round_up.h"
 
 namespace knn::cpu {
@@ -84,6 +89,29 @@ const TransformKernel& chosen_transform_kernel() {
     return transform_plain;
 }
 
+namespace {
+
+/// Fitted to rows of `dim` bytes. Eigenvectors of thousands of values take minutes and cannot be interrupted: if the user
+/// asks to stop, the thread that computes them is left alone until the process ends.
+Projection projection_of(std::vector<std::uint8_t> rows, std::int64_t dim, std::int64_t n_out,
+                         const std::atomic<bool>* stop) {
+    using namespace std::chrono_literals;
+    auto work = std::make_shared<std::packaged_task<Projection()>>([rows = std::move(rows), dim, n_out] {
+        return fit_projection({rows.data(), std::ssize(rows) / dim, dim}, n_out);
+    });
+    std::future<Projection> result = work->get_future();
+    if (stop == nullptr) {
+        (*work)();
+        return result.get();
+    }
+    std::thread([work] { (*work)(); }).detach();
+    while (result.wait_for(50ms) != std::future_status::ready)
+        if (stop->load(std::memory_order_relaxed)) throw Interrupted();
+    return result.get();
+}
+
+}  // namespace
+
 FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape image, int threads,
                     const std::atomic<bool>* stop) {
     if (const Refusal why = refuse_transform(spec, image, images.count)) throw UsageError(*why);
@@ -91,9 +119,8 @@ FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape im
     for (const TransformStep& step : spec.steps) {
         Projection projection;
         if (step.kind == TransformKind::pca) {
-            const std::vector<std::uint8_t> before = features(fitted, images, threads, stop);
-            projection = fit_projection({before.data(), images.count, fitted.dim_out()},
-                                        static_cast<std::int64_t>(step.parameter));
+            projection = projection_of(features(fitted, images, threads, stop), fitted.dim_out(),
+                                       static_cast<std::int64_t>(step.parameter), stop);
         }
         append_step(fitted, step, std::move(projection));
     }

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 
 #include "tests/cli/evaluated.h"
@@ -399,4 +401,24 @@ TEST_CASE("method: classify keeps the features of the training set, with the sam
         digits.classify({"--method", "gradients", folder / "in/10.pgm", "--explain", folder / "why.png"});
     CHECK(explained.exit_code == 0);
     CHECK(read_file(folder / "why.png").starts_with("\x89PNG"));
+}
+
+TEST_CASE("transform: Ctrl-C ends the fit of components of thousands of pixels") {
+    const Folder folder;
+    SmallSet set;
+    set.rows = set.cols = 60;
+    set.write(folder.path);
+    RunOptions options;
+    options.signal = SIGINT;
+    options.signal_after = std::chrono::milliseconds(1500);
+    const RunResult result = program({"evaluate", "--data", folder / "", "--device", "cpu", "--transform",
+                                      "pca:2", "-q", "--json", folder / "j"},
+                                     options);
+    CHECK(result.exit_code == 130);
+    CHECK(result.seconds_after_signal < 3);
+    CHECK(!std::filesystem::exists(folder.path / "j"));
+}
+
+TEST_CASE("rerank: fewer candidates than neighbors are refused") {
+    check_usage_error({"evaluate", "--rerank", "both", "--candidates", "10", "-k", "50"});
 }
