@@ -61,12 +61,11 @@ Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_
 std::vector<Vote> class_means(const Neighbors& neighbors, std::span<const std::uint8_t> labels, int j,
                               Tie tie, int threads) {
     std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
-    const Watch nobody;
-    cpu::Team team(std::max(threads, 1), nobody, neighbors.n_query, 1);
-    team.run_pieces(neighbors.n_query, queries_per_piece, [&](int, std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q)
-            all[static_cast<std::size_t>(q)] = class_mean(neighbors.row(q), labels, j, tie);
-    });
+    cpu::for_rows(neighbors.n_query, queries_per_piece, std::max(threads, 1), nullptr,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t q = first; q < last; ++q)
+                          all[static_cast<std::size_t>(q)] = class_mean(neighbors.row(q), labels, j, tie);
+                  });
     return all;
 }
 

@@ -64,14 +64,13 @@ std::vector<Evidence> all_evidence(const Neighbors& neighbors, std::span<const s
                                    std::span<const Vote> votes, const VotingRule& rule,
                                    const Measure& measure, int threads) {
     std::vector<Evidence> all(votes.size());
-    const Watch nobody;
-    cpu::Team team(std::max(threads, 1), nobody, neighbors.n_query, 1);
-    team.run_pieces(neighbors.n_query, queries_per_piece, [&](int, std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q) {
-            const auto at = static_cast<std::size_t>(q);
-            all[at] = evidence(neighbors.row(q), labels, votes[at], rule, measure);
-        }
-    });
+    cpu::for_rows(neighbors.n_query, queries_per_piece, std::max(threads, 1), nullptr,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t q = first; q < last; ++q) {
+                          const auto at = static_cast<std::size_t>(q);
+                          all[at] = evidence(neighbors.row(q), labels, votes[at], rule, measure);
+                      }
+                  });
     return all;
 }
 

@@ -27,23 +27,16 @@ Share excluded_queries(const Exclude& exclude, std::int64_t n_query, Share part)
     return begin < end ? Share{begin, end - begin} : Share{};
 }
 
-/// body(first, last) on pieces of n rows.
-template <class Body>
-void for_rows(std::int64_t n, int threads, const std::atomic<bool>* stop, const Body& body) {
-    Watch watch;
-    watch.stop = stop;
-    constexpr std::int64_t piece = 256;  // queries: some 100 KB, so that threads do not wait for each other
-    cpu::Team team(threads, watch, n, 1);
-    team.run_pieces(n, piece, [&](int, std::int64_t first, std::int64_t last) { body(first, last); });
-}
+constexpr std::int64_t queries_per_piece = 256;  // some 100 KB, so that threads do not wait for each other
 
 /// Of a part that begins at this image: indices in the whole set.
 void count_from(std::int64_t begin, Neighbors& found, int threads, const std::atomic<bool>* stop) {
     if (begin > 0)
-        for_rows(found.n_query, threads, stop, [&](std::int64_t first, std::int64_t last) {
-            for (std::int64_t i = first * found.k; i < last * found.k; ++i)
-                found.rows[static_cast<std::size_t>(i)].index += static_cast<std::uint32_t>(begin);
-        });
+        cpu::for_rows(
+            found.n_query, queries_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t i = first * found.k; i < last * found.k; ++i)
+                    found.rows[static_cast<std::size_t>(i)].index += static_cast<std::uint32_t>(begin);
+            });
 }
 
 /// The lists' heads are compared one by one: there are as many lists as devices.
@@ -104,7 +97,7 @@ Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k
 Neighbors merged(std::vector<Neighbors> lists, int threads, const std::atomic<bool>* stop) {
     Neighbors& all = lists.front();  // in place: new memory for a million queries costs more than the merge
     if (lists.size() == 1) return std::move(all);
-    for_rows(all.n_query, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    cpu::for_rows(all.n_query, queries_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> row(static_cast<std::size_t>(all.k));
         std::vector<const Neighbor*> heads;
         for (std::int64_t q = first; q < last; ++q) {

@@ -151,17 +151,16 @@ class TunedSearch::Votes {
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
                         int threads, const Watch& watch) {
     // Pieces of whole words: no two threads write the same one.
-    const Watch quiet = watch.quiet();
-    cpu::Team team(std::max(threads, 1), quiet, part.n_query, 1);
-    team.run_pieces(part.n_query, 4 * word_bits, [&](int, std::int64_t begin, std::int64_t end) {
-        Votes votes(*this, labels);
-        for (std::int64_t q = begin; q < end; ++q) {
-            const std::int64_t image = first + q;
-            const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
-            votes.judge(part.row(q), labels[at(image)],
-                        [&](std::size_t i) { wrong_[i][at(image / word_bits)] |= bit; });
-        }
-    });
+    cpu::for_rows(part.n_query, 4 * word_bits, threads, watch.stop,
+                  [&](std::int64_t begin, std::int64_t end) {
+                      Votes votes(*this, labels);
+                      for (std::int64_t q = begin; q < end; ++q) {
+                          const std::int64_t image = first + q;
+                          const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
+                          votes.judge(part.row(q), labels[at(image)],
+                                      [&](std::size_t i) { wrong_[i][at(image / word_bits)] |= bit; });
+                      }
+                  });
 }
 
 void TunedSearch::run(Classifier& classifier, Timeline& timeline, const Watch& watch) {

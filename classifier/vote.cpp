@@ -48,14 +48,14 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads) {
     std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
-    const Watch nobody;
-    cpu::Team team(std::max(threads, 1), nobody, neighbors.n_query, 1);
-    team.run_pieces(neighbors.n_query, queries_per_piece, [&](int, std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q)
-            all[static_cast<std::size_t>(q)] = rule.votes == Votes::class_mean
-                                                   ? class_mean(neighbors.row(q), labels, rule.k, rule.tie)
-                                                   : vote(neighbors.row(q), labels, rule, measure);
-    });
+    cpu::for_rows(neighbors.n_query, queries_per_piece, std::max(threads, 1), nullptr,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t q = first; q < last; ++q)
+                          all[static_cast<std::size_t>(q)] =
+                              rule.votes == Votes::class_mean
+                                  ? class_mean(neighbors.row(q), labels, rule.k, rule.tie)
+                                  : vote(neighbors.row(q), labels, rule, measure);
+                  });
     return all;
 }
 

@@ -136,6 +136,10 @@ int available_threads() {
     return std::max(threads, 1);
 }
 
+int threads_or_all(int wanted) {
+    return wanted > 0 ? wanted : available_threads();
+}
+
 Device device() {
     Device cpu;
     cpu.kind = Device::Kind::cpu;

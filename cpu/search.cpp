@@ -275,7 +275,7 @@ Refusal settle(const Problem& problem, Plan& plan) {
     if (Refusal refusal = refuse_problem(problem)) return refusal;
     plan.distance = chosen_kernel(arithmetic_of(problem.measure)).name;
     plan.select = "threshold";
-    plan.threads = std::min(plan.threads > 0 ? plan.threads : available_threads(), max_threads);
+    plan.threads = std::min(threads_or_all(plan.threads), max_threads);
     return std::nullopt;
 }
 

@@ -15,6 +15,8 @@ Device device();
 
 /// The threads that this process may use (affinity and cgroup quota respected), at least 1.
 int available_threads();
+/// `wanted`, or all of them if that is 0.
+int threads_or_all(int wanted);
 
 /// The instruction sets that this processor can run, best first: of amx, avx512vnni, avxvnni, avx2,
 /// plain.

@@ -5,6 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "cpu/search.h"
+#include "data/core/round_up.h"
+
 namespace knn::cpu {
 
 namespace {
@@ -63,6 +66,17 @@ void Team::advance(int thread, std::int64_t units) {
     if (now - reported_ < report_every) return;
     reported_ = now;
     watch_.progress(done / units_, queries_);
+}
+
+int team_size(int wanted, std::int64_t count, std::int64_t piece) {
+    return static_cast<int>(std::clamp<std::int64_t>(divide_up(count, piece), 1, threads_or_all(wanted)));
+}
+
+void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
+              const std::function<void(std::int64_t, std::int64_t)>& work) {
+    const Watch watch{.progress = nullptr, .stop = stop};
+    Team team(team_size(threads, count, piece), watch, count, 1);
+    team.run_pieces(count, piece, [&](int, std::int64_t first, std::int64_t last) { work(first, last); });
 }
 
 }  // namespace knn::cpu

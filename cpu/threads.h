@@ -49,4 +49,12 @@ class Team {
     std::chrono::steady_clock::time_point reported_;
 };
 
+/// The threads for `count` rows in pieces of `piece`: as many as wanted (0: all of the machine), at most one per piece.
+int team_size(int wanted, std::int64_t count, std::int64_t piece);
+
+/// work(first, last) on pieces of 0 .. count-1, without progress. Throws Interrupted if `stop` is set, and what `work`
+/// throws.
+void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
+              const std::function<void(std::int64_t, std::int64_t)>& work);
+
 }  // namespace knn::cpu

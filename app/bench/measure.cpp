@@ -14,23 +14,6 @@ namespace {
 
 constexpr std::int64_t sampled = 8;  // queries of which every distance is compared
 
-Measurement started(const std::string& experiment, const std::string& part, const std::string& name,
-                    const std::string& on, const Problem& problem) {
-    Measurement made;
-    made.experiment = experiment;
-    made.part = part;
-    made.name = name;
-    made.on = on;
-    made.problem = problem;
-    return made;
-}
-
-void take(Measurement& measured, const Trial& trial) {
-    measured.ms = trial.ms;
-    measured.n_query = trial.n_query;
-    if (trial.refusal) measured.left_out = *trial.refusal;
-}
-
 /// Not for lp, whose powers are looked up.
 bool countable(const Problem& problem) {
     return problem.measure.metric != Metric::lp;
@@ -64,6 +47,23 @@ void count_selection(Measurement& measured) {
 }
 
 }  // namespace
+
+Measurement BenchRun::started(const std::string& experiment, const std::string& part, const std::string& name,
+                              const std::string& on, const Problem& problem) {
+    Measurement made;
+    made.experiment = experiment;
+    made.part = part;
+    made.name = name;
+    made.on = on;
+    made.problem = problem;
+    return made;
+}
+
+void BenchRun::take(Measurement& measured, const Trial& trial) {
+    measured.ms = trial.ms;
+    measured.n_query = trial.n_query;
+    if (trial.refusal) measured.left_out = *trial.refusal;
+}
 
 void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     const int k = work.max_k();

@@ -77,12 +77,9 @@ Neighbors BenchRun::candidates(const Workload& work, ImageShape shape, int count
 Measurement BenchRun::rerank(const RerankWork& work, bool plain, const std::string& on,
                              const TrialOptions& options) {
     const Neighbors& candidates = work.candidates;
-    Measurement measured;
-    measured.experiment = report_.experiment;
-    measured.part = "rerank";
-    measured.name = name(work.rerank.kind) + std::string(plain ? plain_mark : "");
-    measured.on = on;
-    measured.problem = {work.train.count, work.queries.count, work.train.dim, candidates.k};
+    Measurement measured =
+        started(report_.experiment, "rerank", name(work.rerank.kind) + std::string(plain ? plain_mark : ""),
+                on, {work.train.count, work.queries.count, work.train.dim, candidates.k});
     const int threads = on == one_cpu_thread ? 1 : options_.wish.threads;
     const Descriptors queries = cpu::describe(work.rerank, work.queries, work.shape, 0, watch_.stop);
     const Descriptors train = cpu::describe(work.rerank, work.train, work.shape, 0, watch_.stop);
@@ -92,24 +89,18 @@ Measurement BenchRun::rerank(const RerankWork& work, bool plain, const std::stri
         return cpu::rerank(work.rerank, some, queries, train, {}, some.k, threads, watch_);
     };
     const bool on_gpu = has_gpu() && on == report_.gpu;
-    std::int64_t& n = measured.n_query;
     Neighbors found;
     if (on_gpu) {
-        const Trial trial = gpu_bench()->time_rerank(gpu_.number, work, plain, options, watch_, found);
-        measured.ms = trial.ms;
-        n = trial.n_query;
+        take(measured, gpu_bench()->time_rerank(gpu_.number, work, plain, options, watch_, found));
     } else {
-        const auto timed = [&](std::int64_t count) {
-            const auto begin = Clock::now();
-            found = plain ? plain_order(work, queries, train, sample(count, count)) : by_kernels(count);
-            return ms_since(begin);
-        };
-        double ms = 0;
         const std::int64_t most = plain ? std::min(max_plain, candidates.n_query) : candidates.n_query;
-        n = options.affordable(most, [&](std::int64_t count) { return ms = timed(count); });
-        for (int left = options.runs(ms); left > 0; --left)
-            measured.ms.push_back(timed(n));
+        take(measured, timed_trial(options, most, [&](std::int64_t count) {
+                 const auto begin = Clock::now();
+                 found = plain ? plain_order(work, queries, train, sample(count, count)) : by_kernels(count);
+                 return ms_since(begin);
+             }));
     }
+    const std::int64_t n = measured.n_query;
     const std::vector<std::int64_t> which = sample(n, max_checked);
     // The plain loops of the CPU are the definition, so they are compared with the kernels.
     measured.wrong = plain && !on_gpu ? mismatch(found, by_kernels(n), sample(n, n))
@@ -135,8 +126,7 @@ void run_rerank(BenchRun& run) {
         rerank.kind = known.kind;
         if (rerank.has_descriptors()) all.push_back({rerank, shape, work.train(), work.query(), candidates});
     }
-    const int threads =
-        run.options().wish.threads > 0 ? run.options().wish.threads : cpu::available_threads();
+    const int threads = cpu::threads_or_all(run.options().wish.threads);
     run.expect(std::ssize(all) * (2 + (threads > 1) + 2 * run.has_gpu()));
     if (run.has_gpu()) measure(run, all, "the GPU, descriptors and candidates on it", report.gpu, true);
     measure(run, all, "one CPU thread, " + cpu::instruction_set(), one_cpu_thread, true);

@@ -10,8 +10,9 @@
 namespace knn {
 
 BenchRun::BenchRun(const Options& options)
-    : options_(options), progress_(use_progress(progress_when(options.output)), 0, "measuring") {
-    watch_.stop = &stop_flag();
+    : options_(options),
+      progress_(use_progress(progress_when(options.output)), 0, "measuring"),
+      watch_(stoppable()) {
     find_gpu();
     report_.devices.push_back(cpu_device());
     if (has_gpu()) report_.limits = gpu_bench()->limits(gpu_.number);

@@ -92,6 +92,9 @@ class BenchRun {
     void leave_out(const std::string& name, const std::string& reason);
 
   private:
+    static Measurement started(const std::string& experiment, const std::string& part,
+                               const std::string& name, const std::string& on, const Problem& problem);
+    static void take(Measurement& measured, const Trial& trial);
     Measurement keep(Measurement measured);
     /// The plan of a search for the problem of `measured`, which says why if it cannot run.
     Plan settled(const SearchWay& way, Measurement& measured) const;

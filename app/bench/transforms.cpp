@@ -84,31 +84,20 @@ std::string mismatch(const FittedTransform& fitted, const Rows& images,
 
 Measurement BenchRun::transform(const FittedTransform& fitted, const Rows& images, const std::string& on,
                                 const TrialOptions& options) {
-    Measurement measured;
-    measured.experiment = report_.experiment;
-    measured.part = "transform";
-    measured.name = fitted.spec.text();
-    measured.on = on;
-    measured.problem = {images.count, images.count, images.dim, 1};
+    Measurement measured = started(report_.experiment, "transform", fitted.spec.text(), on,
+                                   {images.count, images.count, images.dim, 1});
     std::vector<std::uint8_t> features;
-    std::int64_t& n = measured.n_query;
     if (has_gpu() && on == report_.gpu) {
-        const Trial trial =
-            gpu_bench()->time_transform(gpu_.number, fitted, images, options, watch_, &features);
-        measured.ms = trial.ms;
-        n = trial.n_query;
+        take(measured, gpu_bench()->time_transform(gpu_.number, fitted, images, options, watch_, &features));
     } else {
         const int threads = on == one_cpu_thread ? 1 : options_.wish.threads;
-        const auto timed = [&](std::int64_t count) {
-            const auto begin = Clock::now();
-            features = cpu::features(fitted, images.first(count), threads, watch_.stop);
-            return ms_since(begin);
-        };
-        double ms = 0;
-        n = options.affordable(images.count, [&](std::int64_t count) { return ms = timed(count); });
-        for (int left = options.runs(ms); left > 0; --left)
-            measured.ms.push_back(timed(n));
+        take(measured, timed_trial(options, images.count, [&](std::int64_t count) {
+                 const auto begin = Clock::now();
+                 features = cpu::features(fitted, images.first(count), threads, watch_.stop);
+                 return ms_since(begin);
+             }));
     }
+    const std::int64_t n = measured.n_query;
     measured.bytes = static_cast<double>(n) * static_cast<double>(images.dim + fitted.dim_out());
     measured.wrong = mismatch(fitted, images.first(n), features);
     return keep(std::move(measured));
@@ -123,8 +112,7 @@ void run_transforms(BenchRun& run) {
                   noun(images.dim, "pixel");
     report.checked = with_commas(std::min(images.count, max_checked)) +
                      " images of each row against the definition, one image and step at a time";
-    const int threads =
-        run.options().wish.threads > 0 ? run.options().wish.threads : cpu::available_threads();
+    const int threads = cpu::threads_or_all(run.options().wish.threads);
     const std::vector<Fitted> all = fit_all(run, images, data.dataset.train.shape());
     run.expect(static_cast<std::int64_t>(all.size()) * (1 + (threads > 1) + run.has_gpu()));
     if (run.has_gpu()) measure(run, all, images, "the GPU, images and features on it", report.gpu);

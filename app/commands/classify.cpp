@@ -89,11 +89,9 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
     used.reranking = nullptr;
     const Problem problem = search.problem(used, std::ssize(digits));
     Classifier classifier(used, search, resolve_on_cpu(problem, options.wish.threads));
-    Watch watch;
-    watch.stop = &stop_flag();
     Timeline timeline;
     const Neighbors found =
-        classifier.search({pixels.data(), std::ssize(digits), used.rows.dim}, timeline, watch);
+        classifier.search({pixels.data(), std::ssize(digits), used.rows.dim}, timeline, stoppable());
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const auto row = found.row(static_cast<std::int64_t>(i));
         digits[i]->candidates.assign(row.begin(), row.end());
@@ -166,7 +164,7 @@ int classify(const Options& options, Clock::time_point) {
     const auto [sources, notices] = find_pictures(options.classify.images, options.classify.recursive);
     const DataLocation location = locate(options.data);
     outputs.check(inputs_of(location, sources));
-    const int threads = options.wish.threads > 0 ? options.wish.threads : cpu::available_threads();
+    const int threads = cpu::threads_or_all(options.wish.threads);
 
     limit_codecs();
     // The training set is read while the pictures are.

@@ -5,6 +5,7 @@
 #include "app/commands/loaded_set.h"
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
+#include "app/console/watched.h"
 #include "classifier/sizes.h"
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
@@ -26,8 +27,7 @@ void fit(LoadedTraining& training, const Options& options, int threads) {
     Training& used = training.used;
     const TrainingIdentity identity{options.no_cache ? "" : training.set.key, training.set.name};
     const FittedCache cache(identity, method, used.rows.count, threads);
-    Watch watch;
-    watch.stop = &stop_flag();
+    const Watch watch = stoppable();
     const auto fitted = [&]() -> Classifier& {
         if (training.fitted == nullptr) {
             if (method.reranks() && training.kept == nullptr && used.rows.count > few_images)

@@ -3,6 +3,7 @@
 #include "app/commands/loaded_set.h"
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
+#include "app/console/watched.h"
 #include "app/view/draw_window.h"
 #include "app/view/shown_window.h"
 #include "cpu/search.h"
@@ -13,7 +14,7 @@ namespace knn {
 int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
     const DataLocation location = locate(options.data);
-    const int threads = options.wish.threads > 0 ? options.wish.threads : cpu::available_threads();
+    const int threads = cpu::threads_or_all(options.wish.threads);
     const LoadedTraining training = load_training(location, options, threads);
     stop_if_asked();
     note(data_notice(location));
@@ -22,8 +23,7 @@ int draw(const Options& options, Clock::time_point) {
     note(resolved.notice);
     Classifier classifier(training.used, options.method, resolved);
     const Judge judge(training, options.classify.reject);
-    Watch watch;
-    watch.stop = &stop_flag();
+    const Watch watch = stoppable();
 
     PictureAnswers answers;
     answers.train = training.used.rows;

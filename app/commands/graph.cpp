@@ -192,7 +192,7 @@ int graph(const Options& options, Clock::time_point start) {
     agree_on({training.rows}, training.labels);
     write_outputs_at_once(files.given(), [&](const OutputStreams& streams) {
         RowSink sink(files, streams, result, training);
-        Classifier classifier(training, result.method, resolved, {.progress = nullptr, .stop = &stop_flag()});
+        Classifier classifier(training, result.method, resolved, stoppable());
         result.timeline = classifier.opening();
         result.search_ms = classifier.open_ms();
         result.search_ms += watched(options.output, "searching", [&](const Watch& watch) {

@@ -33,8 +33,7 @@ LoadedSet::LoadedSet(Planner& planner, const DataLocation& location, const Optio
 
 std::unique_ptr<Classifier> LoadedSet::open(const Options& options) {
     const Method& method = options.method;
-    const Watch stoppable{.progress = nullptr, .stop = &stop_flag()};
-    if (!method.reranks()) return std::make_unique<Classifier>(training_, method, resolved_, stoppable);
+    if (!method.reranks()) return std::make_unique<Classifier>(training_, method, resolved_, stoppable());
     const auto start = Clock::now();
     Training training = training_;
     // A GPU makes descriptors faster than they are read.

@@ -27,12 +27,6 @@ namespace {
 
 constexpr std::array report_files = {"report.json", "predictions.csv", "confusion.png", "index.html"};
 
-bool standard_output_is_taken(const OutputOptions& output) {
-    const std::string* const files[] = {&output.json, &output.predictions, &output.neighbors_csv};
-    return std::any_of(std::begin(files), std::end(files),
-                       [](const std::string* file) { return !file->empty() && is_standard_output(*file); });
-}
-
 /// The files of a report, with all that takes long done before the first is written.
 std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const fs::path& folder, bool quiet) {
     std::vector<OutputFile> files;
@@ -95,16 +89,16 @@ void write_report(const Evaluation& evaluation, const OutputOptions& output) {
 }
 
 void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
-    Attempts attempt;
-    if (!standard_output_is_taken(output))
-        attempt([&] {
-            print(output.quiet ? accuracy_line(evaluation.score)
-                               : text_report(evaluation, use_color(output.color)));
-        });
     const std::vector<OutputFile> files =
         asked_for({{output.json, [&](std::ostream& out) { out << json_report(evaluation); }},
                    {output.predictions, [&](std::ostream& out) { write_predictions_csv(out, evaluation); }},
                    {output.neighbors_csv, [&](std::ostream& out) { write_neighbors_csv(out, evaluation); }}});
+    Attempts attempt;
+    if (!take_standard_output(files))
+        attempt([&] {
+            print(output.quiet ? accuracy_line(evaluation.score)
+                               : text_report(evaluation, use_color(output.color)));
+        });
     write_files(files, attempt, [&] {
         if (!output.report.empty()) write_report(evaluation, output.report, output.quiet);
     });

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <new>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/rerank/kernel.h"
 #include "cpu/rerank/memory.h"
+#include "cpu/rerank/order.h"
 #include "cpu/search.h"
 #include "cpu/threads.h"
 #include "cpu/transform/transform.h"
-#include "data/core/round_up.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
 
@@ -21,18 +20,7 @@ namespace knn::cpu {
 
 namespace {
 
-constexpr std::int64_t images_at_once = 64, queries_at_once = 8;
-
-/// A team for `count` rows in pieces of `piece`.
-int team_size(int threads, std::int64_t count, std::int64_t piece) {
-    const int wanted = threads > 0 ? threads : available_threads();
-    return static_cast<int>(std::clamp<std::int64_t>(divide_up(count, piece), 1, wanted));
-}
-
-DataError out_of_memory(std::int64_t images) {
-    return DataError("memory: re-ranking of " + std::to_string(images) +
-                     " images ran out of it; expected more, or fewer images");
-}
+constexpr std::int64_t images_at_once = 64;
 
 /// One part of each descriptor; `to`: of the first image.
 void describe_part(const DescriptorLayout& layout, const Rerank& rerank,
@@ -42,8 +30,7 @@ void describe_part(const DescriptorLayout& layout, const Rerank& rerank,
     append_step(deskew, {TransformKind::deskew, slant});
     const std::vector<std::uint8_t> straight = features(deskew, images, threads, stop);
     const RerankShape shape = rerank_shape(rerank, layout);
-    Watch watch;
-    watch.stop = stop;
+    const Watch watch{.progress = nullptr, .stop = stop};
     Team team(team_size(threads, images.count, images_at_once), watch, images.count, 1);
     std::vector<std::optional<DescribeMemory>> memories(static_cast<std::size_t>(team.threads()));
     team.run_pieces(images.count, images_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
@@ -69,19 +56,16 @@ class Worker {
           parts_(static_cast<std::size_t>(kernel_.lanes)),
           scores_(static_cast<std::size_t>(kernel_.lanes)) {}
 
-    void run(std::int64_t query, std::span<const Neighbor> candidates, std::span<Neighbor> nearest) {
+    /// Replaces the distances of the query's candidates.
+    void run(std::int64_t query, std::span<Neighbor> candidates) {
         memory_.set_query(shape_, queries_.layout, queries_.row(query));
-        row_.assign(candidates.begin(), candidates.end());
         const auto lanes = static_cast<std::size_t>(kernel_.lanes);
-        for (std::size_t first = 0; first < row_.size(); first += lanes)
-            score(std::span(row_).subspan(first, std::min(lanes, row_.size() - first)));
-        const auto end = row_.begin() + static_cast<std::ptrdiff_t>(nearest.size());
-        std::partial_sort(row_.begin(), end, row_.end());
-        std::copy(row_.begin(), end, nearest.begin());
+        for (std::size_t first = 0; first < candidates.size(); first += lanes)
+            score(candidates.subspan(first, std::min(lanes, candidates.size() - first)));
     }
 
   private:
-    /// Replaces the distances of at most `lanes` candidates.
+    /// Of at most `lanes` candidates.
     void score(std::span<Neighbor> some) {
         const DescriptorLayout& layout = train_.layout;
         for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -110,7 +94,6 @@ class Worker {
     RerankMemory memory_;
     std::vector<DescriptorParts> parts_;
     std::vector<std::uint32_t> scores_;
-    std::vector<Neighbor> row_;
 };
 
 }  // namespace
@@ -131,7 +114,7 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
     try {
         all.bytes.resize(static_cast<std::size_t>(images.count * bytes));
     } catch (const std::bad_alloc&) {
-        throw out_of_memory(images.count);
+        throw_out_of_memory(images.count);
     }
     const RerankKernel& kernel = chosen_rerank_kernel();
     if (all.layout.has_gradients)
@@ -146,25 +129,13 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
 Neighbors rerank(const Rerank& rerank, const Neighbors& candidates, const Descriptors& queries,
                  const Descriptors& train, std::span<const std::uint32_t> density, int k, int threads,
                  const Watch& watch) {
-    if (k < 1 || k > candidates.k)
-        throw std::invalid_argument("k = " + std::to_string(k) + " of " + std::to_string(candidates.k) +
-                                    " candidates");
-    try {
-        Neighbors nearest(candidates.n_query, k);
-        Team team(team_size(threads, candidates.n_query, queries_at_once), watch, candidates.n_query, 1);
-        std::vector<std::optional<Worker>> workers(static_cast<std::size_t>(team.threads()));
-        team.run_pieces(candidates.n_query, queries_at_once,
-                        [&](int thread, std::int64_t first, std::int64_t last) {
-                            std::optional<Worker>& worker = workers[static_cast<std::size_t>(thread)];
-                            if (!worker) worker.emplace(rerank, queries, train, density);
-                            for (std::int64_t q = first; q < last; ++q)
-                                worker->run(q, candidates.row(q), nearest.row(q));
-                            team.advance(thread, last - first);
-                        });
-        return nearest;
-    } catch (const std::bad_alloc&) {
-        throw out_of_memory(candidates.n_query);
-    }
+    std::vector<std::optional<Worker>> workers(static_cast<std::size_t>(threads_or_all(threads)));
+    return ordered_again(candidates, k, threads, watch,
+                         [&](int thread, std::int64_t query, std::span<Neighbor> row) {
+                             std::optional<Worker>& worker = workers[static_cast<std::size_t>(thread)];
+                             if (!worker) worker.emplace(rerank, queries, train, density);
+                             worker->run(query, row);
+                         });
 }
 
 }  // namespace knn::cpu

@@ -132,13 +132,10 @@ std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows&
     if (transform.is_raw()) return {images.pixels, images.pixels + images.count * images.dim};
     const TransformKernel& kernel = chosen_transform_kernel();
     const std::int64_t dim = transform.dim_out();
-    Watch watch;
-    watch.stop = stop;
+    const Watch watch{.progress = nullptr, .stop = stop};
     try {
         std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * dim));
-        const std::int64_t useful = divide_up(images.count, images_at_once);
-        const int wanted = threads > 0 ? threads : available_threads();
-        Team team(static_cast<int>(std::clamp<std::int64_t>(useful, 1, wanted)), watch, images.count, 1);
+        Team team(team_size(threads, images.count, images_at_once), watch, images.count, 1);
         std::vector<std::optional<Row>> rows(static_cast<std::size_t>(team.threads()));
         team.run_pieces(images.count, images_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
             std::optional<Row>& row = rows[static_cast<std::size_t>(thread)];

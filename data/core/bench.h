@@ -52,6 +52,18 @@ struct Trial {
     Refusal refusal;           ///< why there was no run
 };
 
+/// A trial on as many of `all` queries as there is time for: `run(n)` returns its milliseconds, and has run the trial's
+/// number last.
+template <class Run>
+Trial timed_trial(const TrialOptions& options, std::int64_t all, Run&& run) {
+    double ms = 0;
+    Trial trial;
+    trial.n_query = options.affordable(all, [&](std::int64_t n) { return ms = run(n); });
+    for (int left = options.runs(ms); left > 0; --left)
+        trial.ms.push_back(run(trial.n_query));
+    return trial;
+}
+
 /// What the device achieved in this run; 0: not measured.
 struct Limits {
     double copy_gb_per_s = 0;             ///< copying its own memory, bytes read and bytes written

@@ -25,7 +25,7 @@ struct Plan {
     std::int64_t batch = 0;                  ///< queries at once; 0 before a search: as many as memory allows
     int threads = 0;                         ///< of the CPU; on a GPU 1
     std::vector<Device> devices = {};        ///< all, `device` first, if more than one searches
-    SpreadBy spread = SpreadBy::automatic;       ///< among devices and ranks; settled if there are several
+    SpreadBy spread = SpreadBy::automatic;   ///< among devices and ranks; settled if there are several
     std::int64_t memory = 0;                 ///< most bytes of training images on a device; 0: no limit
     int ranks = 1;                           ///< processes that search together
 };

@@ -32,11 +32,7 @@ class Classic final : public BatchEngine {
     /// Takes the training set from `upload`, on its stream.
     Classic(const DistanceKernel& distance, const Selector& selector, const Measure& measure, Upload& upload,
             Timeline& timeline)
-        : distance_(distance),
-          selector_(selector),
-          n_train_(upload.n),
-          dim_(upload.dim),
-          measure_(measure) {
+        : distance_(distance), selector_(selector), n_train_(upload.n), dim_(upload.dim), measure_(measure) {
         const Problem problem = problem_of(1, 1);
         const ByteRows bytes = upload.features.rows(n_train_, dim_);
         const bool floats = distance.takes == Pixels::floats;
@@ -172,9 +168,9 @@ std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& 
                                        Timeline& timeline) {
     const OnDevice on_device(plan.device.number);
     Upload upload(training);
-    auto engine = std::make_unique<Classic>(named_in(distance_table(), plan.distance),
-                                            named_in(selector_table(), plan.select), measure, upload,
-                                            timeline);
+    auto engine =
+        std::make_unique<Classic>(named_in(distance_table(), plan.distance),
+                                  named_in(selector_table(), plan.select), measure, upload, timeline);
     return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
 }
 
