@@ -9,6 +9,7 @@
 #include "app/cli/command_line.h"
 #include "app/commands/ranks.h"
 #include "app/console/interrupt.h"
+#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "data/file/transfer.h"
@@ -26,6 +27,7 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
         return knn::end_ranks(done);
     }
     if (!knn::share_among_ranks(*line.command, line.options)) return knn::end_ranks(done);
+    knn::note(knn::unused_options(line.options), line.options.output);
     return knn::end_ranks(line.command->run(line.options, start));
 }
 

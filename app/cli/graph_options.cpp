@@ -33,14 +33,14 @@ OptionGroup graph_output_group(Options& options) {
          "directed (default): the k nearest of each image; mutual: only edges in both directions; symmetric: "
          "edges in at least one direction")(
             "npy",
-            value("FILE",
+            value("PREFIX",
                   [&graph](const std::string& given) {
                       if (given.empty() || given == "-")
                           throw UsageError(as_given("--npy", given) +
                                            ": two files are written; expected the beginning of their names");
                       graph.npy = given;
                   }),
-            "for NumPy: FILE-indices.npy and FILE-distances.npy, an array of images x k each")(
+            "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each")(
             "csv", text("--csv", "FILE", graph.csv), "CSV: point,rank,neighbor,distance")(
             "mtx", text("--mtx", "FILE", graph.mtx), "a sparse matrix of distances, MatrixMarket, for SciPy")(
             "json", text("--json", "FILE", options.output.json),

@@ -247,6 +247,10 @@ void check_options(const Options& options) {
     if (options.given.contains("candidates") && method.reranks() && method.rerank.candidates < method.vote.k)
         throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
                          std::to_string(method.vote.k) + "; expected at least as many");
+    if (method.vote.votes == Votes::class_mean && !is_integral(method.neighbor_measure().metric))
+        throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
+                         name(method.neighbor_measure().metric) +
+                         " are not; expected --metric l2 or l1, or a re-ranker");
     if (has_p && !needs_p)
         throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
 }

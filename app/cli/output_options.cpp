@@ -14,14 +14,15 @@ std::optional<double> parse_reject(const std::string& given) {
     if (!given.ends_with('%'))
         throw UsageError(as_given("--reject", given) +
                          ": neither a percentage such as 0.5% nor a name; expected auto or off");
-    return parse_number("--reject", given.substr(0, given.size() - 1), 0, most, "percent of digits") / 100;
+    return parse_number("--reject", given, 0, most, "percent of digits", "%") / 100;
 }
 
 void add_reject_option(OptionGroup& group, ClassifyOptions& classify) {
     group.list.add_options()  //
         ("reject", value("SHARE", [&](const std::string& given) { classify.reject = parse_reject(given); }),
          "a picture unlike the training images, or like two digits, gets ? and the reason: so often that "
-         "about this share of digits is lost, such as 0.5%; auto (default): 0.8%; off: always a digit");
+         "about this share of digits is lost, such as 0.5%, at most 50%; auto (default): 0.8%; off: always a "
+         "digit");
 }
 
 }  // namespace

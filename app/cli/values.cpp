@@ -27,10 +27,12 @@ std::int64_t parse_integer(std::string_view option, std::string_view text, std::
 }
 
 double parse_number(std::string_view option, std::string_view text, double low, double high,
-                    std::string_view unit) {
+                    std::string_view unit, std::string_view suffix) {
     double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool number = end != text.data() && end == text.data() + text.size();
+    const std::string_view digits =
+        text.ends_with(suffix) ? text.substr(0, text.size() - suffix.size()) : std::string_view();
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool number = !digits.empty() && end == digits.data() + digits.size();
     if (number && error == std::errc{} && value >= low && value <= high) return value;
     throw UsageError(as_given(option, text) + (number ? ": out of range; " : ": not a number; ") +
                      "expected a number from " + shortest(low) + " to " + shortest(high) +

@@ -19,10 +19,10 @@ inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max
 std::int64_t parse_integer(std::string_view option, std::string_view text, std::int64_t low,
                            std::int64_t high);
 
-/// A number from `low` to `high`, with a point or without; `unit` names what it counts, for the message.
-/// Throws UsageError as parse_integer does.
+/// A number from `low` to `high`, with a point or without, then `suffix`; `unit` names what it counts, for the
+/// message. Throws UsageError as parse_integer does.
 double parse_number(std::string_view option, std::string_view text, double low, double high,
-                    std::string_view unit = {});
+                    std::string_view unit = {}, std::string_view suffix = {});
 
 /// Bytes: a whole number of at least 1, or one with K, M or G for 2^10, 2^20, 2^30. Throws UsageError as
 /// parse_integer does.

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/commands/outputs.h"
+#include "app/report/report_file.h"
 #include "app/report/text.h"
 #include "classifier/evaluation.h"
 #include "data/core/errors.h"
@@ -135,7 +136,7 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
                   evaluation.found.neighbors.row(i).begin());
     }
     Dataset data;
-    data.name = "pictures";
+    data.name = pictures_name;
     data.source = set.source;
     data.train = images_of({set.images.row(0), static_cast<std::size_t>(set.images.count * set.images.dim)},
                            set.labels, set.rows, set.cols);

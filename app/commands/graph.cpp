@@ -13,6 +13,7 @@
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
+#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
 #include "app/report/graph_files.h"
@@ -176,8 +177,12 @@ int graph(const Options& options, Clock::time_point start) {
     result.source = location.training.source;
     result.pictures = location.pictures;
     result.form = options.graph.form;
-    result.method = options.method;
-    if (!options.given.contains("-k")) result.method.vote.k = usual_k;
+    const bool has_k = options.given.contains("-k");
+    result.method = {
+        options.method.transform, options.method.measure, {}, {.k = has_k ? options.method.vote.k : usual_k}};
+    if (options.method.reranks())
+        note("a graph has the distances of the method's transform and metric, without its re-ranking",
+             options.output);
     const Points points(planner, location, options);
     const Training& training = points.training();
     require_graph_k(result.method.vote.k, training.rows.count);

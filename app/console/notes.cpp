@@ -14,6 +14,18 @@ std::string data_notice(const DataLocation& location) {
            ": using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
 }
 
+std::string unused_options(const Options& options) {
+    const Method& method = options.method;
+    const bool tunes = options.tune.candidates > 0;
+    const bool class_mean = method.vote.votes == Votes::class_mean;
+    if (options.given.contains("candidates") && !tunes && !method.reranks() && !class_mean)
+        return "--candidates has no effect: nothing orders or counts candidates without --rerank or --vote "
+               "class-mean";
+    if (method.vote.weights == Weights::distance && class_mean)
+        return "--weights distance has no effect: --vote class-mean does not weigh";
+    return "";
+}
+
 void note(const std::string& text) {
     if (!text.empty()) print_line_to_stderr("note: " + text);
 }

@@ -205,6 +205,7 @@ SavedReport read_all(const std::string& file, const json& root) {
     report.file = file;
     report.source = dataset.at("source").text();
     report.synthetic = dataset.at("synthetic").yes();
+    report.of_pictures = dataset.has("name") && dataset.at("name").text() == pictures_name;
     if (dataset.has("files")) report.files = read_files(dataset.at("files"));
     if (dataset.has("test_checksum")) report.test_checksum = dataset.at("test_checksum").text();
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));

@@ -10,6 +10,9 @@
 
 namespace knn {
 
+/// The name of the data set in a report of `classify --expected`.
+inline constexpr const char* pictures_name = "pictures";
+
 /// An evaluation as stored in a report: everything except the votes, the neighbors and the images.
 struct SavedReport {
     std::string file;    ///< its name, for messages
@@ -17,6 +20,7 @@ struct SavedReport {
     std::vector<std::filesystem::path>
         files;  ///< the data set's four; empty if not given, or built-in digits
     bool synthetic = false;
+    bool of_pictures = false;   ///< that `classify --expected` judged: no data set has them
     std::string test_checksum;  ///< as test_checksum.h has it; empty in reports of older versions
     int rows = 0, cols = 0;
     Evaluation evaluation;  ///< data is null, found has no neighbors and no votes

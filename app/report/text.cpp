@@ -82,8 +82,8 @@ std::string spread_text(const Plan& plan) {
     for (const Device& device : plan.devices)
         text += (&device == plan.devices.data() ? "" : ", ") + device_id(device);
     if (plan.memory > 0)
-        text += (text.empty() ? "" : ", ") + std::string("at most ") + with_commas(plan.memory) +
-                " bytes of training images at once";
+        text += (text.empty() ? "" : ", ") + std::string("at most ") + with_commas(plan.memory) + ' ' +
+                noun(plan.memory, "byte") + " of training images at once";
     return text;
 }
 

@@ -43,6 +43,10 @@ std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t co
 }  // namespace
 
 DataLocation location_of(const SavedReport& report) {
+    if (report.of_pictures)
+        throw DataError(report.file +
+                        ": is about pictures that classify read, which it does not keep; expected a report "
+                        "of evaluate, or the index.html beside it");
     std::error_code none;
     if (!report.synthetic && report.files.empty() && fs::is_directory(report.source, none)) {
         DataOptions options;

@@ -69,13 +69,13 @@ std::string size_of(const PictureHeader& header) {
 
 void check(const PictureHeader& header, const std::string& name) {
     const std::string size = size_of(header);
+    if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
     if (header.rows <= 0 || header.cols <= 0) fail(name, "has a size of " + size + " pixels");
     if (header.rows > max_picture_pixels / header.cols)
         fail(name, "has " + size + " pixels", "expected at most 100 megapixels");
     if (header.unclear_colors)
         fail(name, "is a CMYK JPEG without Adobe's marker, so that its colors are not known",
              "expected gray, RGB or Adobe's CMYK");
-    if (header.cut_short) fail(name, "is cut short", "expected a whole " + header.format + " file");
 }
 
 /// The eight orientations of EXIF: how the stored rows and columns lie in the upright picture.

@@ -22,10 +22,6 @@ std::vector<std::string> small_case(const std::string& name, const std::vector<s
     return words;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("a time that was multiplied is marked, in the table and in the picture") {

@@ -20,10 +20,6 @@ std::vector<std::string> small_bench(const std::vector<std::string>& extra = {})
     return words;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("bench without a GPU measures the CPU and says what it left out") {

@@ -62,6 +62,9 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     CHECK(written["result"]["confusion"][7][2] == 1);
     CHECK(fs::exists(folder / "report/index.html"));
     CHECK(csv_rows(read_file(folder / "report/predictions.csv")).size() == 5);
+    const RunResult viewed = program({"view", "--from", folder / "report", "--text"});
+    CHECK(viewed.exit_code == 1);
+    CHECK(contains(viewed.err, "is about pictures that classify read"));
 
     CHECK(digits.classify({"--expected", folder / "in/img12.pgm"}).exit_code == 1);
     for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{

@@ -17,10 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 /// Two reports, a and b, of one small test set.
 struct Reports {
     Folder folder;

@@ -65,8 +65,9 @@ struct Work {
     SmallSet set;
     RunOptions here;
 
-    explicit Work(int train = 40, int levels = 4) {
+    explicit Work(int train = 40, int levels = 4, int side = 0) {
         set.train = train;
+        if (side > 0) set.rows = set.cols = side;
         set.levels = levels;
         set.write(folder.path);
         fs::remove(folder / "t10k-images-idx3-ubyte");
@@ -270,6 +271,17 @@ TEST_CASE("graph: the same bytes for any number of threads, 10 neighbors by defa
     REQUIRE(work.graph({"--csv", "3.csv", "--threads", "3", "--batch", "17"}).exit_code == 0);
     CHECK(read_file(work.folder / "1.csv") == read_file(work.folder / "3.csv"));
     CHECK(lines_of(read_file(work.folder / "1.csv")).size() == 3001);
+}
+
+TEST_CASE("graph: a method that re-ranks gives its transform and metric alone") {
+    const Work work(60, 4, 28);
+    const RunResult gradients = work.graph({"--method", "gradients", "-k", "4", "--csv", "-"});
+    const RunResult accurate = work.graph({"--method", "accurate", "-k", "4", "--csv", "-"});
+    REQUIRE(gradients.exit_code == 0);
+    CHECK(gradients.err.empty());
+    CHECK(accurate.out == gradients.out);
+    CHECK(contains(accurate.err, "without its re-ranking"));
+    CHECK(work.graph({"--method", "accurate", "-q"}).err.empty());
 }
 
 TEST_CASE("graph: few images, equal images and one class") {

@@ -107,6 +107,10 @@ std::string read_file(const fs::path& name) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
     std::istringstream stream(text);

@@ -47,6 +47,7 @@ struct SmallSet {
 };
 
 std::string read_file(const std::filesystem::path& file);
+bool contains(const std::string& text, const std::string& part);
 std::vector<std::string> lines_of(const std::string& text);
 std::vector<std::vector<std::string>> csv_rows(const std::string& text);
 

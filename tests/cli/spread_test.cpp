@@ -32,10 +32,6 @@ struct Work {
     }
 };
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("class spread: evaluate scales distances, and says so, a weight of 0 changes nothing") {

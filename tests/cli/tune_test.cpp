@@ -72,10 +72,6 @@ int errors_of(const SmallSet& set, std::size_t k) {
     return errors;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("tune: the errors of plain loops, without a test set, in all forms") {

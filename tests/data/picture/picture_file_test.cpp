@@ -121,6 +121,11 @@ TEST_CASE("picture file: cut short at every hundredth of its length") {
     }
 }
 
+TEST_CASE("picture file: a JPEG that ends before its size is cut short, not of no size") {
+    const Bytes whole = encoded(".jpg", marked());
+    CHECK(error_of(Bytes(whole.begin(), whole.begin() + 30)).find("is cut short") != std::string::npos);
+}
+
 TEST_CASE("picture file: what has no end and is no picture is refused by its beginning") {
     CHECK_THROWS_WITH_AS(knn::read_picture("/dev/zero"), doctest::Contains("is not a picture in"), DataError);
     // A file of 1 GB takes no memory, on the disk nor here.
