@@ -26,6 +26,15 @@ unlikeness = "unlikeness*"
 fitted = "what is fitted*,a damaged or cut entry of what*"
 sizes = "sizes:*"
 spread = "class spread:*"
+mean = "class-mean:*,running votes:*"
+graph = "graph:*"
+several = "spread:*"
+condense = "condense:*"
+tune = "tune:*"
+audit = "cli:audit*"
+method = "method file:*"
+transform = "cpu::transform:*,transform:*,pca:*"
+rerank = "rerank:*,cpu::rerank:*,density:*"
 
 MUTATIONS = [
     # What a problem may be, and what a score means.
@@ -93,12 +102,9 @@ MUTATIONS = [
     ("data/picture/picture_header.cpp", picture, "at = data + length + length % 2", "at = data + length"),
     ("data/picture/digit_image.cpp", digit, "- 13.75) <= 1;", "- 13.75) <= 2;"),
     ("data/picture/digit_image.cpp", digit, "long_side > 20", "long_side >= 20"),
-    ("data/picture/digit_image.cpp", digit, "std::min(most, int(std::ceil(value / scale)))",
-     "std::min(most, int(std::floor(value / scale)))"),
+    ("data/picture/digit_image.cpp", digit, "int(std::ceil(value - 1e-6))", "int(std::floor(value - 1e-6))"),
     ("data/picture/digit_image_place.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
-    ("data/picture/digit_image_group.cpp", digit, "return a.box.x < b.box.x", "return a.box.x > b.box.x"),
-    ("data/picture/digit_image_group.cpp", digit, "over > 0.4 * std::min(first.height",
-     "over > 0.9 * std::min(first.height"),
+    ("data/picture/digit_image_group.cpp", digit, "part.peak < 2 * group.peak", "part.peak < 9 * group.peak"),
     ("data/file/unfinished_file.cpp", atomic, "std::rename(path_.c_str(), place_.c_str()) == 0",
      "std::rename(path_.c_str(), place_.c_str()) <= 0"),
     # The search on the CPU.
@@ -156,4 +162,37 @@ MUTATIONS = [
     ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
     ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),
     ("classifier/spread_fit.cpp", spread, "Exclude{.first = 0}", "Exclude{}"),
+    # Votes of many k at once, tune, compare.
+    ("classifier/class_mean.cpp", mean, "taken[label]++ < j", "taken[label]++ <= j"),
+    ("classifier/class_mean.cpp", mean, "1.0 : static_cast<double>(least) / static_cast<double>(sums[label])", "1.0 : 0.0"),
+    ("classifier/running_votes.cpp", mean, "first[label] < first[nearest]", "first[label] > first[nearest]"),
+    ("classifier/running_votes.cpp", mean, "smallest = std::min(smallest, label)", "smallest = label"),
+    ("classifier/tune.cpp", tune, "std::int64_t image = first + q", "std::int64_t image = q"),
+    ("classifier/statistics.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
+    # Graphs, reduced sets, suspicious labels.
+    ("classifier/graph.cpp", graph, "static_cast<std::uint32_t>(point)} <= last", "static_cast<std::uint32_t>(point)} < last"),
+    ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) add(i, j)", "if (both) add(i, j)"),
+    ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
+    ("classifier/graph.cpp", graph, "Exclude{.first = first}", "Exclude{.first = 0}"),
+    ("classifier/graph.cpp", graph, "k > n - 1", "k > n"),
+    ("classifier/edit.cpp", condense, "if (neighbor.index != image) others", "others"),
+    ("classifier/edit.cpp", condense, "is_stale_[image] = is_stale_[image] ||", "is_stale_[image] ="),
+    ("classifier/condense.cpp", condense, "return kept_.size() > before", "return false"),
+    ("classifier/condense.cpp", condense, "if (is_stale_[image]) answer({&image, 1})", ""),
+    ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
+    ("classifier/method_file.cpp", method, "min_candidates, max_k", "1, max_k"),
+    # Several devices.
+    ("classifier/merge.cpp", several, "own.first -= excludes ? part.begin : 0;", ""),
+    ("classifier/merge.cpp", several, "exclude.index_of(middle) < image", "exclude.index_of(middle) <= image"),
+    # Features and re-ranking.
+    ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 55, 67"),
+    ("data/transform/histograms.cpp", transform, "twice_away >= 2 * n", "twice_away >= n"),
+    ("data/transform/blur.cpp", transform, "std::ceil(3 * sigma)", "std::floor(3 * sigma)"),
+    ("data/transform/projection.cpp", transform, "vector(largest) < 0 ? -16384", "vector(largest) > 0 ? -16384"),
+    ("data/transform/projection.cpp", transform, "127 / (4 * deviation)", "127 / (2 * deviation)"),
+    ("data/rerank/density.cpp", rerank, "(sorted.size() - 1) / 2", "sorted.size() / 2"),
+    ("data/rerank/density.cpp", rerank, "16 * median)", "8 * median)"),
+    ("data/rerank/distance.cpp", rerank, "rerank.context * rerank.step", "rerank.context"),
+    ("data/rerank/distance.cpp", rerank, "dx * dx + dy * dy, dy, dx", "dy, dx * dx + dy * dy, dx"),
+    ("cpu/rerank/order.cpp", rerank, "k > candidates.k", "k > candidates.k + 1"),
 ]
