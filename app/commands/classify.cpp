@@ -25,6 +25,7 @@
 #include "classifier/readings.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
+#include "classifier/text_rows.h"
 #include "cpu/search.h"
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
@@ -195,6 +196,8 @@ int classify(const Options& options, Clock::time_point) {
     const UsualDistances usual(training.sample);
     for (PictureAnswer& picture : answers.pictures)
         choose_readings(picture.digits, answers.labels, measure, usual);
+    for (PictureAnswer& picture : answers.pictures)
+        reject_text_rows(picture.digits);
     if (explained > 0 && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);
     const std::size_t failures = report_failures(answers);
