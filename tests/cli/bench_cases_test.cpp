@@ -170,6 +170,20 @@ TEST_CASE("a transform that the images do not allow is left out with the reason"
         CHECK(one["name"] != "pca:50");
 }
 
+TEST_CASE("both passes of seed 004 on one CPU thread are added up") {
+    const RunResult result = program(small_case("zhu"));
+    CHECK(result.exit_code == 0);
+    const std::size_t begin = result.out.find("Table 3: both passes"), end = result.out.find("Table 4,");
+    REQUIRE(begin < end);
+    REQUIRE(end != std::string::npos);
+    const std::string table = result.out.substr(begin, end - begin);
+    for (const char* part : {"small", "middle", "large", " *", "not run", "273590.0000", "111086.0613"}) {
+        CAPTURE(part);
+        CHECK(contains(table, part));
+    }
+    CHECK(contains(result.out, "Table 8: both passes, before and after the three tricks"));
+}
+
 TEST_CASE("every case runs without a GPU and shows what its paper states") {
     const Folder folder;
     SmallSet().write(folder.path);
