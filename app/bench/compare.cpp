@@ -108,13 +108,27 @@ void compare_on_gpu(BenchRun& run, const Workload& work, int k) {
     compare_selectors(run, work, *arrays, k);
 }
 
+/// The serial selectors: the baseline, and others that --only names.
+std::vector<std::string> wanted_serial(const BenchRun& run) {
+    std::vector<std::string> names;
+    for (const cpu::SerialSelector& one : cpu::serial_selectors()) {
+        const bool is_baseline = &one == &cpu::serial_selectors().front();
+        if (is_baseline ? run.wants(one.name) || run.wants(serial_distances)
+                        : has(run.bench().only, one.name))
+            names.emplace_back(one.name);
+    }
+    return names;
+}
+
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
-    const std::string baseline = cpu::serial_selectors().front().name;
-    if (!run.wants(baseline) && !run.wants(serial_distances)) return;
     Section section(run, "one CPU thread, one query after another, k = " + std::to_string(k), "part");
-    const BenchRun::Serial serial = run.serial(work, experiment, baseline, k, run.trial());
-    for (const Measurement& one : {serial.distance, serial.select})
-        if (run.wants(one.name)) section.add(one);
+    bool distances = run.wants(serial_distances);
+    for (const std::string& selector : wanted_serial(run)) {
+        const BenchRun::Serial serial = run.serial(work, experiment, selector, k, run.trial());
+        if (distances) section.add(serial.distance);
+        if (run.wants(selector)) section.add(serial.select);
+        distances = false;
+    }
     section.finish();
 }
 

@@ -4,6 +4,7 @@
 
 #include "app/bench/cases.h"
 #include "app/cli/values.h"
+#include "cpu/serial/serial.h"
 #include "data/core/errors.h"
 
 namespace knn {
@@ -49,6 +50,8 @@ std::vector<std::string> bench_names() {
         add(kernel.name);
     for (const Strategy& selector : selectors())
         add(selector.name);
+    for (const cpu::SerialSelector& selector : cpu::serial_selectors())
+        add(selector.name);
     add(serial_distances);
     for (const SearchWay& way : search_ways())
         add(way.name);
@@ -82,8 +85,8 @@ const std::vector<BenchCase>& bench_cases() {
          "Nolan (seed 000), section 5",
          run_nolan,
          {},
-         {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect", "nth_element",
-          "cpu"}},
+         {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect",
+          "serial_insertion", "nth_element", "cpu"}},
         {"komarov",
          "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",
          run_komarov,

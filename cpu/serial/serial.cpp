@@ -53,10 +53,24 @@ void by_k_pass(Row row, std::span<Neighbor> out, Scratch& keys) {
     }
 }
 
-constexpr std::array<SerialSelector, 3> table = {{
+/// Seed 000, §2.2.2: the first k in order, then each value below the largest of them is inserted. The pseudocode of
+/// §4.4.1, which runs in a GPU thread there, is the same.
+void by_insertion(Row row, std::span<Neighbor> out, Scratch& /*scratch*/) {
+    std::size_t size = 0;
+    for (std::size_t t = 0; t < row.size(); ++t) {
+        if (size == out.size() && row[t] >= out[size - 1].distance) continue;
+        std::size_t place = size < out.size() ? size++ : size - 1;
+        for (; place > 0 && out[place - 1].distance > row[t]; --place)
+            out[place] = out[place - 1];
+        out[place] = {row[t], static_cast<std::uint32_t>(t)};
+    }
+}
+
+constexpr std::array<SerialSelector, 4> table = {{
     {"nth_element", "on the CPU, one thread: std::nth_element, then a sort of the k best", by_nth_element},
     {"serial_sort", "on the CPU, one thread: std::sort of the whole row", by_sort},
     {"serial_k_pass", "on the CPU, one thread: k searches for the minimum", by_k_pass},
+    {"serial_insertion", "on the CPU, one thread: insertion into the k best", by_insertion},
 }};
 
 /// Runs queries one after another: `fill` makes a row, and the selector takes its k smallest.

@@ -80,6 +80,21 @@ TEST_CASE("bench for machines") {
     CHECK(measured == std::set<std::string>{"cpu", "nth_element", "serial"});
 }
 
+TEST_CASE("bench measures serial selectors that --only names") {
+    const RunResult result = program(small_bench({"--only", "serial_insertion,serial_sort", "--json", "-"}));
+    CHECK(result.exit_code == 0);
+    std::set<std::string> measured;
+    for (const json& one : json::parse(result.out)["measurements"]) {
+        CHECK(one["status"] == "measured");
+        if (one["part"] == "select") {
+            measured.insert(one["name"]);
+            const double read = 25 * (4.0 * 300 + 8 * 5);
+            CHECK(one["gb_per_s"] == doctest::Approx(read / one["median_ms"].get<double>() * 1e-6));
+        }
+    }
+    CHECK(measured == std::set<std::string>{"serial_insertion", "serial_sort"});
+}
+
 TEST_CASE("bench by another metric") {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"--metric", "cosine"}, {"--metric", "lp", "--p", "1.5"}}) {

@@ -36,7 +36,8 @@ TEST_CASE("bench knows every name of the tables, each once") {
         CHECK(std::count(names.begin(), names.end(), one.name) == 1);
     for (const SearchWay& one : search_ways())
         CHECK(std::count(names.begin(), names.end(), one.name) == 1);
-    CHECK(std::count(names.begin(), names.end(), "nth_element") == 1);
+    for (const cpu::SerialSelector& one : cpu::serial_selectors())
+        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
 }
 
 TEST_CASE("engines are listed with their baselines") {
