@@ -184,6 +184,15 @@ TEST_CASE("both passes of seed 004 on one CPU thread are added up") {
     CHECK(contains(result.out, "Table 8: both passes, before and after the three tricks"));
 }
 
+TEST_CASE("figures of seed 001 have a line for each k") {
+    const RunResult result = program(small_case("komarov", {"--only", "nth_element", "--json", "-"}));
+    CHECK(result.exit_code == 0);
+    std::map<int, int> rows;
+    for (const json& one : json::parse(result.out)["measurements"])
+        if (one["status"] == "measured") ++rows[one["k"]];
+    CHECK(rows == std::map<int, int>{{16, 4}, {128, 4}, {512, 4}, {1024, 4}});
+}
+
 TEST_CASE("every case runs without a GPU and shows what its paper states") {
     const Folder folder;
     SmallSet().write(folder.path);
