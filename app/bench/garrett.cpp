@@ -25,13 +25,15 @@ struct Rung {
     const char* kernel;
     bool pinned, linear;
 };
-constexpr std::array<Rung, 6> rungs = {{
+constexpr std::array<Rung, 8> rungs = {{
     {"before", "ladder_scalar", false, true},
     {"3.1 pageable -> pinned", "ladder_scalar", true, true},
     {"3.2 scalar -> float4", "ladder_float4", true, true},
     {"3.3 linear -> pitched", "ladder_float4", true, false},
     {"3.4 global -> shared memory", "ladder_shared", true, false},
-    {"3.5 rolled -> fully unrolled", "ladder_unrolled", true, false},
+    {"3.5 rolled -> unrolled by 4", "ladder_unroll4", true, false},
+    {"3.2 unrolled by 4 -> by 8", "ladder_unroll8", true, false},
+    {"3.5 unrolled by 8 -> fully", "ladder_unrolled", true, false},
 }};
 
 constexpr const char* ladder_note = "*: fewer test images were timed; the launches are equal, one per image.";
@@ -171,7 +173,9 @@ void run_garrett(BenchRun& run) {
         const Problem problem = data.work->problem(k);
         run.need_gpu(experiment, "upload", {"pageable", "pinned"}, problem);
         run.need_gpu(experiment, "distance",
-                     {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unrolled"}, problem);
+                     {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unroll4", "ladder_unroll8",
+                      "ladder_unrolled"},
+                     problem);
         run.need_gpu(experiment, "select", {"bitonic"}, problem);
         run.need_gpu(experiment, "search", {"classic"}, problem);
         BenchTable table;

@@ -8,7 +8,9 @@
 // rungs   ladder_scalar    §3.2 "original": floats one by one from global memory
 //         ladder_float4    §3.2 "optimized": four at a time
 //         ladder_shared    §3.4: all threads of a block read the test image from shared memory
-//         ladder_unrolled  §3.5: the loop over the pixels is fully unrolled; compiled for 784 pixels
+//         ladder_unroll4   §3.5: the loop over the pixels is unrolled by 4, four pixels a step
+//         ladder_unroll8   §3.2, in its code: by 8
+//         ladder_unrolled  fully unrolled; compiled for 784 pixels
 //         (§3.1 and §3.3, pinned memory and pitched rows, change the arrays, not the kernel.)
 // exact   a float sum takes at most 256 squares of up to 255² before it is added to an integer:
 //         256 · 65,025 < 2²⁴; each float4 lane has its own sum
@@ -61,8 +63,9 @@ __global__ void __launch_bounds__(threads)
     d_out[t] = total;
 }
 
-/// all_steps: number of float4 steps if known at compile time, which unrolls the loop; else 0.
-template <bool shared, int all_steps>
+/// all_steps: number of float4 steps if known at compile time, which unrolls the loop; else 0. unroll: steps per
+/// iteration if it is 0.
+template <bool shared, int all_steps, int unroll = 1>
 __global__ void __launch_bounds__(threads)
     vector_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
     extern __shared__ float4 shared_query[];
@@ -87,7 +90,7 @@ __global__ void __launch_bounds__(threads)
     } else {
         for (int begin = 0; begin < steps; begin += steps_per_carry) {
             const int end = min(begin + steps_per_carry, steps);
-#pragma unroll 1
+#pragma unroll unroll
             for (int i = begin; i < end; ++i)
                 add_squares(sum, image[i], query[i]);
             total += integer_sum(sum);
@@ -135,8 +138,16 @@ extern const DistanceKernel ladder_shared{.name = "ladder_shared",
                                           .summary = "seed 003, §3.4: the test image in shared memory",
                                           .supports = supports<true, 0>,
                                           .enqueue = enqueue<vector_kernel<true, 0>, true>};
+extern const DistanceKernel ladder_unroll4{.name = "ladder_unroll4",
+                                           .summary = "seed 003, §3.5: the loop unrolled by 4",
+                                           .supports = supports<true, 0>,
+                                           .enqueue = enqueue<vector_kernel<true, 0, 4>, true>};
+extern const DistanceKernel ladder_unroll8{.name = "ladder_unroll8",
+                                           .summary = "seed 003, §3.2: the loop unrolled by 8",
+                                           .supports = supports<true, 0>,
+                                           .enqueue = enqueue<vector_kernel<true, 0, 8>, true>};
 extern const DistanceKernel ladder_unrolled{.name = "ladder_unrolled",
-                                            .summary = "seed 003, §3.5: the loop unrolled",
+                                            .summary = "seed 003, §3.5: the loop fully unrolled",
                                             .supports = supports<true, unrolled_dim>,
                                             .enqueue = enqueue<unrolled_kernel, true>};
 
