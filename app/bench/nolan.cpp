@@ -21,7 +21,7 @@ class Nolan {
         // The paper's three, the one that it proposes, and the best of this program; on the CPU the one that it
         // describes for serial programs, §2.2.2.
         for (const char* name :
-             {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect"})
+             {"insertion", "rank", "rank512", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect"})
             if (run.wants(name)) selectors_.emplace_back(name);
         for (const char* name : {"serial_insertion", "nth_element", "cpu"})
             if (run.wants(name)) on_cpu_.emplace_back(name);

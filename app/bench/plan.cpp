@@ -85,7 +85,7 @@ const std::vector<BenchCase>& bench_cases() {
          "Nolan (seed 000), section 5",
          run_nolan,
          {},
-         {"insertion", "rank", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect",
+         {"insertion", "rank", "rank512", "bitonic", "block_rank_merge", "bitonic_topk", "multiselect",
           "serial_insertion", "nth_element", "cpu"}},
         {"komarov",
          "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",

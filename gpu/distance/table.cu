@@ -13,6 +13,7 @@
     ROW(tiled32)       \
     ROW(tiled8)        \
     ROW(row_shared)    \
+    ROW(row_shared512) \
     ROW(naive)
 
 namespace knn::gpu {

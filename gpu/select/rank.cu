@@ -2,7 +2,7 @@
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out     n_query × k neighbors: an element of rank r < k writes itself to out[r]
-// launch  one thread per element, 256 elements of one query per block. All threads read the same distance at
+// launch  one thread per element, 256 elements of one query per block (`rank512`: 512, which the seed tried, §4.1). All threads read the same distance at
 //         the same time, from global memory as in the seed: one broadcast read per warp.
 // order   equal distances of lower index count as smaller: (distance, index)
 // limits  n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes
@@ -18,8 +18,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int threads = 256;
-
+template <int threads>
 __global__ void __launch_bounds__(threads)
     rank_kernel(DistanceRows in, NeighborRows out, std::int64_t blocks_per_row) {
     const std::int64_t q = blockIdx.x / blocks_per_row;
@@ -44,18 +43,26 @@ Refusal supports(const Problem& problem) {
     return refuse_problem(problem);
 }
 
+template <int threads>
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     assert(!supports(problem));
     check_arrays(problem, in, out);
     const std::int64_t blocks_per_row = divide_up(problem.n_train, threads);
-    rank_kernel<<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
+    rank_kernel<threads>
+        <<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
     check_launch("launching rank");
 }
 
 }  // namespace
 
-extern const Selector rank_selector{
-    .name = "rank", .summary = "every element counts its own rank", .supports = supports, .enqueue = enqueue};
+extern const Selector rank_selector{.name = "rank",
+                                    .summary = "every element counts its own rank",
+                                    .supports = supports,
+                                    .enqueue = enqueue<256>};
+extern const Selector rank512_selector{.name = "rank512",
+                                       .summary = "the same with 512 threads in a block instead of 256",
+                                       .supports = supports,
+                                       .enqueue = enqueue<512>};
 
 }  // namespace knn::gpu

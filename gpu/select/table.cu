@@ -12,7 +12,8 @@
     ROW(segmented_sort)   \
     ROW(k_pass)           \
     ROW(insertion)        \
-    ROW(rank)
+    ROW(rank)             \
+    ROW(rank512)
 
 namespace knn::gpu {
 

@@ -199,9 +199,9 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
     const struct {
         const char *name, *part, *needs_gpu;
     } cases[] = {{"garrett", "19500", "ladder_unroll8"},
-                 {"nolan", "not stated", "block_rank_merge"},
+                 {"nolan", "not stated", "rank512"},
                  {"komarov", "not stated", "multiselect"},
-                 {"singh", "74.48x", "segmented_sort"},
+                 {"singh", "74.48x", "row_shared512"},
                  {"zhu", "27449.7461", "pair_tile16_z"}};
     for (const auto& one : cases) {
         std::vector<std::string> extra = {"--json",     folder / "j", "--csv",
