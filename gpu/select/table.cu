@@ -5,6 +5,7 @@
 #define SELECTORS(ROW)    \
     ROW(bitonic)          \
     ROW(bitonic_topk)     \
+    ROW(bitonic_single)   \
     ROW(multiselect)      \
     ROW(radix_select)     \
     ROW(replace_max)      \
