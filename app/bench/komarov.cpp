@@ -9,6 +9,8 @@ namespace knn {
 
 namespace {
 
+constexpr const char* random_pivot = "multiselect_random";
+
 struct Point {
     std::int64_t n_query, n_train;
     int k;
@@ -19,27 +21,28 @@ class Komarov {
     explicit Komarov(BenchRun& run) : run_(run) {
         if (run.has_gpu()) return;
         std::vector<std::string> names;
-        for (const char* name : {ours_, "insertion", "bitonic_topk"})
+        for (const char* name : {ours_, random_pivot, "insertion", "bitonic_topk"})
             if (run.wants(name)) names.emplace_back(name);
         run.need_gpu("komarov", "select", names, {65'536, 1024, 1, 128});
     }
 
-    /// `rival`: the paper's comparison. `x`: the size that varies; one line per k.
+    /// `number`: of the paper's figure, or a word. `rival`: the comparison. `x`: the size that varies; one line per k.
     void figure(const std::string& number, const std::string& title, const std::string& rival,
                 const std::string& x, const std::vector<Point>& points, bool per_query = false) {
+        const std::string heading = number.size() == 1 ? "Fig. " + number : number;
         std::vector<std::string> ways;
         std::vector<std::string> names;
         for (const std::string& name : {std::string(ours_), rival})
             if (!name.empty() && run_.wants(name) && (run_.has_gpu() || name == "nth_element"))
                 names.push_back(name);
-        if (names.empty()) return run_.leave_out("Fig. " + number, "--only names none of its rows");
+        if (names.empty()) return run_.leave_out(heading, "--only names none of its rows");
         std::vector<int> ks;
         for (const Point& point : points)
             if (std::find(ks.begin(), ks.end(), point.k) == ks.end()) ks.push_back(point.k);
         for (const std::string& name : names)
             for (const int k : ks)
                 ways.push_back(way(name, k));
-        Diagram diagram("Fig. " + number + ": " + title, x, per_query ? "us per query" : "ms", ways);
+        Diagram diagram(heading + ": " + title, x, per_query ? "us per query" : "ms", ways);
         std::unique_ptr<BenchArrays> arrays;
         Point made{0, 0, 0};
         for (const Point& point : points) {
@@ -117,7 +120,7 @@ void run_komarov(BenchRun& run) {
         few.emplace_back(n, 65'536);
     const std::vector<int> ks = {16, 128, 512, 1024};
     const auto n_ks = static_cast<std::int64_t>(ks.size());
-    run.expect(n_ks * static_cast<std::int64_t>(run.has_gpu() ? 2 * (by_row.size() + by_query.size() +
+    run.expect(n_ks * static_cast<std::int64_t>(run.has_gpu() ? 2 * (2 * by_row.size() + by_query.size() +
                                                                      constant.size() + serial.size()) +
                                                                     few.size()
                                                               : serial.size()));
@@ -132,8 +135,10 @@ void run_komarov(BenchRun& run) {
                        points(few, ks), true);
         komarov.note(
             "The paper: the time of a query flattens out at 128 queries, when every block has work.");
+        komarov.figure("pivots", "row length varied, 1,024 queries, sampled against random as in the paper",
+                       random_pivot, "row length", points(by_row, ks));
     } else {
-        run.leave_out("Figs. 4, 5, 6 and 8", "they compare selectors of a GPU");
+        run.leave_out("Figs. 4, 5, 6 and 8, pivots", "they compare selectors of a GPU");
     }
     run.leave_out("Fig. 7",
                   "its comparison only finds the k-th value, one row at a time; no selector here does that");

@@ -91,7 +91,7 @@ const std::vector<BenchCase>& bench_cases() {
          "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",
          run_komarov,
          {},
-         {"multiselect", "insertion", "bitonic_topk", "nth_element"}},
+         {"multiselect", "multiselect_random", "insertion", "bitonic_topk", "nth_element"}},
         {"singh", "Singh (seed 002), appendix A", run_singh, {}, {}},
         {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu, {}, {}},
         {"graph",

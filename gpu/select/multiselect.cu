@@ -10,9 +10,10 @@
 //            if they were longer than 2,048. A tile of keys is partitioned in shared memory by warp ballots
 //            and population counts, which give every key its offset without a prefix sum, and is written
 //            to both ends of the other array. A pass reads the part once.
-// pivot      random in the seed. Here it is a key of a sample, chosen so that slightly more than k keys are
-//            below it: about 2 passes instead of log₂(n_train / k), the second over a small part. Progress
-//            is guaranteed: the sample has keys smaller than the pivot.
+// pivot      `multiselect_random`: a key at random, as in the seed; if it was the smallest, so that nothing is below it,
+//            the next is the larger of two. Here, `multiselect`, it is a key of a sample, chosen so that slightly more
+//            than k keys are below it: about 2 passes instead of log₂(n_train / k), the second over a small part.
+//            Progress is guaranteed: the sample has keys smaller than the pivot.
 // shared     a tile or 2 k keys, whichever is larger: 2 to 16 KiB per warp, 16 KiB per block
 // order      keys are distance << 32 | index, all different, so ties and constant rows need no special case;
 //            the k best are sorted in shared memory
@@ -31,7 +32,7 @@ namespace knn::gpu {
 
 namespace {
 
-using multiselect::Group;
+using multiselect::Group, multiselect::Pivot;
 
 constexpr std::int64_t workspace_goal = std::int64_t{4} << 30;
 constexpr int block_warps = 8;     // with one block per row
@@ -40,7 +41,7 @@ constexpr std::int64_t max_warp_row = 2048;
 
 /// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
 /// row.
-template <int warps, int rows>
+template <int warps, int rows, Pivot pivot>
 __global__ void __launch_bounds__(Group<warps>::threads* rows)
     multiselect_kernel(DistanceRows in, NeighborRows out, std::int64_t first_row, std::int64_t n_rows,
                        int capacity, NeighborKey* d_arrays) {
@@ -51,8 +52,8 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
     if (i >= n_rows) return;  // a whole group
     const std::int64_t row = first_row + i;
     NeighborKey* d_own = d_arrays + 2 * i * in.cols;
-    multiselect::Select<warps> select(shared + group * capacity, capacity, counts[group], in.row(row), d_own,
-                                      d_own + in.cols);
+    multiselect::Select<warps, pivot> select(shared + group * capacity, capacity, counts[group], in.row(row),
+                                             d_own, d_own + in.cols, static_cast<unsigned>(row));
     select.run(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k), out.d_data + row * out.k);
 }
 
@@ -62,10 +63,10 @@ std::int64_t rows_at_once(const Problem& problem) {
                       std::max(std::int64_t{1}, problem.n_query));
 }
 
-template <int warps, int rows>
+template <int warps, int rows, Pivot pivot>
 void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t first_row,
                   std::int64_t n_rows, NeighborKey* d_arrays, cudaStream_t stream) {
-    const auto kernel = multiselect_kernel<warps, rows>;
+    const auto kernel = multiselect_kernel<warps, rows, pivot>;
     const int capacity = multiselect::capacity_for<warps>(out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
@@ -86,6 +87,7 @@ std::size_t workspace_bytes(const Problem& problem) {
     return static_cast<std::size_t>(rows_at_once(problem) * 2 * problem.n_train) * sizeof(NeighborKey);
 }
 
+template <Pivot pivot>
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
     assert(!supports(problem));
@@ -97,9 +99,9 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const std::int64_t rows = std::min(group, out.n_query - row);
         if (warp_per_row) {
-            enqueue_rows<1, rows_per_block>(in, out, row, rows, d_arrays, stream);
+            enqueue_rows<1, rows_per_block, pivot>(in, out, row, rows, d_arrays, stream);
         } else {
-            enqueue_rows<block_warps, 1>(in, out, row, rows, d_arrays, stream);
+            enqueue_rows<block_warps, 1, pivot>(in, out, row, rows, d_arrays, stream);
         }
     }
 }
@@ -108,6 +110,9 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 extern const Selector multiselect_selector{
     "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row", supports,
-    workspace_bytes, enqueue};
+    workspace_bytes, enqueue<Pivot::sampled>};
+extern const Selector multiselect_random_selector{"multiselect_random",
+                                                  "the same with random pivots instead of sampled ones",
+                                                  supports, workspace_bytes, enqueue<Pivot::random>};
 
 }  // namespace knn::gpu

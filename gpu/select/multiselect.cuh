@@ -15,6 +15,12 @@ struct Part {
     unsigned begin, count;
 };
 
+/// How a pivot is chosen.
+enum class Pivot {
+    sampled,  ///< from a sample, so that slightly more than the wanted number of keys are below it
+    random    ///< any key of the part, as in the seed
+};
+
 /// The threads that share a row: 1 warp, or all 8 of a block.
 template <int warps>
 struct Group {
@@ -45,15 +51,20 @@ int capacity_for(int k) {
     return capacity;
 }
 
-template <int warps>
+template <int warps, Pivot pivot>
 class Select {
     using Threads = Group<warps>;
 
   public:
-    /// shared: `capacity` keys; counts: 2 · warps integers in shared memory; arrays: n_train keys each.
+    /// shared: `capacity` keys; counts: 2 · warps integers in shared memory; arrays: n_train keys each; seed: of random
+    /// pivots.
     __device__ Select(NeighborKey* shared, int capacity, int* counts, const std::uint32_t* d_row,
-                      NeighborKey* d_array_0, NeighborKey* d_array_1)
-        : shared_(shared), counts_(counts), capacity_(static_cast<unsigned>(capacity)), d_row_(d_row) {
+                      NeighborKey* d_array_0, NeighborKey* d_array_1, unsigned seed)
+        : shared_(shared),
+          counts_(counts),
+          capacity_(static_cast<unsigned>(capacity)),
+          seed_(seed),
+          d_row_(d_row) {
         d_array_[0] = d_array_0;
         d_array_[1] = d_array_1;
         assert(capacity >= Threads::tile && capacity >= Threads::sample);
@@ -65,11 +76,18 @@ class Select {
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
         assert(k <= n_train && 2 * k <= capacity_);
         Part part{-1, 0, n_train}, rest{};
+        bool again = false;  // the last pivot was the smallest key, and nothing is left of it
         for (unsigned done = 0, round = 0; done < k; ++round) {
             assert(part.count > 0 && part.begin + part.count <= n_train);
             if (part.count > capacity_) {
-                const unsigned left_count = divide(part, choose_pivot(part, k - done, round));
-                assert(left_count > 0 && left_count < part.count);
+                const unsigned left_count =
+                    divide(part, pivot == Pivot::random ? random_pivot(part, round, again)
+                                                        : sampled_pivot(part, k - done, round));
+                assert(left_count < part.count && (left_count > 0 || (pivot == Pivot::random && !again)));
+                if constexpr (pivot == Pivot::random) {
+                    again = left_count == 0;
+                    if (again) continue;  // the part is still where it was
+                }
                 const int array = part.array == 0 ? 1 : 0;
                 rest = {array, part.begin + left_count, part.count - left_count};
                 part = {array, part.begin, left_count};
@@ -93,7 +111,7 @@ class Select {
     /// A key of the part with at least one and about `need` smaller ones: the key of the matching rank in a
     /// stratified random sample. Two standard deviations above, because too small a left part costs more than
     /// one that is too large.
-    __device__ NeighborKey choose_pivot(const Part& part, unsigned need, unsigned round) {
+    __device__ NeighborKey sampled_pivot(const Part& part, unsigned need, unsigned round) {
         constexpr int sample = Threads::sample;
         for (int i = Threads::rank(); i < sample; i += Threads::threads) {
             const auto begin = static_cast<unsigned>(std::uint64_t{part.count} * i / sample),
@@ -112,15 +130,25 @@ class Select {
             if (rank == wanted) counts_[0] = i;  // keys are all different: one thread
         }
         Threads::sync();
-        const NeighborKey pivot = shared_[counts_[0]];
+        const NeighborKey chosen = shared_[counts_[0]];
         Threads::sync();  // all have read it before shared memory is reused
-        return pivot;
+        return chosen;
     }
 
-    /// One pass: copies the part to the other array, keys below the pivot from the left end, the others from
+    /// A key of the part, the same for all threads. `again`: the larger of two, which is not the smallest key.
+    __device__ NeighborKey random_pivot(const Part& part, unsigned round, bool again) const {
+        unsigned random = (seed_ + 1) * 2654435761u + round * 0x9e3779b9u;  // finalizer of MurmurHash3
+        random = (random ^ (random >> 16)) * 0x85ebca6bu;
+        random = (random ^ (random >> 13)) * 0xc2b2ae35u;
+        const unsigned place = (random ^ (random >> 16)) % part.count;
+        const NeighborKey key = load(part, place);
+        return again ? max(key, load(part, (place + 1) % part.count)) : key;
+    }
+
+    /// One pass: copies the part to the other array, keys below the pivot `bound` from the left end, the others from
     /// the right end; returns how many are below. Tiles are partitioned in shared memory first, so that each
     /// side is written contiguously.
-    __device__ unsigned divide(const Part& part, NeighborKey pivot) {
+    __device__ unsigned divide(const Part& part, NeighborKey bound) {
         NeighborKey* d_to = d_array_[part.array == 0 ? 1 : 0];
         unsigned left = part.begin, right = part.begin + part.count;  // write positions
         for (unsigned begin = 0; begin < part.count; begin += Threads::tile) {
@@ -131,7 +159,7 @@ class Select {
                 const unsigned place = i * Threads::threads + Threads::rank();
                 key[i] = place < size ? load(part, begin + place) : no_key;
             }
-            const unsigned below = stage(key, pivot, size);
+            const unsigned below = stage(key, bound, size);
             assert(below <= size);
             for (unsigned i = Threads::rank(); i < size; i += Threads::threads)
                 d_to[i < below ? left + i : right - size + i] = shared_[i];
@@ -145,7 +173,7 @@ class Select {
 
     /// Partitions a tile in shared memory by warp ballots and population counts: keys below the pivot first,
     /// the others last, in any order; returns how many are below.
-    __device__ unsigned stage(const NeighborKey (&key)[Threads::per_thread], NeighborKey pivot,
+    __device__ unsigned stage(const NeighborKey (&key)[Threads::per_thread], NeighborKey bound,
                               unsigned size) {
         const unsigned lane = threadIdx.x % warp_size, warp = Threads::rank() / warp_size;
         const unsigned lower_lanes = (1u << lane) - 1;
@@ -153,7 +181,7 @@ class Select {
 #pragma unroll
         for (int i = 0; i < Threads::per_thread; ++i) {
             valid[i] = __ballot_sync(all_lanes, i * Threads::threads + Threads::rank() < size);
-            low[i] = __ballot_sync(all_lanes, key[i] < pivot);  // no_key is above every pivot
+            low[i] = __ballot_sync(all_lanes, key[i] < bound);  // no_key is above every pivot
             n_low += __popc(low[i]);
             n_high += __popc(valid[i] & ~low[i]);
         }
@@ -210,7 +238,7 @@ class Select {
 
     NeighborKey* shared_;
     int* counts_;
-    unsigned capacity_;
+    unsigned capacity_, seed_;
     const std::uint32_t* d_row_;
     NeighborKey* d_array_[2];
 };

@@ -2,18 +2,19 @@
 #include "gpu/select/select.h"
 
 // One line per selector, in the order of --help; `classic` uses the first.
-#define SELECTORS(ROW)    \
-    ROW(bitonic)          \
-    ROW(bitonic_topk)     \
-    ROW(bitonic_single)   \
-    ROW(multiselect)      \
-    ROW(radix_select)     \
-    ROW(replace_max)      \
-    ROW(block_rank_merge) \
-    ROW(segmented_sort)   \
-    ROW(k_pass)           \
-    ROW(insertion)        \
-    ROW(rank)             \
+#define SELECTORS(ROW)      \
+    ROW(bitonic)            \
+    ROW(bitonic_topk)       \
+    ROW(bitonic_single)     \
+    ROW(multiselect)        \
+    ROW(multiselect_random) \
+    ROW(radix_select)       \
+    ROW(replace_max)        \
+    ROW(block_rank_merge)   \
+    ROW(segmented_sort)     \
+    ROW(k_pass)             \
+    ROW(insertion)          \
+    ROW(rank)               \
     ROW(rank512)
 
 namespace knn::gpu {

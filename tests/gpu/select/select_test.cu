@@ -208,6 +208,19 @@ TEST_CASE("gpu: small matrix of longer rows") {
         check_selectors(2, 5'000, k, values(Order::random, 2, 5'000));
 }
 
+// A random pivot leaves nothing below it where it is the smallest key: once in about 300 rows, or 2,112, of them.
+TEST_CASE("gpu: random pivots, so many that some are the smallest key") {
+    if (!test::have_gpu()) return;
+    for (const std::int64_t n_train : {300, 2'112}) {  // a warp per row, a block per row
+        const std::vector<std::uint32_t> matrix = values(Order::random, 8'192, n_train);
+        const auto in = test::to_device(matrix, 8'192, n_train, 0);
+        for (const gpu::Selector* selector : gpu::selector_table())
+            if (std::string(selector->name).starts_with("multiselect"))
+                check_selector(*selector, problem_of(matrix, 8'192, n_train, 5), in.rows(),
+                               smallest(matrix, 8'192, n_train, 5));
+    }
+}
+
 TEST_CASE("gpu: many rows of every kind") {
     if (!test::have_gpu()) return;
     const std::int64_t n_query = 2 * gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 3;
