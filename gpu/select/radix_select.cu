@@ -22,89 +22,16 @@
 
 #include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/warp.cuh"
+#include "gpu/select/counting.cuh"
 #include "gpu/select/select.h"
-#include "gpu/select/topk.cuh"
 
 namespace knn::gpu {
 
 namespace {
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-constexpr int blocks_per_sm = 2;  // 1,024 threads are all that it holds
-#else
-constexpr int blocks_per_sm = 3;
-#endif
-constexpr int threads = 512, warps = threads / warp_size;
-constexpr int digit_bits = 11, bins = 1 << digit_bits, bins_per_thread = bins / threads;
-constexpr int capacity = 4096;
+using namespace counting;
+
 constexpr int line = 32;  // consecutive distances in the sample: 128 bytes
-static_assert(bins * sizeof(unsigned) >= max_k * sizeof(NeighborKey));
-
-struct Shared {
-    NeighborKey gathered[capacity];
-    union {
-        unsigned count[bins];
-        NeighborKey best[max_k];
-    };
-    unsigned warp_total[warps];
-    unsigned digit, below, inside;  // the bin that has the wanted rank, keys before it and in it
-    unsigned n_gathered, n_best;
-};
-static_assert(sizeof(Shared) <= 48 << 10, "more must be asked for");
-
-/// Finds the bin that has the key of this rank, from 1. Called by the whole block.
-__device__ void find_bin(Shared& shared, unsigned rank) {
-    const int thread = static_cast<int>(threadIdx.x), lane = thread % warp_size;
-    unsigned own[bins_per_thread], total = 0;
-    for (int i = 0; i < bins_per_thread; ++i) {
-        own[i] = shared.count[thread * bins_per_thread + i];
-        total += own[i];
-    }
-    unsigned upto = total;  // of this and the lanes before
-    for (int step = 1; step < warp_size; step *= 2) {
-        const unsigned other = __shfl_up_sync(all_lanes, upto, step);
-        if (lane >= step) upto += other;
-    }
-    if (lane == warp_size - 1) shared.warp_total[thread / warp_size] = upto;
-    __syncthreads();
-    for (int warp = 0; warp < thread / warp_size; ++warp)
-        upto += shared.warp_total[warp];
-    unsigned before = upto - total;
-    for (int i = 0; i < bins_per_thread; before += own[i], ++i)
-        if (before < rank && rank <= before + own[i]) {
-            shared.digit = static_cast<unsigned>(thread * bins_per_thread + i);
-            shared.below = before;
-            shared.inside = own[i];
-        }
-    __syncthreads();
-}
-
-/// A bound with at least `rank` keys up to it, and no more than `rank` if it is exact to the last bit, `last_bit` = 0.
-/// for_each(f) calls f(key) of all keys, each by one thread. Called by the whole block.
-template <class ForEach>
-__device__ NeighborKey bound_of(const ForEach& for_each, unsigned rank, int last_bit, Shared& shared) {
-    NeighborKey prefix = 0;
-    int low = 64;  // of the bits that are known
-    while (low > last_bit) {
-        const int width = min(digit_bits, low);
-        const int shift = low - width;
-        for (int i = static_cast<int>(threadIdx.x); i < bins; i += threads)
-            shared.count[i] = 0;
-        __syncthreads();
-        for_each([&](NeighborKey key) {
-            if (low < 64 && (key ^ prefix) >> low != 0) return;
-            atomicAdd(&shared.count[key >> shift & (bins - 1) >> (digit_bits - width)], 1u);
-        });
-        __syncthreads();
-        find_bin(shared, rank);
-        prefix |= NeighborKey{shared.digit} << shift;
-        rank -= shared.below;
-        low = shift;
-        if (rank == shared.inside) break;
-    }
-    return low == 0 ? prefix : prefix | ((NeighborKey{1} << low) - 1);
-}
 
 /// The distance up to which keys are gathered.
 __device__ std::uint32_t sampled_limit(const std::uint32_t* row, std::int64_t n, std::int64_t sample,
@@ -118,38 +45,6 @@ __device__ std::uint32_t sampled_limit(const std::uint32_t* row, std::int64_t n,
     return static_cast<std::uint32_t>(bound_of(for_each, rank, 32, shared) >> 32);
 }
 
-/// f(distance, index) of the whole row, each by one thread.
-template <bool vectors, class F>
-__device__ void for_row(const std::uint32_t* row, unsigned n, F f) {
-    unsigned done = 0;
-    if constexpr (vectors) {
-        constexpr unsigned ahead = 4;  // loads in flight per thread
-        const unsigned n_vectors = n / 4;
-        const auto* d_vectors = reinterpret_cast<const uint4*>(row);
-        const auto use = [&](const uint4& v, unsigned i) {
-            f(v.x, 4 * i);
-            f(v.y, 4 * i + 1);
-            f(v.z, 4 * i + 2);
-            f(v.w, 4 * i + 3);
-        };
-        unsigned i = threadIdx.x;
-        for (; i + (ahead - 1) * threads < n_vectors; i += ahead * threads) {
-            uint4 v[ahead];
-#pragma unroll
-            for (unsigned j = 0; j < ahead; ++j)
-                v[j] = d_vectors[i + j * threads];
-#pragma unroll
-            for (unsigned j = 0; j < ahead; ++j)
-                use(v[j], i + j * threads);
-        }
-        for (; i < n_vectors; i += threads)
-            use(d_vectors[i], i);
-        done = 4 * n_vectors;
-    }
-    for (unsigned i = done + threadIdx.x; i < n; i += threads)
-        f(row[i], i);
-}
-
 template <bool vectors>
 __global__ void __launch_bounds__(threads, blocks_per_sm)
     radix_select_kernel(DistanceRows in, NeighborRows out, unsigned sample, unsigned sample_rank) {
@@ -161,12 +56,8 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
     if (threadIdx.x == 0) shared.n_gathered = shared.n_best = 0;
     const std::uint32_t limit = sampled_limit(row, n, sample, sample_rank, shared);
     __syncthreads();
-    const auto gather = [&](NeighborKey key) {
-        const unsigned place = atomicAdd(&shared.n_gathered, 1u);
-        if (place < capacity) shared.gathered[place] = key;
-    };
     for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned index) {
-        if (distance <= limit) gather(key_of(distance, index));
+        if (distance <= limit) gather(shared, key_of(distance, index));
     });
     __syncthreads();
     if (shared.n_gathered < k || shared.n_gathered > capacity) {
@@ -180,30 +71,11 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
         __syncthreads();
         for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned index) {
             const NeighborKey key = key_of(distance, index);
-            if (key <= last) gather(key);
+            if (key <= last) gather(shared, key);
         });
         __syncthreads();
     }
-    const unsigned gathered = shared.n_gathered;
-    const auto for_gathered = [&](auto f) {
-        for (unsigned i = threadIdx.x; i < gathered; i += threads)
-            f(shared.gathered[i]);
-    };
-    const NeighborKey last = bound_of(for_gathered, k, 0, shared);
-    int size = 1;  // of what is sorted, a power of two
-    while (size < out.k)
-        size *= 2;
-    for (int i = static_cast<int>(threadIdx.x); i < size; i += threads)
-        shared.best[i] = no_key;
-    __syncthreads();
-    for_gathered([&](NeighborKey key) {
-        if (key <= last) shared.best[atomicAdd(&shared.n_best, 1u)] = key;
-    });
-    for (int length = 2; length <= size; length *= 2)
-        merge_stage<threads>(shared.best, size, length);
-    __syncthreads();
-    for (unsigned i = threadIdx.x; i < k; i += threads)
-        out.d_data[std::int64_t{blockIdx.x} * out.k + i] = neighbor_of(shared.best[i]);
+    take_nearest<true>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
 }
 
 /// Distances in the sample, a multiple of a line and at most n.
@@ -218,9 +90,13 @@ unsigned sample_rank(std::int64_t n, int k) {
     return static_cast<unsigned>(std::ceil(expected + 4 * std::sqrt(expected) + 4));
 }
 
+Refusal supports(const Problem& problem) {
+    return refuse_long_rows("radix_select", problem);
+}
+
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
-    assert(!refuse_problem(problem));
+    assert(!supports(problem));
     check_arrays(problem, in, out);
     const auto kernel = in.aligned(sizeof(uint4)) ? radix_select_kernel<true> : radix_select_kernel<false>;
     kernel<<<grid_size(out.n_query), threads, 0, stream>>>(
@@ -232,6 +108,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 extern const Selector radix_select_selector{.name = "radix_select",
                                             .summary = "the k-th key digit by digit, below a sampled limit",
+                                            .supports = supports,
                                             .enqueue = enqueue};
 
 }  // namespace knn::gpu

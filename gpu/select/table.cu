@@ -9,6 +9,7 @@
     ROW(multiselect)        \
     ROW(multiselect_random) \
     ROW(radix_select)       \
+    ROW(bucket_select)      \
     ROW(replace_max)        \
     ROW(block_rank_merge)   \
     ROW(segmented_sort)     \

@@ -72,7 +72,18 @@ void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
     check_selectors(problem_of(matrix, n_query, n_train, k), matrix);
 }
 
-enum class Order { random, few_values, equal, ascending, descending, extreme, near_limit, few_near, few_far };
+enum class Order {
+    random,
+    few_values,
+    equal,
+    ascending,
+    descending,
+    extreme,
+    near_limit,
+    few_near,
+    few_far,
+    far_above
+};
 
 std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_t n_train) {
     std::mt19937 random(static_cast<unsigned>(n_train));
@@ -107,14 +118,18 @@ std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_
                 matrix[i] = random() % 1000 + (sampled == (order == Order::few_near) ? 0 : 1'000'000);
                 break;
             }
+            case Order::
+                far_above:  // all but a few in the last of `bucket_select`'s buckets, which ends above 2³²
+                matrix[i] = column % 5000 == 7 ? 0x40000001u : 0xffe00001u + random() % 0x1ffffeu;
+                break;
         }
     }
     return matrix;
 }
 
-constexpr Order all_orders[] = {Order::random,     Order::few_values, Order::equal,
-                                Order::ascending,  Order::descending, Order::extreme,
-                                Order::near_limit, Order::few_near,   Order::few_far};
+constexpr Order all_orders[] = {Order::random,     Order::few_values, Order::equal,      Order::ascending,
+                                Order::descending, Order::extreme,    Order::near_limit, Order::few_near,
+                                Order::few_far,    Order::far_above};
 
 }  // namespace
 
