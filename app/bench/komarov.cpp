@@ -1,6 +1,8 @@
 // Seed 001, Figs. 4 to 9: selection only, from rows of uniformly random values. Its text lacks the formulas
 // with the sizes and the speed-ups, so the sizes here are ours and the paper's values "not stated".
 
+#include <array>
+
 #include "app/bench/cases.h"
 #include "app/bench/series.h"
 #include "data/core/format.h"
@@ -10,6 +12,7 @@ namespace knn {
 namespace {
 
 constexpr const char* random_pivot = "multiselect_random";
+constexpr std::array<const char*, 3> only_kth = {"radix_kth", "bucket_kth", "quick_kth"};
 
 struct Point {
     std::int64_t n_query, n_train;
@@ -23,18 +26,19 @@ class Komarov {
         std::vector<std::string> names;
         for (const char* name : {ours_, random_pivot, "insertion", "bitonic_topk"})
             if (run.wants(name)) names.emplace_back(name);
+        for (const char* name : only_kth)
+            if (run.wants(name)) names.emplace_back(name);
         run.need_gpu("komarov", "select", names, {65'536, 1024, 1, 128});
     }
 
-    /// `number`: of the paper's figure, or a word. `rival`: the comparison. `x`: the size that varies; one line per k.
-    void figure(const std::string& number, const std::string& title, const std::string& rival,
+    /// `number`: of the paper's figure, or a word. `rivals`: the comparison. `x`: the size that varies; one line per k.
+    void figure(const std::string& number, const std::string& title, const std::vector<std::string>& rivals,
                 const std::string& x, const std::vector<Point>& points, bool per_query = false) {
         const std::string heading = number.size() == 1 ? "Fig. " + number : number;
-        std::vector<std::string> ways;
-        std::vector<std::string> names;
-        for (const std::string& name : {std::string(ours_), rival})
-            if (!name.empty() && run_.wants(name) && (run_.has_gpu() || name == "nth_element"))
-                names.push_back(name);
+        std::vector<std::string> ways, all = rivals, names;
+        all.insert(all.begin(), ours_);
+        for (const std::string& name : all)
+            if (run_.wants(name) && (run_.has_gpu() || name == "nth_element")) names.push_back(name);
         if (names.empty()) return run_.leave_out(heading, "--only names none of its rows");
         std::vector<int> ks;
         for (const Point& point : points)
@@ -57,9 +61,11 @@ class Komarov {
             }
             for (const std::string& name : names)
                 measure(diagram, "komarov " + number, name, problem, arrays.get(), per_query);
-            if (names.size() > 1)
-                diagram.ratio("speed-up, k = " + std::to_string(point.k), way(rival, point.k),
-                              way(ours_, point.k));
+            for (const std::string& rival : rivals)
+                if (names.size() > 1)
+                    diagram.ratio("speed-up" + (rivals.size() > 1 ? " over " + rival : "") +
+                                      ", k = " + std::to_string(point.k),
+                                  way(rival, point.k), way(ours_, point.k));
             if (point.k == ks.back()) diagram.words("paper", "not stated");
         }
         diagram.add_to(run_.report());
@@ -77,9 +83,9 @@ class Komarov {
                  const Problem& problem, BenchArrays* arrays, bool per_query) {
         const bool serial = name == "nth_element";
         if (!serial && arrays == nullptr) return;
-        const Measurement one = serial
-                                    ? run_.serial_random(problem, experiment, run_.trial(0.1))
-                                    : run_.select_random(*arrays, problem, experiment, name, run_.trial(0.1));
+        const Measurement one = serial ? run_.serial_random(problem, experiment, run_.trial(0.1))
+                                       : run_.select_random(*arrays, problem, experiment, name,
+                                                            run_.trial(0.1), name.ends_with("_kth"));
         diagram.value(way(name, problem.k), one, per_query ? one.us_per_query() : one.ms_median());
     }
 
@@ -119,31 +125,35 @@ void run_komarov(BenchRun& run) {
     for (const std::int64_t n : {8, 32, 64, 128, 256, 1024, 4096})
         few.emplace_back(n, 65'536);
     const std::vector<int> ks = {16, 128, 512, 1024};
-    const auto n_ks = static_cast<std::int64_t>(ks.size());
-    run.expect(n_ks * static_cast<std::int64_t>(run.has_gpu() ? 2 * (2 * by_row.size() + by_query.size() +
-                                                                     constant.size() + serial.size()) +
-                                                                    few.size()
-                                                              : serial.size()));
+    const std::size_t pairs =
+        by_row.size() + by_query.size() + constant.size() + by_row.size();  // of two selectors
+    const std::size_t on_gpu =
+        ks.size() * (2 * (pairs + serial.size()) + few.size()) + 2 * (1 + only_kth.size()) * constant.size();
+    run.expect(static_cast<std::int64_t>(run.has_gpu() ? on_gpu : ks.size() * serial.size()));
     if (run.has_gpu()) {
-        komarov.figure("4", "row length varied, 1,024 queries, against Garcia's insertion", "insertion",
+        komarov.figure("4", "row length varied, 1,024 queries, against Garcia's insertion", {"insertion"},
                        "row length", points(by_row, ks));
-        komarov.figure("5", "queries varied, rows of 16,384, against Garcia's insertion", "insertion",
+        komarov.figure("5", "queries varied, rows of 16,384, against Garcia's insertion", {"insertion"},
                        "queries", points(by_query, ks));
         komarov.figure("6", "2^26 values in all, row length varied, against Sismanis' truncated bitonic sort",
-                       "bitonic_topk", "row length", points(constant, ks));
-        komarov.figure("8", "queries varied, rows of 65,536, time of one query", "", "queries",
+                       {"bitonic_topk"}, "row length", points(constant, ks));
+        komarov.figure("7", "2^26 values in all, row length varied, k neighbors against the k-th alone",
+                       {only_kth.begin(), only_kth.end()}, "row length", points(constant, {16, 1024}));
+        komarov.note(
+            "The paper compares with radix and bucket select for one row at a time, of values without "
+            "indices;");
+        komarov.note("here all rows are selected from at once, and ties are in the order of indices.");
+        komarov.figure("8", "queries varied, rows of 65,536, time of one query", {}, "queries",
                        points(few, ks), true);
         komarov.note(
             "The paper: the time of a query flattens out at 128 queries, when every block has work.");
         komarov.figure("pivots", "row length varied, 1,024 queries, sampled against random as in the paper",
-                       random_pivot, "row length", points(by_row, ks));
+                       {random_pivot}, "row length", points(by_row, ks));
     } else {
-        run.leave_out("Figs. 4, 5, 6 and 8, pivots", "they compare selectors of a GPU");
+        run.leave_out("Figs. 4 to 8, pivots", "they compare selectors of a GPU");
     }
-    run.leave_out("Fig. 7",
-                  "its comparison only finds the k-th value, one row at a time; no selector here does that");
     komarov.figure("9", "row length varied, 128 queries, against nth_element on one CPU thread",
-                   "nth_element", "row length", points(serial, ks));
+                   {"nth_element"}, "row length", points(serial, ks));
     komarov.note("The sizes of all figures are ours.");
 }
 

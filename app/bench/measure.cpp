@@ -34,36 +34,22 @@ void count_search(Measurement& measured) {
                           static_cast<double>(problem.dim);
 }
 
-bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const Neighbor> found) {
+/// Whether these are the neighbors by nth_element; `begin`: the first rank that is compared.
+bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const Neighbor> found,
+                             std::ptrdiff_t begin = 0) {
     std::vector<Neighbor> right(found.size());
     std::vector<std::uint64_t> scratch;
     cpu::serial_selectors().front().select(row, right, scratch);
-    return std::equal(right.begin(), right.end(), found.begin());
+    return std::equal(right.begin() + begin, right.end(), found.begin() + begin);
 }
 
-void count_selection(Measurement& measured) {
+/// `written`: neighbors of each query.
+void count_selection(Measurement& measured, int written) {
     const double n = static_cast<double>(measured.n_query);
-    measured.bytes = n * (4 * static_cast<double>(measured.problem.n_train) + 8 * measured.problem.k);
+    measured.bytes = n * (4 * static_cast<double>(measured.problem.n_train) + 8.0 * written);
 }
 
 }  // namespace
-
-Measurement BenchRun::started(const std::string& experiment, const std::string& part, const std::string& name,
-                              const std::string& on, const Problem& problem) {
-    Measurement made;
-    made.experiment = experiment;
-    made.part = part;
-    made.name = name;
-    made.on = on;
-    made.problem = problem;
-    return made;
-}
-
-void BenchRun::take(Measurement& measured, const Trial& trial) {
-    measured.ms = trial.ms;
-    measured.n_query = trial.n_query;
-    if (trial.refusal) measured.left_out = *trial.refusal;
-}
 
 void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     const int k = work.max_k();
@@ -97,19 +83,6 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     }
 }
 
-void BenchRun::not_run(const std::string& experiment, const std::string& part, const std::string& name,
-                       const Problem& problem, const std::string& reason) {
-    Measurement row = started(experiment, part, name, has_gpu() ? report_.gpu : "gpu", problem);
-    row.left_out = reason;
-    keep(std::move(row));
-}
-
-void BenchRun::need_gpu(const std::string& experiment, const std::string& part,
-                        const std::vector<std::string>& names, const Problem& problem) {
-    for (const std::string& name : names)
-        not_run(experiment, part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
-}
-
 Measurement BenchRun::distance(const Workload& work, BenchArrays& arrays, const std::string& experiment,
                                const std::string& name, const TrialOptions& options) {
     Measurement measured = started(experiment, "distance", name, report_.gpu, work.problem(work.max_k()));
@@ -128,7 +101,7 @@ Measurement BenchRun::select(const Workload& work, BenchArrays& arrays, const st
     take(measured, arrays.time_select(name, k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
     measured.wrong = work.mismatch(arrays.neighbors(measured.n_query));
-    count_selection(measured);
+    count_selection(measured, measured.problem.k);
     return keep(std::move(measured));
 }
 
@@ -144,15 +117,15 @@ Measurement BenchRun::upload(const Workload& work, BenchArrays& arrays, const st
 
 Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem,
                                     const std::string& experiment, const std::string& name,
-                                    const TrialOptions& options) {
+                                    const TrialOptions& options, bool only_kth) {
     Measurement measured = started(experiment, "select", name, report_.gpu, problem);
     take(measured, arrays.time_select(name, problem.k, options));
     if (measured.ms.empty()) return keep(std::move(measured));
     const Neighbors found = arrays.neighbors(measured.n_query);
     for (const std::int64_t q : sample(measured.n_query, sampled))
-        if (!agrees_with_nth_element(arrays.matrix_row(q), found.row(q)))
+        if (!agrees_with_nth_element(arrays.matrix_row(q), found.row(q), only_kth ? problem.k - 1 : 0))
             measured.wrong = "row " + std::to_string(q) + " has other neighbors than by nth_element";
-    count_selection(measured);
+    count_selection(measured, only_kth ? 1 : problem.k);
     return keep(std::move(measured));
 }
 
@@ -170,7 +143,7 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& exper
     // Each query reads all training bytes.
     const double pairs = static_cast<double>(both.distance.n_query) * static_cast<double>(work.train().count);
     both.distance.bytes = pairs * static_cast<double>(work.train().dim + 4);
-    count_selection(both.select);
+    count_selection(both.select, k);
     return {keep(both.distance), keep(both.select)};
 }
 
@@ -184,7 +157,7 @@ Measurement BenchRun::serial_random(const Problem& problem, const std::string& e
     };
     const cpu::SerialTrial trial = cpu::time_serial_select(problem, fill, baseline, options, watch_);
     take(measured, trial.select);
-    count_selection(measured);
+    count_selection(measured, measured.problem.k);
     return keep(std::move(measured));
 }
 

@@ -73,6 +73,36 @@ void BenchRun::leave_out(const std::string& name, const std::string& reason) {
     report_.leave_out(name, reason);
 }
 
+Measurement BenchRun::started(const std::string& experiment, const std::string& part, const std::string& name,
+                              const std::string& on, const Problem& problem) {
+    Measurement made;
+    made.experiment = experiment;
+    made.part = part;
+    made.name = name;
+    made.on = on;
+    made.problem = problem;
+    return made;
+}
+
+void BenchRun::take(Measurement& measured, const Trial& trial) {
+    measured.ms = trial.ms;
+    measured.n_query = trial.n_query;
+    if (trial.refusal) measured.left_out = *trial.refusal;
+}
+
+void BenchRun::not_run(const std::string& experiment, const std::string& part, const std::string& name,
+                       const Problem& problem, const std::string& reason) {
+    Measurement row = started(experiment, part, name, has_gpu() ? report_.gpu : "gpu", problem);
+    row.left_out = reason;
+    keep(std::move(row));
+}
+
+void BenchRun::need_gpu(const std::string& experiment, const std::string& part,
+                        const std::vector<std::string>& names, const Problem& problem) {
+    for (const std::string& name : names)
+        not_run(experiment, part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
+}
+
 Measurement BenchRun::keep(Measurement measured) {
     stop_if_asked();
     if (!measured.left_out.empty()) leave_out(measured.name, measured.left_out);

@@ -48,9 +48,10 @@ class BenchRun {
     Measurement select(const Workload& work, BenchArrays& arrays, const std::string& experiment,
                        const std::string& name, int k, const TrialOptions& options);
     Measurement upload(const Workload& work, BenchArrays& arrays, const std::string& experiment, bool pinned);
-    /// Selection from random rows; `n_checked` of them are compared with `nth_element`.
+    /// Selection from random rows; a sample of them is compared with `nth_element`. `only_kth`: the selector finds the
+    /// k-th neighbor of a row alone.
     Measurement select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
-                              const std::string& name, const TrialOptions& options);
+                              const std::string& name, const TrialOptions& options, bool only_kth = false);
 
     struct Serial {
         Measurement distance, select;

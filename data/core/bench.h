@@ -89,7 +89,8 @@ class BenchArrays {
     /// matrix, one per query of the trial.
     virtual Trial time_distance(const std::string& name, const TrialOptions& options) = 0;
 
-    /// Times a selector on the first rows of the matrix. It overwrites poisoned neighbors.
+    /// Times a selector of the table, or one that only `bench` has, on the first rows of the matrix. It overwrites
+    /// poisoned neighbors.
     virtual Trial time_select(const std::string& name, int k, const TrialOptions& options) = 0;
 
     /// One row of the matrix, n_train values.

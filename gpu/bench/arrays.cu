@@ -26,6 +26,11 @@ const DistanceKernel* find_distance(const std::string& name) {
     return kernel != nullptr ? kernel : find_in(rung_table(), name);
 }
 
+const Selector* find_selector(const std::string& name) {
+    const Selector* selector = find_in(selector_table(), name);
+    return selector != nullptr ? selector : find_in(kth_table(), name);
+}
+
 /// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).
 __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
     const std::int64_t q = blockIdx.y + std::int64_t{gridDim.y} * blockIdx.z;
@@ -95,7 +100,7 @@ class GpuBenchArrays : public BenchArrays {
     }
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
-        const Selector* selector = find_in(selector_table(), name);
+        const Selector* selector = find_selector(name);
         if (selector == nullptr) return refused("this build has no selector of this name");
         problem_.k = k;
         if (Refusal refusal = selector->supports(sized(n_query()))) return refused(*refusal);

@@ -9,7 +9,7 @@
 //          2. Keys are counted in 2,048 buckets or fewer, whose width is a power of two: a shift instead of the paper's
 //             multiplication, and the bounds of a bucket are exact. Again within the bucket that has the k-th key, until
 //             at most 4,096 keys are up to its end, or exactly k.
-//          3. These go to shared memory, and the k smallest of them are sorted.
+//          3. These go to shared memory, and the k smallest of them are sorted; or the k-th alone is written: `bucket_kth` (only for `bench`).
 // shared   4,096 keys and 2,048 counters, later the k keys: 40 KiB
 // limits   n_train <= 2³⁰
 // order    keys are distance << 32 | index, all different. A bucket of width one has one key, so step 2 ends for any row;
@@ -127,5 +127,9 @@ extern const Selector bucket_select_selector{.name = "bucket_select",
                                              .summary = "the k-th key by buckets between the extremes",
                                              .supports = supports,
                                              .enqueue = enqueue<true>};
+extern const Selector bucket_kth_selector{.name = "bucket_kth",
+                                          .summary = "the k-th neighbor alone, by the steps of bucket_select",
+                                          .supports = supports,
+                                          .enqueue = enqueue<false>};
 
 }  // namespace knn::gpu

@@ -2,7 +2,7 @@
 // pivots.
 //
 // in         n_query × n_train unsigned 32-bit distances, pitched rows, device memory
-// out        n_query × k neighbors
+// out        n_query × k neighbors; `quick_kth` (only for `bench`) writes the last of each row alone
 // workspace  two arrays of n_train keys per concurrent row, as many rows as fit in 4 GiB, at least one: each
 //            pass copies a part of the row from one array to the other
 // launch     one warp per row, 4 rows per block, for many short rows; else one block of 256 threads per row.
@@ -41,7 +41,7 @@ constexpr std::int64_t max_warp_row = 2048;
 
 /// Grid: groups of `rows` rows (1 if all warps of the block share a row). d_arrays: two of n_train keys per
 /// row.
-template <int warps, int rows, Pivot pivot>
+template <int warps, int rows, Pivot pivot, bool all>
 __global__ void __launch_bounds__(Group<warps>::threads* rows)
     multiselect_kernel(DistanceRows in, NeighborRows out, std::int64_t first_row, std::int64_t n_rows,
                        int capacity, NeighborKey* d_arrays) {
@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
     NeighborKey* d_own = d_arrays + 2 * i * in.cols;
     multiselect::Select<warps, pivot> select(shared + group * capacity, capacity, counts[group], in.row(row),
                                              d_own, d_own + in.cols, static_cast<unsigned>(row));
-    select.run(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k), out.d_data + row * out.k);
+    select.template run<all>(static_cast<unsigned>(in.cols), static_cast<unsigned>(out.k),
+                             out.d_data + row * out.k);
 }
 
 std::int64_t rows_at_once(const Problem& problem) {
@@ -63,10 +64,10 @@ std::int64_t rows_at_once(const Problem& problem) {
                       std::max(std::int64_t{1}, problem.n_query));
 }
 
-template <int warps, int rows, Pivot pivot>
+template <int warps, int rows, Pivot pivot, bool all>
 void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t first_row,
                   std::int64_t n_rows, NeighborKey* d_arrays, cudaStream_t stream) {
-    const auto kernel = multiselect_kernel<warps, rows, pivot>;
+    const auto kernel = multiselect_kernel<warps, rows, pivot, all>;
     const int capacity = multiselect::capacity_for<warps>(out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
@@ -87,7 +88,7 @@ std::size_t workspace_bytes(const Problem& problem) {
     return static_cast<std::size_t>(rows_at_once(problem) * 2 * problem.n_train) * sizeof(NeighborKey);
 }
 
-template <Pivot pivot>
+template <Pivot pivot, bool all>
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
              cudaStream_t stream) {
     assert(!supports(problem));
@@ -99,9 +100,9 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const std::int64_t rows = std::min(group, out.n_query - row);
         if (warp_per_row) {
-            enqueue_rows<1, rows_per_block, pivot>(in, out, row, rows, d_arrays, stream);
+            enqueue_rows<1, rows_per_block, pivot, all>(in, out, row, rows, d_arrays, stream);
         } else {
-            enqueue_rows<block_warps, 1, pivot>(in, out, row, rows, d_arrays, stream);
+            enqueue_rows<block_warps, 1, pivot, all>(in, out, row, rows, d_arrays, stream);
         }
     }
 }
@@ -110,9 +111,11 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 extern const Selector multiselect_selector{
     "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row", supports,
-    workspace_bytes, enqueue<Pivot::sampled>};
+    workspace_bytes, enqueue<Pivot::sampled, true>};
 extern const Selector multiselect_random_selector{"multiselect_random",
                                                   "the same with random pivots instead of sampled ones",
-                                                  supports, workspace_bytes, enqueue<Pivot::random>};
+                                                  supports, workspace_bytes, enqueue<Pivot::random, true>};
+extern const Selector quick_kth_selector{"quick_kth", "the k-th neighbor alone, by the steps of multiselect",
+                                         supports, workspace_bytes, enqueue<Pivot::sampled, false>};
 
 }  // namespace knn::gpu

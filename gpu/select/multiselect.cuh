@@ -71,8 +71,9 @@ class Select {
         assert((capacity & (capacity - 1)) == 0);
     }
 
-    /// The k smallest keys in order. The part right of a pivot is remembered by its range, not copied. One
+    /// The k smallest keys in order, or, unless `all`, only the last of them in its place. The part right of a pivot is remembered by its range, not copied. One
     /// entry is enough, because a left part with too few keys fits in shared memory and is sorted at once.
+    template <bool all>
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
         assert(k <= n_train && 2 * k <= capacity_);
         Part part{-1, 0, n_train}, rest{};
@@ -92,10 +93,10 @@ class Select {
                 rest = {array, part.begin + left_count, part.count - left_count};
                 part = {array, part.begin, left_count};
             } else {
-                sort(part);
                 const unsigned found = min(k - done, part.count);
+                if (all || done + found == k) sort(part);
                 for (unsigned i = Threads::rank(); i < found; i += Threads::threads)
-                    d_out[done + i] = neighbor_of(shared_[i]);
+                    if (all || done + i == k - 1) d_out[done + i] = neighbor_of(shared_[i]);
                 Threads::sync();
                 done += found;
                 part = rest;

@@ -11,6 +11,7 @@
 //          3. Fewer than k, or more than there is space for: the k-th key of the whole row is found digit by digit in
 //             device memory instead, and the keys up to it are gathered. Right for any row, up to 7 more reads.
 //          4. The k-th of the gathered keys, digit by digit; those up to it, sorted.
+//          `radix_kth` (only for `bench`) writes the k-th alone.
 // digits   11 bits from the top, 2,048 counters in shared memory. Ends when a digit's bin is needed as a whole.
 // shared   4,096 keys and 2,048 counters, later the k keys: 40 KiB
 // limits   n_train <= 2³⁰
@@ -45,7 +46,7 @@ __device__ std::uint32_t sampled_limit(const std::uint32_t* row, std::int64_t n,
     return static_cast<std::uint32_t>(bound_of(for_each, rank, 32, shared) >> 32);
 }
 
-template <bool vectors>
+template <bool vectors, bool all>
 __global__ void __launch_bounds__(threads, blocks_per_sm)
     radix_select_kernel(DistanceRows in, NeighborRows out, unsigned sample, unsigned sample_rank) {
     __shared__ Shared shared;
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
         });
         __syncthreads();
     }
-    take_nearest<true>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
+    take_nearest<all>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
 }
 
 /// Distances in the sample, a multiple of a line and at most n.
@@ -94,11 +95,13 @@ Refusal supports(const Problem& problem) {
     return refuse_long_rows("radix_select", problem);
 }
 
+template <bool all>
 void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
              cudaStream_t stream) {
     assert(!supports(problem));
     check_arrays(problem, in, out);
-    const auto kernel = in.aligned(sizeof(uint4)) ? radix_select_kernel<true> : radix_select_kernel<false>;
+    const auto kernel =
+        in.aligned(sizeof(uint4)) ? radix_select_kernel<true, all> : radix_select_kernel<false, all>;
     kernel<<<grid_size(out.n_query), threads, 0, stream>>>(
         in, out, static_cast<unsigned>(sample_size(in.cols)), sample_rank(in.cols, out.k));
     check_launch("launching radix_select");
@@ -109,6 +112,10 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 extern const Selector radix_select_selector{.name = "radix_select",
                                             .summary = "the k-th key digit by digit, below a sampled limit",
                                             .supports = supports,
-                                            .enqueue = enqueue};
+                                            .enqueue = enqueue<true>};
+extern const Selector radix_kth_selector{.name = "radix_kth",
+                                         .summary = "the k-th neighbor alone, by the steps of radix_select",
+                                         .supports = supports,
+                                         .enqueue = enqueue<false>};
 
 }  // namespace knn::gpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "gpu/bench/rungs.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 
@@ -58,13 +59,24 @@ void check_selector(const gpu::Selector& selector, const Problem& problem, const
     CHECK(test::to_host(out) == expected);
 }
 
-/// Every selector on this matrix.
+constexpr std::uint32_t poisoned_word = 0xa5a5a5a5;
+
+/// What a selector that finds only the k-th leaves of the expected neighbors.
+std::vector<Neighbor> last_alone(std::vector<Neighbor> expected, int k) {
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        if (static_cast<int>(i % k) != k - 1) expected[i] = {poisoned_word, poisoned_word};
+    return expected;
+}
+
+/// Every selector on this matrix, and those that find only the k-th neighbor.
 void check_selectors(const Problem& problem, const std::vector<std::uint32_t>& matrix) {
     // Gaps of zeros would win if they were read.
     const auto in = test::to_device(matrix, problem.n_query, problem.n_train, 0);
     const std::vector<Neighbor> expected = smallest(matrix, problem.n_query, problem.n_train, problem.k);
     for (const gpu::Selector* selector : gpu::selector_table())
         check_selector(*selector, problem, in.rows(), expected);
+    for (const gpu::Selector* selector : gpu::kth_table())
+        check_selector(*selector, problem, in.rows(), last_alone(expected, problem.k));
 }
 
 void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
