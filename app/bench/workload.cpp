@@ -63,6 +63,7 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
     std::vector<std::uint32_t> row(static_cast<std::size_t>(train_.count));
     if (measure.metric == Metric::l2) {
         cpu::serial_distances(train_, query_.row(query), row);
+        if (exclude.any()) row[static_cast<std::size_t>(exclude.index_of(query))] = excluded_distance;
         return row;
     }
     for (std::int64_t begin = 0; begin < train_.count; begin += knn::max_k) {

@@ -33,7 +33,8 @@ class Workload {
     /// The distance.
     Measure measure;
 
-    /// Set if the queries are training images; `expected` leaves each query itself out too.
+    /// Set if the queries are training images; `expected` leaves each query itself out too, and its distance to itself
+    /// is `excluded_distance`.
     Exclude exclude;
 
     /// The reference: the `max_k` nearest of the queries in `checked`, or, if that is empty, of all queries

@@ -22,8 +22,9 @@ namespace {
 constexpr int poison = 0xa5;
 
 const DistanceKernel* find_distance(const std::string& name) {
-    const DistanceKernel* kernel = find_in(distance_table(), name);
-    return kernel != nullptr ? kernel : find_in(rung_table(), name);
+    for (const auto table : {distance_table(), rung_table(), half_table()})
+        if (const DistanceKernel* kernel = find_in(table, name)) return kernel;
+    return nullptr;
 }
 
 const Selector* find_selector(const std::string& name) {

@@ -57,7 +57,7 @@ struct DistanceKernel {
     void (*enqueue)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
                     void* d_workspace, cudaStream_t stream) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
-    int operations = 3;  ///< per pair and pixel: subtract, multiply, add
+    double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
     void (*load)(const Problem& problem) =
         load_nothing;  ///< load.h; for kernels that `classic` uses by default

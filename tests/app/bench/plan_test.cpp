@@ -212,6 +212,11 @@ TEST_CASE("a workload finds what differs from the reference") {
     CHECK(work.mismatch(6, row).empty());
     ++row[49];
     CHECK(work.mismatch(6, row).starts_with("query 6, training image 49: "));
+    --row[49];
+    work.exclude = {.first = 20};
+    CHECK(work.mismatch(6, row).starts_with("query 6, training image 26: "));
+    row[26] = excluded_distance;
+    CHECK(work.mismatch(6, row).empty());
 }
 
 TEST_CASE("a workload knows the metric and judges by it") {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "cpu/rerank/rerank.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/engines/engines.h"
@@ -76,6 +78,54 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
                     CHECK(wrong_distances(*arrays, train, query, n_query) == 0);
                 }
         }
+}
+
+TEST_CASE("gpu: small problems whose queries are the training points, each pair computed once") {
+    if (!test::have_gpu()) return;
+    for (const std::int64_t dim : {1, 17, 300})
+        for (const std::int64_t n : {1, 15, 16, 17, 33, 200})
+            for (const std::int64_t n_query : {n, (n + 1) / 2}) {
+                const test::Rows train = test::random_rows(n, dim, 3, 2);
+                test::Rows query = train;
+                query.n = n_query;
+                const Watch watch;
+                const auto arrays = arrays_of(train, query, 1, watch);
+                for (const gpu::DistanceKernel* kernel : gpu::half_table()) {
+                    const std::string name = kernel->name;
+                    CAPTURE(name);
+                    CAPTURE(dim);
+                    CAPTURE(n);
+                    CAPTURE(n_query);
+                    CHECK(arrays->time_distance(name, {}).n_query == n_query);
+                    std::int64_t wrong = 0;
+                    for (std::int64_t q = 0; q < n_query; ++q) {
+                        const std::vector<std::uint32_t> row = arrays->matrix_row(q);
+                        for (std::int64_t t = 0; t < n; ++t)
+                            wrong += row[static_cast<std::size_t>(t)] !=
+                                     (q == t ? 0xffffffff : squared_distance(query, q, train, t));
+                    }
+                    CHECK(wrong == 0);
+                }
+            }
+}
+
+TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuses others") {
+    if (!test::have_gpu()) return;
+    const Watch watch;
+    for (const auto& [n_train, n_query] :
+         {std::pair{16, 16}, std::pair{32, 64}, std::pair{48, 32}, std::pair{96, 160}, std::pair{80, 48}}) {
+        const test::Rows train = test::random_rows(n_train, 128, 3),
+                         query = test::random_rows(n_query, 128, 4);
+        const auto arrays = arrays_of(train, query, 1, watch);
+        CHECK(!arrays->time_distance("pair_contest", {}).refusal);
+        CHECK(wrong_distances(*arrays, train, query, n_query) == 0);
+    }
+    for (const auto& [n_train, n_query, dim] :
+         {std::array{24, 16, 128}, std::array{16, 17, 128}, std::array{16, 16, 127}}) {
+        const test::Rows train = test::random_rows(n_train, dim, 3),
+                         query = test::random_rows(n_query, dim, 4);
+        CHECK(arrays_of(train, query, 1, watch)->time_distance("pair_contest", {}).refusal);
+    }
 }
 
 TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that lack it") {
