@@ -13,6 +13,7 @@
     ROW(replace_max)        \
     ROW(block_rank_merge)   \
     ROW(segmented_sort)     \
+    ROW(index_sort)         \
     ROW(k_pass)             \
     ROW(insertion)          \
     ROW(rank)               \
