@@ -74,8 +74,9 @@ std::vector<Strategy> tensor_kernels() {
     return gpu::tensor_kernels();
 }
 const GpuBench* gpu_bench() {
-    static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays,   gpu::random_bench_arrays,
-                                    gpu::time_kernels,   gpu::time_transform, gpu::time_rerank};
+    static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays, gpu::random_bench_arrays,
+                                    gpu::time_kernels,   gpu::time_before,  gpu::time_transform,
+                                    gpu::time_rerank};
     return &bench;
 }
 std::vector<Device> gpus(std::string* why_none) {

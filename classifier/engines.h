@@ -55,6 +55,8 @@ struct GpuBench {
                                                   const Watch& watch);
     Trial (*time_kernels)(const Plan& plan, const Training& training, const Rows& query, int k,
                           const TrialOptions& options, const Watch& watch, Neighbors& found);
+    Trial (*time_before)(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
+                         const Watch& watch, Neighbors& found);
     Trial (*time_transform)(int device, const FittedTransform& transform, const Rows& images,
                             const TrialOptions& options, const Watch& watch,
                             std::vector<std::uint8_t>* features);

@@ -137,6 +137,8 @@ const std::vector<Figure>& paper_figures() {
         {"seed 002, A.2", "case 9", "CPU sorting", "2.6832", "s"},
         {"seed 002, A.2", "case 9", "CPU total", "86.340", "s"},
         {"seed 002, A.2", "case 9", "speed-up", "40.90", "x"},
+        {"seed 003, 2", "without padding", "accuracy", "90", "%"},
+        {"seed 003, 2", "padded", "accuracy", "96", "%"},
         {"seed 003, 4.1, previous version", "whole", "correct", "9665", ""},
         {"seed 003, 4.1, previous version", "whole", "execution time", "37.21", "s"},
         {"seed 003, 4.1, final version", "whole", "correct", "9688", ""},

@@ -7,6 +7,7 @@
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/figures.h"
+#include "app/bench/garrett_versions.h"
 #include "app/bench/run.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -103,13 +104,6 @@ double stage_ms(const Classified& result, const char* name) {
     return 0;
 }
 
-std::int64_t count_correct(const Classified& result, const Dataset& data) {
-    std::int64_t correct = 0;
-    for (std::size_t i = 0; i < result.votes.size(); ++i)
-        correct += result.votes[i].label == data.test.labels.data()[i] ? 1 : 0;
-    return correct;
-}
-
 std::string cell(double ms) {
     return ms > 0 ? short_number(ms) : "not run";
 }
@@ -147,7 +141,7 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
          whole.good() ? short_number((whole.open_ms + whole.ms_median()) / 1e3) : "not run",
          whole.good() ? short_number(time->value() * 1e3 / (whole.open_ms + whole.ms_median())) + " x" : ""});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
-                          whole.good() ? std::to_string(count_correct(classic, data.dataset)) : "not run",
+                          whole.good() ? std::to_string(count_right(classic.votes, data.dataset)) : "not run",
                           ""});
     table.notes = {
         "execution: the paper's is its whole program, ours opening the training set and the search.",
@@ -166,7 +160,7 @@ void run_garrett(BenchRun& run) {
     report.data = data.text;
     report.title += ", k = " + std::to_string(k);
     report.quotes = quotes_of("seed 003");
-    run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 3);
+    run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 6);
     run.prepare(*data.work);
     const std::unique_ptr<BenchArrays> arrays = run.arrays(*data.work);
     if (arrays == nullptr) {
@@ -176,8 +170,8 @@ void run_garrett(BenchRun& run) {
                      {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unroll4", "ladder_unroll8",
                       "ladder_unrolled"},
                      problem);
-        run.need_gpu(experiment, "select", {"bitonic"}, problem);
-        run.need_gpu(experiment, "search", {"classic"}, problem);
+        run.need_gpu(experiment, "select", {"bitonic", "bitonic_unpadded"}, problem);
+        run.need_gpu(experiment, "search", {"classic", "before"}, problem);
         BenchTable table;
         table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
                       with_commas(data.work->query().count) + ")";
@@ -196,6 +190,7 @@ void run_garrett(BenchRun& run) {
     }
     Measurement last;
     ladder(run, *data.work, *arrays, last);
+    previous_versions(run, data, *arrays, k);
     final_table(run, data, *arrays, last, k);
 }
 

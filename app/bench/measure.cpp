@@ -45,8 +45,8 @@ bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const
 
 /// `written`: neighbors of each query.
 void count_selection(Measurement& measured, int written) {
-    const double n = static_cast<double>(measured.n_query);
-    measured.bytes = n * (4 * static_cast<double>(measured.problem.n_train) + 8.0 * written);
+    measured.bytes = static_cast<double>(measured.n_query) *
+                     (4 * static_cast<double>(measured.problem.n_train) + 8.0 * written);
 }
 
 }  // namespace
@@ -126,6 +126,34 @@ Measurement BenchRun::select_random(BenchArrays& arrays, const Problem& problem,
         if (!agrees_with_nth_element(arrays.matrix_row(q), found.row(q), only_kth ? problem.k - 1 : 0))
             measured.wrong = "row " + std::to_string(q) + " has other neighbors than by nth_element";
     count_selection(measured, only_kth ? 1 : problem.k);
+    return keep(std::move(measured));
+}
+
+Measurement BenchRun::unpadded(const Workload& work, BenchArrays& arrays, const std::string& experiment,
+                               int k, const TrialOptions& options, Neighbors& found) {
+    Measurement measured = started(experiment, "select", "bitonic_unpadded", report_.gpu, work.problem(k));
+    take(measured, arrays.time_select(measured.name, k, options));
+    if (measured.ms.empty()) return keep(std::move(measured));
+    found = arrays.neighbors(measured.n_query);
+    std::vector<Neighbor> right(static_cast<std::size_t>(k));
+    std::vector<std::uint64_t> scratch;
+    for (const std::int64_t q : sample(measured.n_query, sampled)) {
+        cpu::unpadded_bitonic(arrays.matrix_row(q), right, scratch);
+        if (!std::equal(right.begin(), right.end(), found.row(q).begin()))
+            measured.wrong = "row " + std::to_string(q) + " is not what its steps give on the CPU";
+    }
+    count_selection(measured, k);
+    return keep(std::move(measured));
+}
+
+Measurement BenchRun::before(const Workload& work, const std::string& experiment, int k,
+                             const TrialOptions& options, Neighbors& found) {
+    Measurement measured = started(experiment, "search", "before", report_.gpu, work.problem(k));
+    take(measured,
+         gpu_bench()->time_before(gpu_.number, work.train(), work.query(), k, options, watch_, found));
+    if (measured.ms.empty()) return keep(std::move(measured));
+    measured.wrong = work.mismatch(found);
+    count_search(measured);
     return keep(std::move(measured));
 }
 

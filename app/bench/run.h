@@ -53,6 +53,14 @@ class BenchRun {
     Measurement select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
                               const std::string& name, const TrialOptions& options, bool only_kth = false);
 
+    /// Seed 003's sort without padding, which is wrong: what it returns is compared with the same steps on the CPU, for a
+    /// sample of queries. `found` gets it.
+    Measurement unpadded(const Workload& work, BenchArrays& arrays, const std::string& experiment, int k,
+                         const TrialOptions& options, Neighbors& found);
+    /// Seed 003's version before its improvements as a whole; `found` gets the neighbors. Needs a GPU.
+    Measurement before(const Workload& work, const std::string& experiment, int k,
+                       const TrialOptions& options, Neighbors& found);
+
     struct Serial {
         Measurement distance, select;
     };

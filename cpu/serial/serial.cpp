@@ -122,6 +122,19 @@ const SerialSelector* find_serial_selector(std::string_view name) {
     return found != table.end() ? &*found : nullptr;
 }
 
+void unpadded_bitonic(Row row, std::span<Neighbor> out, Scratch& keys) {
+    make_keys(row, keys);
+    const std::size_t n = keys.size();
+    for (std::size_t size = 2; size / 2 < n; size *= 2)
+        for (std::size_t step = size / 2; step > 0; step /= 2)
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::size_t partner = i ^ step;
+                if (partner < i || partner >= n) continue;
+                if ((keys[i] > keys[partner]) == ((i & size) == 0)) std::swap(keys[i], keys[partner]);
+            }
+    take_first(keys, out);
+}
+
 void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row) {
     constexpr std::int64_t piece = 1 << 15;  // pixels whose squares fit a signed sum of 32 bits
     for (std::int64_t t = 0; t < train.count; ++t) {

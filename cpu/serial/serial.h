@@ -30,6 +30,11 @@ const SerialSelector* find_serial_selector(std::string_view name);
 /// Squared distances of one query to every training image: `row` has n_train values.
 void serial_distances(const Rows& train, const std::uint8_t* query, std::span<std::uint32_t> row);
 
+/// The first of a row after a bitonic sort without padding, in which keys whose partner would be behind the end stay
+/// where they are (seed 003, §2). Sorted only if the row's length is a power of two.
+void unpadded_bitonic(std::span<const std::uint32_t> row, std::span<Neighbor> out,
+                      std::vector<std::uint64_t>& scratch);
+
 /// What Plan::distance says of the serial search.
 inline constexpr const char* serial_distance = "serial";
 

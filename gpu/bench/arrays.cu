@@ -28,8 +28,9 @@ const DistanceKernel* find_distance(const std::string& name) {
 }
 
 const Selector* find_selector(const std::string& name) {
-    const Selector* selector = find_in(selector_table(), name);
-    return selector != nullptr ? selector : find_in(kth_table(), name);
+    for (const auto table : {selector_table(), kth_table(), unpadded_table()})
+        if (const Selector* selector = find_in(table, name)) return selector;
+    return nullptr;
 }
 
 /// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).

@@ -28,6 +28,11 @@ std::unique_ptr<BenchArrays> random_bench_arrays(int device, const Problem& prob
 Trial time_kernels(const Plan& plan, const Training& training, const Rows& query, int k,
                    const TrialOptions& options, const Watch& watch, Neighbors& found);
 
+/// Times seed 003's version before its improvements as a whole, one query after another, by the host's clock: uploads from
+/// pageable memory, scalar distances, the bitonic sort, downloads. For l2; `found` gets the neighbors of the trial's queries.
+Trial time_before(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
+                  const Watch& watch, Neighbors& found);
+
 /// Times a transform of images that are on the device, all in one launch per kernel. `features` (may be null) gets
 /// them, count × dim_out.
 Trial time_transform(int device, const FittedTransform& transform, const Rows& images,

@@ -19,4 +19,7 @@ std::span<const DistanceKernel* const> half_table();
 /// Fig. 7, and Alabi et al. 2012, whose programs find the k-th value alone).
 std::span<const Selector* const> kth_table();
 
+/// Sorts of seed 003 that are wrong (§2), and return what cpu::unpadded_bitonic returns.
+std::span<const Selector* const> unpadded_table();
+
 }  // namespace knn::gpu

@@ -8,7 +8,7 @@ extern const DistanceKernel pair_plain, pair_tile4, pair_tile8, pair_tile16, pai
     pair_contest;
 extern const DistanceKernel half_plain, half_tile16;
 
-extern const Selector radix_kth_selector, bucket_kth_selector, quick_kth_selector;
+extern const Selector radix_kth_selector, bucket_kth_selector, quick_kth_selector, bitonic_unpadded_selector;
 
 namespace {
 const DistanceKernel* const table[] = {
@@ -18,6 +18,7 @@ const DistanceKernel* const table[] = {
 };
 const DistanceKernel* const half[] = {&half_plain, &half_tile16};
 const Selector* const kth[] = {&radix_kth_selector, &bucket_kth_selector, &quick_kth_selector};
+const Selector* const unpadded[] = {&bitonic_unpadded_selector};
 }  // namespace
 
 std::span<const DistanceKernel* const> rung_table() {
@@ -30,6 +31,10 @@ std::span<const DistanceKernel* const> half_table() {
 
 std::span<const Selector* const> kth_table() {
     return kth;
+}
+
+std::span<const Selector* const> unpadded_table() {
+    return unpadded;
 }
 
 }  // namespace knn::gpu

@@ -49,6 +49,23 @@ TEST_CASE("every serial selector finds the k smallest in order") {
     CHECK(cpu::find_serial_selector("bitonic") == nullptr);
 }
 
+TEST_CASE("a bitonic sort without padding is right for powers of two alone") {
+    std::vector<std::uint64_t> scratch;
+    const auto sorted = [&](std::uint32_t n) {
+        std::vector<std::uint32_t> row(n);
+        for (std::uint32_t i = 0; i < n; ++i)
+            row[i] = (n - i) * 2654435761u >> 20;
+        std::vector<Neighbor> out(n), right(n);
+        cpu::unpadded_bitonic(row, out, scratch);
+        cpu::find_serial_selector("serial_sort")->select(row, right, scratch);
+        return out == right;
+    };
+    for (const std::uint32_t n : {1, 2, 4, 64, 1024})
+        CHECK(sorted(n));
+    for (const std::uint32_t n : {23, 100, 1000})
+        CHECK(!sorted(n));
+}
+
 TEST_CASE("too little time means fewer queries, and the trial says how many") {
     const test::Rows train = test::random_rows(20'000, 64, 1), query = test::random_rows(500, 64, 2);
     TrialOptions options;

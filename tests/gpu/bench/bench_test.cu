@@ -109,6 +109,25 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
             }
 }
 
+TEST_CASE("gpu: the version of seed 003 before its improvements finds the neighbors") {
+    if (!test::have_gpu()) return;
+    TrialOptions options;
+    options.repeat = 2;
+    for (const std::int64_t dim : {1, 6, 784}) {
+        const test::Rows train = test::random_rows(1'500, dim, 1, 4), query = test::random_rows(9, dim, 2, 4);
+        Neighbors found;
+        const Trial trial = gpu::time_before(0, view(train), view(query), 7, options, {}, found);
+        CHECK(trial.ms.size() == 2);
+        REQUIRE(trial.n_query == 9);
+        const auto right = test::nearest(train, query, 7);
+        for (std::int64_t q = 0; q < 9; ++q)
+            for (std::size_t i = 0; i < 7; ++i) {
+                CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
+                CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
+            }
+    }
+}
+
 TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuses others") {
     if (!test::have_gpu()) return;
     const Watch watch;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "cpu/serial/serial.h"
 #include "gpu/bench/rungs.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
@@ -233,6 +234,23 @@ TEST_CASE("gpu: small matrix of longer rows") {
     if (!test::have_gpu()) return;
     for (const int k : {5, 300})
         check_selectors(2, 5'000, k, values(Order::random, 2, 5'000));
+}
+
+TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
+    if (!test::have_gpu()) return;
+    std::vector<std::uint64_t> scratch;
+    for (const std::int64_t n_train : {1, 2, 3, 23, 256, 300, 5'000, 8'192, 60'000})
+        for (const Order order : {Order::random, Order::few_values}) {
+            const std::vector<std::uint32_t> matrix = values(order, 5, n_train);
+            const int k = static_cast<int>(std::min<std::int64_t>(n_train, 20));
+            std::vector<Neighbor> expected(static_cast<std::size_t>(5 * k));
+            for (std::int64_t q = 0; q < 5; ++q)
+                cpu::unpadded_bitonic({matrix.data() + q * n_train, static_cast<std::size_t>(n_train)},
+                                      {expected.data() + q * k, static_cast<std::size_t>(k)}, scratch);
+            const auto in = test::to_device(matrix, 5, n_train, 0);
+            for (const gpu::Selector* selector : gpu::unpadded_table())
+                check_selector(*selector, problem_of(matrix, 5, n_train, k), in.rows(), expected);
+        }
 }
 
 // A random pivot leaves nothing below it where it is the smallest key: once in about 300 rows, or 2,112, of them.
