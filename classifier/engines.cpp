@@ -82,6 +82,12 @@ const GpuBench* gpu_bench() {
 std::vector<Device> gpus(std::string* why_none) {
     return gpu::devices(why_none);
 }
+std::vector<DeviceLink> links() {
+    return gpu::links();
+}
+std::string nccl_version(std::string& why_none) {
+    return gpu::nccl_version(why_none);
+}
 std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
     if (engine.on_gpu) return gpu::host_memory(device, engine.open == gpu::open_tensor);
     return std::make_unique<HostMemory>();
@@ -104,6 +110,13 @@ const GpuBench* gpu_bench() {
 std::vector<Device> gpus(std::string* why_none) {
     if (why_none != nullptr) *why_none = "this build has no CUDA";
     return {};
+}
+std::vector<DeviceLink> links() {
+    return {};
+}
+std::string nccl_version(std::string& why_none) {
+    why_none = "this build has no CUDA";
+    return "";
 }
 std::unique_ptr<HostMemory> host_memory(const Engine&, int) {
     return std::make_unique<HostMemory>();

@@ -45,6 +45,10 @@ std::vector<Strategy> tensor_kernels();
 /// no driver, no device.
 std::vector<Device> gpus(std::string* why_none = nullptr);
 Device cpu_device();
+/// How the GPUs reach each other, one for each pair.
+std::vector<DeviceLink> links();
+/// Of NCCL's library on this machine; empty: `why_none`.
+std::string nccl_version(std::string& why_none);
 
 /// What `bench` measures a GPU with (gpu/bench/bench.h); null in a build without CUDA.
 struct GpuBench {

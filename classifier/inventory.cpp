@@ -35,8 +35,11 @@ std::string installed_script() {
 
 Inventory take_inventory(const DataOptions& options) {
     Inventory inventory;
-    std::future<std::vector<Device>> gpus_found =
-        std::async([&why = inventory.why_no_gpu] { return gpus(&why); });
+    std::future<void> looked = std::async([&inventory] {
+        inventory.gpus = gpus(&inventory.why_no_gpu);
+        inventory.links = links();
+        inventory.nccl = nccl_version(inventory.why_no_nccl);
+    });
     inventory.cpu = cpu_device();
     inventory.threads = cpu::available_threads();
     try {
@@ -54,7 +57,7 @@ Inventory take_inventory(const DataOptions& options) {
     inventory.fetch_script = installed_script();
     inventory.cache = cache_folder().string();
     inventory.cache_bytes = cache_bytes();
-    inventory.gpus = gpus_found.get();
+    looked.get();
     return inventory;
 }
 

@@ -13,11 +13,14 @@ namespace knn {
 
 struct Inventory {
     std::vector<Device> gpus;
-    std::string why_no_gpu;  ///< if there is none
+    std::string why_no_gpu;         ///< if there is none
+    std::vector<DeviceLink> links;  ///< one for each pair of GPUs
     Device cpu;
     int threads = 0;  ///< that the process may use
     std::string mpi;  ///< the library's version; empty: why_no_mpi
     std::string why_no_mpi;
+    std::string nccl;  ///< the same
+    std::string why_no_nccl;
     std::optional<DataLocation> found;  ///< empty if the user named data that is not there
     std::vector<FileChecksum> checksums;
     std::string data_problem;  ///< why it cannot be used

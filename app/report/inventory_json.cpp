@@ -29,6 +29,22 @@ Json devices_json(const Inventory& inventory) {
     return devices;
 }
 
+Json links_json(const Inventory& inventory) {
+    Json list = Json::array();
+    for (const DeviceLink& link : inventory.links)
+        list.push_back({{"from", link.from},
+                        {"to", link.to},
+                        {"direct", link.direct},
+                        {"native_atomics", link.native_atomics},
+                        {"performance_rank", link.performance_rank}});
+    return list;
+}
+
+Json library_json(const char* name, const std::string& version, const std::string& why_none) {
+    if (version.empty()) return {{"name", name}, {"missing", why_none}};
+    return {{"name", name}, {"version", version}};
+}
+
 Json engines_json(const Inventory& inventory) {
     Json list = Json::array();
     for (const Engine& engine : engines())
@@ -73,6 +89,9 @@ std::string inventory_json(const Inventory& inventory) {
                  {"build", build_json()},
                  {"devices", devices_json(inventory)}};
     if (inventory.gpus.empty()) json["why_no_gpu"] = inventory.why_no_gpu;
+    if (!inventory.links.empty()) json["links"] = links_json(inventory);
+    json["libraries"] = {library_json("mpi", inventory.mpi, inventory.why_no_mpi),
+                         library_json("nccl", inventory.nccl, inventory.why_no_nccl)};
     if (!inventory.mpi.empty()) json["build"]["mpi"] = inventory.mpi;
     json["engines"] = engines_json(inventory);
     json["distances"] = strategies_json(distance_kernels());

@@ -11,6 +11,8 @@ namespace {
 
 using Lines = std::vector<std::vector<std::string>>;
 
+constexpr const char* no_nccl_needed = "; not used: ranks exchange by MPI, devices of a process by CUDA";
+
 /// A heading and rows with aligned first cells.
 std::string section(const std::string& title, const Lines& rows) {
     std::size_t cells = 0;
@@ -32,7 +34,31 @@ std::string build_section(const Inventory& inventory) {
                     {"CUDA", cuda.empty() ? "none: built without nvcc, the GPU engines are missing"
                                           : cuda + " for " + cards},
                     {"OpenCV", opencv.empty() ? "none: built without it, pictures are missing" : opencv},
-                    {"MPI", inventory.mpi.empty() ? "none: " + inventory.why_no_mpi : inventory.mpi}});
+                    {"MPI", inventory.mpi.empty() ? "none: " + inventory.why_no_mpi : inventory.mpi},
+                    {"NCCL", inventory.nccl.empty() ? "none: " + inventory.why_no_nccl + no_nccl_needed
+                                                    : inventory.nccl + no_nccl_needed}});
+}
+
+std::string link_text(const DeviceLink& link) {
+    if (!link.direct) return "no peer access: copies go through host memory";
+    return std::string("peer access by ") + (link.native_atomics ? "NVLink" : "PCI Express") +
+           ", performance rank " + std::to_string(link.performance_rank);
+}
+
+/// One row if all pairs of GPUs are linked alike.
+std::string links_section(const Inventory& inventory) {
+    const std::vector<DeviceLink>& links = inventory.links;
+    if (links.empty()) return "";
+    const bool alike = std::all_of(links.begin(), links.end(), [&](const DeviceLink& link) {
+        return link_text(link) == link_text(links.front());
+    });
+    if (alike && links.size() > 1)
+        return section("links between GPUs",
+                       {{"all " + std::to_string(links.size()) + " pairs", link_text(links.front())}});
+    Lines rows;
+    for (const DeviceLink& link : links)
+        rows.push_back({"gpu:" + std::to_string(link.from) + "," + std::to_string(link.to), link_text(link)});
+    return section("links between GPUs", rows);
 }
 
 std::string devices_section(const Inventory& inventory) {
@@ -103,7 +129,8 @@ std::string data_section(const Inventory& inventory) {
 }  // namespace
 
 std::string inventory_text(const Inventory& inventory) {
-    return build_section(inventory) + devices_section(inventory) + engines_section(inventory) +
+    return build_section(inventory) + devices_section(inventory) + links_section(inventory) +
+           engines_section(inventory) +
            strategies_section("distance kernels (--distance)", distance_kernels()) +
            strategies_section("selectors (--select)", selectors()) +
            strategies_section("kernels of --engine tensor (--distance)", tensor_kernels()) +

@@ -22,6 +22,14 @@ struct Device {
     double peak_link_gb_per_s = 0;  ///< between host and device, one way; 0: not known
 };
 
+/// Between two GPUs.
+struct DeviceLink {
+    int from = 0, to = 0;         ///< numbers of the GPUs, from < to
+    bool direct = false;          ///< one reads the other's memory; else copies go through host memory
+    bool native_atomics = false;  ///< NVLink has them, PCI Express does not
+    int performance_rank = 0;     ///< 0 is the fastest kind of this machine
+};
+
 template <>
 struct Names<Device::Kind> {
     static constexpr std::array list{"cpu", "gpu"};

@@ -21,6 +21,12 @@ std::vector<Strategy> tensor_kernels();
 /// reason.
 std::vector<Device> devices(std::string* why_none = nullptr);
 
+/// One for each pair of the GPUs; none if there is one GPU or none. Throws DeviceError.
+std::vector<DeviceLink> links();
+
+/// The version of the NCCL library that this process would load; empty: `why_none`.
+std::string nccl_version(std::string& why_none);
+
 /// The engine `classic`: a matrix of distances, then a selection (upload → expand → distance → sort → vote →
 /// download). `settle` says why it does not support the problem on plan.device with the strategies that the
 /// plan names (empty: any); if it does, it sets plan.distance, plan.select and plan.threads. `open` takes a
