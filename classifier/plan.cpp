@@ -140,6 +140,15 @@ const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {
     return &*found;
 }
 
+std::vector<Device> find_gpus(const DeviceWish& wish, const Machine& machine) {
+    const Device* first = find_gpu(wish, machine);
+    if (wish.all || first == nullptr) return machine.gpus;
+    std::vector<Device> all = {*first};
+    for (const int number : wish.others)
+        all.push_back(*find_gpu({DeviceKind::gpu, number}, machine));
+    return all;
+}
+
 namespace {
 
 Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& machine,
@@ -157,18 +166,9 @@ Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& ma
     return resolved;
 }
 
-/// All that the user named; the first is that of the plan.
-std::vector<Device> wished_gpus(const DeviceWish& wish, const Machine& machine) {
-    if (wish.all) return machine.gpus;
-    std::vector<Device> all = {*find_gpu(wish, machine)};
-    for (const int number : wish.others)
-        all.push_back(*find_gpu({DeviceKind::gpu, number}, machine));
-    return all;
-}
-
 /// The other devices run what the first one runs.
 void add_devices(const Wish& wish, const Problem& problem, const Machine& machine, Resolved& resolved) {
-    std::vector<Device> devices = wished_gpus(wish.device, machine);
+    std::vector<Device> devices = find_gpus(wish.device, machine);
     if (devices.size() == 1) return;
     for (const Device& device : devices) {
         Plan plan = resolved.plan;

@@ -80,6 +80,9 @@ Resolved resolve_on_cpu(const Problem& problem, int threads);
 /// for one that does not exist.
 const Device* find_gpu(const DeviceWish& wish, const Machine& machine);
 
+/// All requested GPUs, the first one first. Throws as `find_gpu`.
+std::vector<Device> find_gpus(const DeviceWish& wish, const Machine& machine);
+
 /// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
 /// the plan's memory does not hold it, or there are too few queries to share.
 SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);

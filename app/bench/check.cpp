@@ -23,6 +23,9 @@ void check_case(const BenchCase& which, const Options& options) {
     for (const char* file : files)
         if (options.given.contains(file) && !has(which.takes, "data"))
             throw UsageError("--" + std::string(file) + has_its_own + " images; expected one of the two");
+    if (options.wish.device.several())
+        throw UsageError("--device " + options.wish.device.text() + ": the case " + which.name +
+                         " measures one device; expected gpu or gpu:N, or no --case");
     for (const std::string& name : options.bench.only)
         if (!has(which.names, name))
             throw UsageError("--only " + name + has_its_own + " rows; expected " +
@@ -41,9 +44,6 @@ void check_strategies(const Options& options) {
         return std::any_of(all.begin(), all.end(),
                            [&](const Strategy& one) { return one.on_gpu && one.name == name; });
     };
-    if (wish.device.several())
-        throw UsageError("--device " + wish.device.text() +
-                         ": bench measures one device; expected gpu or gpu:N");
     const std::string distance = "--distance " + wish.distance, select = "--select " + wish.select;
     if (!wish.distance.empty() && !on_gpu(distance_kernels(), wish.distance))
         throw UsageError(distance +

@@ -132,13 +132,17 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
+/// By --engine and --only.
+bool wants_engine(const BenchRun& run, const SearchWay& way) {
+    const auto& asked = run.options().wish.engine;
+    return (!asked || *asked == way.engine->name) && run.wants(way.name);
+}
+
 void compare_engines(BenchRun& run, const Workload& work, int k) {
     Section section(run, "engines, the training set resident, k = " + std::to_string(k), "engine",
                     {open_heading, kernels_heading});
-    const auto& asked_engine = run.options().wish.engine;
     for (const SearchWay& way : search_ways()) {
-        const bool asked = !asked_engine || *asked_engine == way.engine->name;
-        if (!asked || !run.wants(way.name)) continue;
+        if (!wants_engine(run, way)) continue;
         const Measurement one = run.search(work, experiment, way, k, run.trial());
         section.add(one, {open_cell(one), kernels_cell(one)});
     }
@@ -150,10 +154,29 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
+/// The same engines on all GPUs of --device.
+void compare_spread(BenchRun& run, const Workload& work, int k) {
+    if (run.several().empty()) return;
+    Section section(run, "engines on " + run.several() + ", k = " + std::to_string(k), "engine",
+                    {open_heading, kernels_heading});
+    for (SearchWay way : search_ways()) {
+        if (!way.engine->on_gpu || !wants_engine(run, way)) continue;
+        const std::string engine = way.name;
+        for (const SpreadBy spread : {SpreadBy::queries, SpreadBy::training}) {
+            way.spread = spread;
+            way.name = engine + " by " + name(spread);
+            const Measurement one = run.search(work, experiment, way, k, run.trial());
+            section.add(one, {open_cell(one), kernels_cell(one)});
+        }
+    }
+    section.note("by queries: each has the training set and some queries; by training: the other way round.");
+    section.note("kernels: each stage as it was where it took longest.");
+    section.finish();
+}
+
 /// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
-    const auto& asked_engine = run.options().wish.engine;
-    if (!run.has_gpu() || !run.wants("tensor") || (asked_engine && *asked_engine != "tensor")) return;
+    if (!run.has_gpu() || !wants_engine(run, search_way("tensor"))) return;
     Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
     section.add(run.kernels(work, experiment, k, run.trial()));
     section.note(
@@ -172,12 +195,14 @@ void run_compare(BenchRun& run) {
                    metric_words(data.work->measure);
     const auto n_distances = static_cast<std::int64_t>(wanted(run, distance_kernels()).size());
     const auto n_selectors = static_cast<std::int64_t>(wanted(run, selectors()).size());
+    const auto n_ways = static_cast<std::int64_t>(search_ways().size());
     run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
-               static_cast<std::int64_t>(search_ways().size()));
+               n_ways * (run.several().empty() ? 1 : 3));
     run.prepare(*data.work);
     compare_on_gpu(run, *data.work, k);
     compare_on_cpu(run, *data.work, k);
     compare_engines(run, *data.work, k);
+    compare_spread(run, *data.work, k);
     compare_kernels(run, *data.work, k);
 }
 

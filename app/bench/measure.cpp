@@ -200,12 +200,24 @@ Plan BenchRun::settled(const SearchWay& way, Measurement& measured) const {
         measured.left_out = "it runs on a GPU, and " + why_no_gpu_;
     else if (const Refusal refusal = engine.settle(measured.problem, plan))
         measured.left_out = *refusal;
+    if (way.spread == SpreadBy::automatic) return plan;
+    plan.devices = gpus_;
+    plan.spread = way.spread;
+    for (const Device& device : gpus_) {
+        Plan own = plan;
+        own.device = device;
+        const Refusal refusal = engine.settle(measured.problem, own);
+        if (refusal && measured.left_out.empty()) measured.left_out = device_id(device) + ": " + *refusal;
+    }
     return plan;
 }
 
 Measurement BenchRun::search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                              const TrialOptions& options, Classified* result, bool all_queries) {
-    const std::string on = !way.engine->on_gpu ? "cpu" : has_gpu() ? report_.gpu : "gpu";
+    const std::string on = !way.engine->on_gpu                 ? "cpu"
+                           : way.spread != SpreadBy::automatic ? several()
+                           : has_gpu()                         ? report_.gpu
+                                                               : "gpu";
     Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
     const Plan plan = settled(way, measured);
     if (!measured.left_out.empty()) return keep(std::move(measured));

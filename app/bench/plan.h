@@ -13,7 +13,8 @@ namespace knn {
 struct SearchWay {
     std::string name;  ///< "tensor", "classic+gemm+replace_max"
     const Engine* engine = nullptr;
-    std::string distance, select;  ///< empty: the engine's own
+    std::string distance, select;           ///< empty: the engine's own
+    SpreadBy spread = SpreadBy::automatic;  ///< among all GPUs of --device; automatic: one GPU
 };
 
 /// Every engine, and engines with other strategies that serve as baselines.

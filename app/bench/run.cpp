@@ -29,14 +29,23 @@ void BenchRun::find_gpu() {
     }
     Machine machine;
     machine.gpus = gpus(&machine.why_no_gpu);
-    if (const Device* found = knn::find_gpu(wanted, machine)) {
-        gpu_ = *found;
+    gpus_ = find_gpus(wanted, machine);
+    if (!gpus_.empty()) {
+        gpu_ = gpus_.front();
         report_.gpu = device_id(gpu_);
-        report_.devices.push_back(gpu_);
+        report_.devices = gpus_;
         return;
     }
     why_no_gpu_ = "there is none";
     leave_out("GPU", why_no_gpu_ + " (" + machine.why_no_gpu + ")");
+}
+
+std::string BenchRun::several() const {
+    if (gpus_.size() < 2) return "";
+    std::string text = report_.gpu;
+    for (std::size_t i = 1; i < gpus_.size(); ++i)
+        text.append(",").append(std::to_string(gpus_[i].number));
+    return text;
 }
 
 bool BenchRun::wants(const std::string& name) const {

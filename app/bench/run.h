@@ -25,6 +25,8 @@ class BenchRun {
     const BenchOptions& bench() const { return options_.bench; }
     BenchReport& report() { return report_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
+    /// "gpu:0,1" if --device names several GPUs; else empty.
+    std::string several() const;
     bool wants(const std::string& name) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
     TrialOptions trial(double share = 1) const;
@@ -112,6 +114,7 @@ class BenchRun {
     const Options& options_;
     BenchReport report_;
     Device gpu_;
+    std::vector<Device> gpus_;  ///< all that --device names, gpu_ first
     std::string why_no_gpu_;
     std::int64_t steps_ = 0, done_ = 0;
     Progress progress_;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/cli/program.h"
+#include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;
@@ -285,4 +286,17 @@ TEST_CASE("the bar of bench tells the time that is left") {
     const RunResult result = program(small_bench({"--progress", "always"}));
     CHECK(result.exit_code == 0);
     CHECK(contains(result.err, "measuring"));
+}
+
+TEST_CASE("bench on several GPUs measures engines by queries and by training images") {
+    const RunResult info = program({"info", "--json", "-"});
+    if (!json::parse(info.out).contains("links")) return skip("fewer than two GPUs");
+    const RunResult result =
+        program({"bench", "--device", "gpu:all", "--only", "classic", "--dim", "20", "--n-train", "3000",
+                 "--n-query", "500", "--repeat", "2", "--json", "-"});
+    CHECK(result.exit_code == 0);
+    std::set<std::string> rows;
+    for (const json& one : json::parse(result.out)["measurements"])
+        if (one["status"] == "measured") rows.insert(one["name"]);
+    CHECK(rows == std::set<std::string>{"classic", "classic by queries", "classic by training"});
 }

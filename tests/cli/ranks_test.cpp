@@ -352,5 +352,6 @@ TEST_CASE("spread: wrong values are refused") {
     check_usage_error({"evaluate", "--spread", "both"});
     for (const std::string device : {"gpu:0,", "gpu:0,0", "gpu:,1", "gpu:0,x", "gpu:all,1"})
         check_usage_error({"evaluate", "--device", device});
-    check_usage_error({"bench", "--device", "gpu:all"});
+    for (const char* which : {"garrett", "graph", "rerank"})
+        check_usage_error({"bench", "--case", which, "--device", "gpu:all"});
 }
