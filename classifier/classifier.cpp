@@ -1,5 +1,6 @@
 #include "classifier/classifier.h"
 
+#include "classifier/job_queue.h"
 #include "classifier/open_search.h"
 #include "classifier/rank_search.h"
 #include "classifier/spread_fit.h"
@@ -75,31 +76,85 @@ void Classifier::fit_density(const Watch& watch) {
     }
 }
 
+namespace {
+
+/// What the host computes of rows that a search has told of: votes, unless the device has voted, and evidence. In the
+/// order in which they are told, while the device searches others.
+class Judging {
+  public:
+    Judging(const Training& training, const Method& method, std::int64_t n_query, int voters,
+            const Plan& plan)
+        : training_(training),
+          method_(method),
+          n_query_(static_cast<std::size_t>(n_query)),
+          voters_(voters),
+          on_cpu_(plan.device.kind == Device::Kind::cpu),
+          threads_(on_cpu_ ? plan.threads : cpu::available_threads()) {}
+
+    void add(const FoundRows& found) {
+        // Nothing else is searched meanwhile: a thread would only cost time.
+        if (found.neighbors.size() == n_query_ * static_cast<std::size_t>(voters_)) return judge(found);
+        jobs_.add([this, found] { judge(found); });
+    }
+
+    /// After the search.
+    void finish(std::vector<Vote> device_votes, Classified& result) {
+        jobs_.finish();
+        result.votes = device_votes.empty() ? std::move(votes_) : std::move(device_votes);
+        result.evidence = std::move(evidence_);
+        if (stage_.launches > 0) result.timeline.add(stage_);
+    }
+
+  private:
+    void judge(const FoundRows& found) {
+        const VotingRule& rule = method_.vote;
+        const Measure measure = method_.neighbor_measure();
+        const auto begin = static_cast<std::size_t>(found.begin);
+        const std::size_t count = found.neighbors.size() / static_cast<std::size_t>(voters_);
+        std::span<const Vote> votes = found.votes;
+        if (votes.empty()) {
+            const auto start = Clock::now();
+            votes_.resize(n_query_);
+            const auto here = std::span(votes_).subspan(begin, count);
+            vote_rows(found.neighbors, voters_, training_.labels, rule, measure, threads_, here);
+            stage_.launches = 1;
+            stage_.total_ms += ms_since(start);
+            votes = here;
+        }
+        evidence_.resize(n_query_);
+        // On all cores, also where the search ran on a GPU.
+        evidence_of_rows(found.neighbors, voters_, training_.labels, votes, rule, measure,
+                         cpu::available_threads(), std::span(evidence_).subspan(begin, count));
+    }
+
+    const Training& training_;
+    const Method& method_;
+    std::size_t n_query_;
+    int voters_;
+    bool on_cpu_;
+    int threads_;
+    std::vector<Vote> votes_;
+    std::vector<Evidence> evidence_;
+    Stage stage_{.name = "vote", .kind = on_cpu_ ? StageKind::kernel : StageKind::host};
+    JobQueue jobs_;
+};
+
+}  // namespace
+
 Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude exclude) {
     const auto start = Clock::now();
     Classified result;
     const VotingRule& rule = method_.vote;
-    if (searcher_->votes(rule)) {
-        Answers answers = searcher_->search_and_vote(images, rule, exclude, result.timeline, watch);
-        result.neighbors = std::move(answers.neighbors);
-        result.votes = std::move(answers.votes);
-        result.plan = searcher_->plan();
-    } else {
-        const int voters = method_.voters(training_.rows.count - (exclude.any() ? 1 : 0));
-        result.neighbors = searcher_->search(images, voters, exclude, result.timeline, watch);
-        result.plan = searcher_->plan();
-        const bool on_cpu = result.plan.device.kind == Device::Kind::cpu;
-        const auto voting = Clock::now();
-        result.votes = votes(result.neighbors, training_.labels, rule, method_.neighbor_measure(),
-                             on_cpu ? result.plan.threads : cpu::available_threads());
-        result.timeline.add({.name = "vote",
-                             .launches = 1,
-                             .total_ms = ms_since(voting),
-                             .kind = on_cpu ? StageKind::kernel : StageKind::host});
-    }
-    // On all cores, also where the search ran on a GPU.
-    result.evidence = all_evidence(result.neighbors, training_.labels, result.votes, rule,
-                                   method_.neighbor_measure(), cpu::available_threads());
+    const bool device_votes = searcher_->votes(rule);
+    const int voters = device_votes ? rule.k : method_.voters(training_.rows.count - (exclude.any() ? 1 : 0));
+    Answers answers;
+    Judging judging(training_, method_, images.count, voters, searcher_->plan());
+    searcher_->search_and_tell(
+        images, voters, device_votes ? &rule : nullptr, exclude, result.timeline, watch,
+        [&](const FoundRows& found) { judging.add(found); }, answers);
+    judging.finish(std::move(answers.votes), result);
+    result.neighbors = std::move(answers.neighbors);
+    result.plan = searcher_->plan();
     if (result.neighbors.k > rule.k) {
         result.all_voters = std::move(result.neighbors);
         result.neighbors = result.all_voters.first(rule.k);

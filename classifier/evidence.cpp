@@ -60,18 +60,16 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
             .alone = alone ? 1.0 : 0.0};
 }
 
-std::vector<Evidence> all_evidence(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
-                                   std::span<const Vote> votes, const VotingRule& rule,
-                                   const Measure& measure, int threads) {
-    std::vector<Evidence> all(votes.size());
-    cpu::for_rows(neighbors.n_query, queries_per_piece, std::max(threads, 1), nullptr,
+void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+                      std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
+                      int threads, std::span<Evidence> all) {
+    const auto length = static_cast<std::size_t>(k);
+    cpu::for_rows(std::ssize(all), queries_per_piece, std::max(threads, 1), nullptr,
                   [&](std::int64_t first, std::int64_t last) {
-                      for (std::int64_t q = first; q < last; ++q) {
-                          const auto at = static_cast<std::size_t>(q);
-                          all[at] = evidence(neighbors.row(q), labels, votes[at], rule, measure);
-                      }
+                      for (auto q = static_cast<std::size_t>(first); q < static_cast<std::size_t>(last); ++q)
+                          all[q] = evidence(neighbors.subspan(q * length, length), labels, votes[q], rule,
+                                            measure);
                   });
-    return all;
 }
 
 }  // namespace knn

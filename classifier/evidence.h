@@ -27,9 +27,9 @@ struct Evidence {
 Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
                   const VotingRule& rule, const Measure& measure);
 
-/// Of every query, on `threads` threads.
-std::vector<Evidence> all_evidence(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
-                                   std::span<const Vote> votes, const VotingRule& rule,
-                                   const Measure& measure, int threads = 1);
+/// Of some queries with `k` neighbors and a vote each, on `threads` threads.
+void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+                      std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
+                      int threads, std::span<Evidence> all);
 
 }  // namespace knn

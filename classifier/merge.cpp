@@ -29,27 +29,21 @@ Share excluded_queries(const Exclude& exclude, std::int64_t n_query, Share part)
 
 constexpr std::int64_t queries_per_piece = 256;  // some 100 KB, so that threads do not wait for each other
 
-/// Of a part that begins at this image: indices in the whole set.
-void count_from(std::int64_t begin, Neighbors& found, int threads, const std::atomic<bool>* stop) {
-    if (begin > 0)
-        cpu::for_rows(
-            found.n_query, queries_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
-                for (std::int64_t i = first * found.k; i < last * found.k; ++i)
-                    found.rows[static_cast<std::size_t>(i)].index += static_cast<std::uint32_t>(begin);
-            });
-}
-
 /// The lists' heads are compared one by one: there are as many lists as devices.
-void merge_rows(const std::vector<Neighbors>& lists, std::int64_t query, std::span<Neighbor> out,
-                std::vector<const Neighbor*>& heads) {
-    heads.clear();
-    for (const Neighbors& list : lists)
-        heads.push_back(list.row(query).data());
+void merge_row(std::span<const Neighbor*> heads, std::span<Neighbor> out) {
     for (Neighbor& next : out) {
         const auto least =
             std::min_element(heads.begin(), heads.end(), [](auto* a, auto* b) { return *a < *b; });
         next = *(*least)++;
     }
+}
+
+FoundRows rows_of(Answers& all, Share queries) {
+    const auto k = static_cast<std::size_t>(all.neighbors.k), begin = static_cast<std::size_t>(queries.begin);
+    const auto n = static_cast<std::size_t>(queries.count);
+    FoundRows rows{queries.begin, std::span(all.neighbors.rows).subspan(begin * k, n * k), {}};
+    if (!all.votes.empty()) rows.votes = std::span(all.votes).subspan(begin, n);
+    return rows;
 }
 
 }  // namespace
@@ -71,40 +65,66 @@ Neighbors no_neighbors(std::int64_t n_query, int k) {
     return none;
 }
 
-Neighbors search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude,
-                      int threads, Timeline& timeline, const Watch& watch) {
+FoundRows copy_rows(const FoundRows& rows, int k, Answers& to, std::int64_t begin) {
+    const std::int64_t count = std::ssize(rows.neighbors) / k;
+    for (std::int64_t i = 0; i < count; ++i)
+        std::copy_n(rows.neighbors.begin() + i * k, k, to.neighbors.row(begin + i).begin());
+    if (!rows.votes.empty()) std::copy(rows.votes.begin(), rows.votes.end(), to.votes.begin() + begin);
+    return rows_of(to, {begin, count});
+}
+
+void search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude,
+                 Timeline& timeline, const Watch& watch, const Tell& tell, Answers& found) {
     const std::int64_t n = queries.count;
     const Share inside = excluded_queries(exclude, n, part);
     const std::array<Share, 3> ranges = {Share{0, inside.begin}, inside, {inside.end(), n - inside.end()}};
-    Neighbors found;
+    found = {};
     for (const Share& range : ranges) {
         const bool excludes = &range == &ranges[1];
         const auto most = static_cast<int>(std::min<std::int64_t>(k, part.count - (excludes ? 1 : 0)));
-        if (range.count == 0 || most == 0) continue;
+        if (range.count == 0) continue;
+        const bool is_all = range.count == n && most == k;
+        if (!is_all && found.neighbors.k == 0) found.neighbors = no_neighbors(n, k);
+        if (most == 0) {
+            if (tell) tell(rows_of(found, range));
+            continue;
+        }
+        const Tell counted = [&](const FoundRows& rows) {
+            for (Neighbor& one : rows.neighbors)
+                one.index += static_cast<std::uint32_t>(part.begin);
+            const FoundRows kept = is_all ? rows : copy_rows(rows, most, found, range.begin + rows.begin);
+            if (tell) tell(kept);
+        };
         Exclude own = excludes ? exclude.from(range.begin) : Exclude{};
         own.first -= excludes ? part.begin : 0;
-        Neighbors rows = searcher.search(queries.slice(range.begin, range.count), most, own, timeline,
-                                         watch.part(range.begin, n));
-        count_from(part.begin, rows, threads, watch.stop);
-        if (range.count == n && most == k) return rows;
-        if (found.k == 0) found = no_neighbors(n, k);
-        for (std::int64_t q = 0; q < range.count; ++q)
-            std::copy_n(rows.row(q).begin(), most, found.row(range.begin + q).begin());
+        Answers some;
+        searcher.search_and_tell(queries.slice(range.begin, range.count), most, nullptr, own, timeline,
+                                 watch.part(range.begin, n), counted, is_all ? found : some);
     }
-    return found.k > 0 ? std::move(found) : no_neighbors(n, k);
+    if (n == 0) found.neighbors = Neighbors(0, k);
+}
+
+void merge_into_first(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
+                      const std::atomic<bool>* stop) {
+    if (lists.size() == 1) return;
+    cpu::for_rows(count, queries_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Neighbor> row(static_cast<std::size_t>(k));
+        std::vector<const Neighbor*> heads(lists.size());
+        for (std::int64_t q = first; q < last; ++q) {
+            std::transform(lists.begin(), lists.end(), heads.begin(),
+                           [&](const Neighbor* list) { return list + q * k; });
+            merge_row(heads, row);
+            std::copy(row.begin(), row.end(), lists.front() + q * k);
+        }
+    });
 }
 
 Neighbors merged(std::vector<Neighbors> lists, int threads, const std::atomic<bool>* stop) {
     Neighbors& all = lists.front();  // in place: new memory for a million queries costs more than the merge
-    if (lists.size() == 1) return std::move(all);
-    cpu::for_rows(all.n_query, queries_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
-        std::vector<Neighbor> row(static_cast<std::size_t>(all.k));
-        std::vector<const Neighbor*> heads;
-        for (std::int64_t q = first; q < last; ++q) {
-            merge_rows(lists, q, row, heads);
-            std::copy(row.begin(), row.end(), all.row(q).begin());
-        }
-    });
+    std::vector<Neighbor*> rows;
+    for (Neighbors& list : lists)
+        rows.push_back(list.rows.data());
+    merge_into_first(rows, all.n_query, all.k, threads, stop);
     return std::move(all);
 }
 

@@ -96,9 +96,10 @@ Answers RankSearcher::search_own(const Rows& queries, int k, const VotingRule* r
                                  Timeline& timeline, const Watch& watch) {
     Answers own;
     if (!by_queries()) {
-        own.neighbors = inner_ ? search_part(*inner_, images_, queries, k, exclude,
-                                             std::max(plan_.threads, 1), timeline, watch)
-                               : no_neighbors(queries.count, k);
+        if (inner_)
+            search_part(*inner_, images_, queries, k, exclude, timeline, watch, {}, own);
+        else
+            own.neighbors = no_neighbors(queries.count, k);
         return own;
     }
     const Share share = queries_of(ranks_.rank(), queries.count);

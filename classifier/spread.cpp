@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <future>
 
+#include "classifier/job_queue.h"
 #include "classifier/merge.h"
+#include "classifier/merge_behind.h"
 #include "classifier/together.h"
 #include "cpu/search.h"
 #include "data/core/clock.h"
@@ -104,11 +106,18 @@ Share SpreadSearcher::queries_of(std::size_t lane, std::int64_t n_query) const {
 }
 
 /// The k nearest in the lane's parts.
-Neighbors SpreadSearcher::search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude,
-                                      Timeline& timeline, const Watch& watch) {
+void SpreadSearcher::search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                                 const Watch& watch, const Tell& tell, Answers& found) {
     if (lane.resident)
-        return search_part(*lane.resident, lane.parts.front().images, queries, k, exclude, host_threads(),
-                           timeline, watch);
+        return search_part(*lane.resident, lane.parts.front().images, queries, k, exclude, timeline, watch,
+                           tell, found);
+    found.neighbors = search_parts(lane, queries, k, exclude, timeline, watch);
+    tell({0, found.neighbors.rows, {}});
+}
+
+/// One part after another.
+Neighbors SpreadSearcher::search_parts(Lane& lane, const Rows& queries, int k, Exclude exclude,
+                                       Timeline& timeline, const Watch& watch) {
     struct Opened {
         std::unique_ptr<Searcher> searcher;
         Timeline timeline;
@@ -119,7 +128,7 @@ Neighbors SpreadSearcher::search_lane(Lane& lane, const Rows& queries, int k, Ex
         return opened;
     };
     const std::size_t parts = lane.parts.size();
-    Neighbors best;
+    RunningBest best(host_threads(), watch.stop);
     std::future<Opened> next = std::async(std::launch::async, open, 0);
     for (std::size_t p = 0; p < parts; ++p) {
         const Opened now = next.get();
@@ -132,65 +141,71 @@ Neighbors SpreadSearcher::search_lane(Lane& lane, const Rows& queries, int k, Ex
                 watch.progress(static_cast<std::int64_t>(p) * total + done,
                                static_cast<std::int64_t>(parts) * total);
             };
-        std::vector<Neighbors> lists(1);
-        lists[0] = search_part(*now.searcher, lane.parts[p].images, queries, k, exclude, host_threads(),
-                               timeline, own);
-        const auto start = Clock::now();
-        if (p > 0) lists.push_back(std::move(best));
-        best = merged(std::move(lists), host_threads(), watch.stop);
-        timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        Answers found;
+        search_part(*now.searcher, lane.parts[p].images, queries, k, exclude, timeline, own, {}, found);
+        best.add(std::move(found.neighbors));
         lane.batch = now.searcher->plan().batch;
     }
-    return best;
+    return best.take(timeline);
 }
 
 Neighbors SpreadSearcher::search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                                  const Watch& watch) {
+    Answers answers;
+    search_and_tell(queries, k, nullptr, exclude, timeline, watch, {}, answers);
+    return std::move(answers.neighbors);
+}
+
+void SpreadSearcher::search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                                     Timeline& timeline, const Watch& watch, const Tell& tell,
+                                     Answers& answers) {
     require_k(k, n_train_, exclude);
     watch.step(0, queries.count);
-    if (queries.count == 0) return Neighbors(0, k);
-    Neighbors all = plan_.spread == SpreadBy::queries
-                        ? search_shares(queries, k, nullptr, exclude, timeline, watch).neighbors
-                        : search_all_on_each(queries, k, exclude, timeline, watch);
+    answers = {};
+    answers.neighbors = Neighbors(0, k);
+    if (queries.count == 0) return;
+    const Tell told = tell ? tell : [](const FoundRows&) {};
+    if (plan_.spread == SpreadBy::queries)
+        search_shares(queries, k, rule, exclude, timeline, watch, told, answers);
+    else
+        search_all_on_each(queries, k, exclude, timeline, watch, told, answers);
     watch.step(queries.count, queries.count);
-    return all;
 }
 
-Neighbors SpreadSearcher::search_all_on_each(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                                             const Watch& watch) {
-    std::vector<Neighbors> lists(lanes_.size());
+/// The first device's lists become the result.
+void SpreadSearcher::search_all_on_each(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                                        const Watch& watch, const Tell& tell, Answers& all) {
+    std::vector<Answers> others(lanes_.size());
+    MergeBehind merge(lanes_.size(), k, cpu::available_threads(), watch.stop, tell);
     run_lanes(queries.count, timeline, watch, [&](std::size_t lane, Timeline& own, const Watch& part) {
-        lists[lane] = search_lane(lanes_[lane], queries, k, exclude, own, part);
+        const Tell add = [&, lane](const FoundRows& found) { merge.add(lane, found); };
+        search_lane(lanes_[lane], queries, k, exclude, own, part, add, lane == 0 ? all : others[lane]);
     });
-    const auto start = Clock::now();
-    Neighbors all = merged(std::move(lists), cpu::available_threads(), watch.stop);
-    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    return all;
+    merge.finish(timeline);
 }
 
-Answers SpreadSearcher::search_shares(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
-                                      Timeline& timeline, const Watch& watch) {
-    Answers all;
-    // While the devices work: new memory for a million queries takes 0.1 s.
-    const std::shared_future<void> ready = std::async(std::launch::async, [&] {
+void SpreadSearcher::search_shares(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                                   Timeline& timeline, const Watch& watch, const Tell& tell, Answers& all) {
+    std::vector<Answers> shares(lanes_.size());
+    JobQueue jobs;  // copies; first the memory for them, which takes 0.1 s for a million queries
+    jobs.add([&] {
         all.neighbors = Neighbors(queries.count, k);
         if (rule != nullptr) all.votes.resize(static_cast<std::size_t>(queries.count));
     });
-    run_lanes(queries.count, timeline, watch, [&](std::size_t lane, Timeline& own, const Watch& part) {
-        const Share share = queries_of(lane, queries.count);
+    run_lanes(queries.count, timeline, watch, [&](std::size_t i, Timeline& own, const Watch& part) {
+        const Share share = queries_of(i, queries.count);
         if (share.count == 0) return;
         const Rows rows = queries.slice(share.begin, share.count);
-        Answers mine;
+        const Exclude own_exclude = exclude.from(share.begin);
+        const Tell copy = [&, share](const FoundRows& found) {
+            jobs.add([&, share, found] { tell(copy_rows(found, k, all, share.begin + found.begin)); });
+        };
         if (rule != nullptr)
-            mine = lanes_[lane].resident->search_and_vote(rows, *rule, exclude.from(share.begin), own, part);
+            lanes_[i].resident->search_and_tell(rows, k, rule, own_exclude, own, part, copy, shares[i]);
         else
-            mine.neighbors = search_lane(lanes_[lane], rows, k, exclude.from(share.begin), own, part);
-        ready.get();
-        std::copy(mine.neighbors.rows.begin(), mine.neighbors.rows.end(),
-                  all.neighbors.rows.begin() + share.begin * k);
-        std::copy(mine.votes.begin(), mine.votes.end(), all.votes.begin() + share.begin);
+            search_lane(lanes_[i], rows, k, own_exclude, own, part, copy, shares[i]);
     });
-    return all;
+    jobs.finish();
 }
 
 bool SpreadSearcher::whole_on_each() const {
@@ -220,7 +235,9 @@ bool SpreadSearcher::rerank_by(const Reranking& reranking, Timeline& timeline) {
 
 Answers SpreadSearcher::search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude,
                                         Timeline& timeline, const Watch& watch) {
-    return search_shares(queries, rule.k, &rule, exclude, timeline, watch);
+    Answers answers;
+    search_and_tell(queries, rule.k, &rule, exclude, timeline, watch, {}, answers);
+    return answers;
 }
 
 Plan SpreadSearcher::plan() const {

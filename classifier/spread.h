@@ -3,8 +3,9 @@
 ///
 /// SpreadBy::queries: every device has the whole training set and searches a share of the queries. SpreadBy::training:
 /// every device has a share of the training set and searches all queries; the lists of all devices are merged by
-/// (distance, index) on the host. Either gives what one device gives, byte by byte. What does not fit the plan's limit
-/// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it.
+/// (distance, index) on the host, those of a batch while the devices search the next. Either gives what one device gives, byte by byte. What does not fit the plan's limit
+/// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it, and
+/// what the one before found is merged.
 
 #include <functional>
 #include <memory>
@@ -34,6 +35,8 @@ class SpreadSearcher final : public Searcher {
     bool votes(const VotingRule& rule) const override;
     Answers search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude, Timeline& timeline,
                             const Watch& watch) override;
+    void search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                         Timeline& timeline, const Watch& watch, const Tell& tell, Answers& answers) override;
     Plan plan() const override;
 
   private:
@@ -51,13 +54,15 @@ class SpreadSearcher final : public Searcher {
     using Work = std::function<void(std::size_t lane, Timeline& timeline, const Watch& watch)>;
 
     std::unique_ptr<Searcher> open_part(const Lane& lane, const Part& part, Timeline& timeline) const;
-    Neighbors search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                          const Watch& watch);
-    Neighbors search_all_on_each(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                                 const Watch& watch);
+    void search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                     const Watch& watch, const Tell& tell, Answers& found);
+    Neighbors search_parts(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                           const Watch& watch);
+    void search_all_on_each(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                            const Watch& watch, const Tell& tell, Answers& all);
     /// Each device gets a share of the queries. rule: null for neighbors alone.
-    Answers search_shares(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
-                          Timeline& timeline, const Watch& watch);
+    void search_shares(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                       Timeline& timeline, const Watch& watch, const Tell& tell, Answers& all);
     void run_lanes(std::int64_t n_query, Timeline& timeline, const Watch& watch, const Work& work);
     bool whole_on_each() const;
     Share queries_of(std::size_t lane, std::int64_t n_query) const;

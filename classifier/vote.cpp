@@ -45,17 +45,25 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
     return {winner, sums[winner] / total};
 }
 
+void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+               const VotingRule& rule, const Measure& measure, int threads, std::span<Vote> votes) {
+    const auto row_of = [&](std::int64_t q) {
+        return neighbors.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k));
+    };
+    cpu::for_rows(std::ssize(votes), queries_per_piece, std::max(threads, 1), nullptr,
+                  [&](std::int64_t first, std::int64_t last) {
+                      for (std::int64_t q = first; q < last; ++q)
+                          votes[static_cast<std::size_t>(q)] =
+                              rule.votes == Votes::class_mean
+                                  ? class_mean(row_of(q), labels, rule.k, rule.tie)
+                                  : vote(row_of(q), labels, rule, measure);
+                  });
+}
+
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads) {
     std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
-    cpu::for_rows(neighbors.n_query, queries_per_piece, std::max(threads, 1), nullptr,
-                  [&](std::int64_t first, std::int64_t last) {
-                      for (std::int64_t q = first; q < last; ++q)
-                          all[static_cast<std::size_t>(q)] =
-                              rule.votes == Votes::class_mean
-                                  ? class_mean(neighbors.row(q), labels, rule.k, rule.tie)
-                                  : vote(neighbors.row(q), labels, rule, measure);
-                  });
+    vote_rows(neighbors.rows, neighbors.k, labels, rule, measure, threads, all);
     return all;
 }
 

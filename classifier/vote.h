@@ -39,6 +39,10 @@ double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, co
 std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                                    Weights weights, const Measure& measure);
 
+/// The votes of some queries with `k` neighbors each, on `threads` threads.
+void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+               const VotingRule& rule, const Measure& measure, int threads, std::span<Vote> votes);
+
 /// The vote of every query, on `threads` threads.
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads = 1);

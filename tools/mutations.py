@@ -28,7 +28,7 @@ sizes = "sizes:*"
 spread = "class spread:*"
 mean = "class-mean:*,running votes:*"
 graph = "graph:*"
-several = "spread:*"
+several = "spread:*,tell:*"
 condense = "condense:*"
 tune = "tune:*"
 audit = "cli:audit*"
@@ -184,6 +184,9 @@ MUTATIONS = [
     # Several devices.
     ("classifier/merge.cpp", several, "own.first -= excludes ? part.begin : 0;", ""),
     ("classifier/merge.cpp", several, "exclude.index_of(middle) < image", "exclude.index_of(middle) <= image"),
+    ("classifier/merge.cpp", several, "range.begin + rows.begin", "rows.begin"),
+    ("classifier/merge_behind.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
+    ("classifier/spread.cpp", several, "share.begin + found.begin", "share.begin"),
     # Features and re-ranking.
     ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 55, 67"),
     ("data/transform/histograms.cpp", transform, "twice_away >= 2 * n", "twice_away >= n"),

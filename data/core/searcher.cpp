@@ -15,4 +15,13 @@ Answers Searcher::search_and_vote(const Rows&, const VotingRule&, Exclude, Timel
     throw std::logic_error("this searcher does not vote");
 }
 
+void Searcher::search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                               Timeline& timeline, const Watch& watch, const Tell& tell, Answers& answers) {
+    if (rule != nullptr)
+        answers = search_and_vote(queries, *rule, exclude, timeline, watch);
+    else
+        answers.neighbors = search(queries, k, exclude, timeline, watch);
+    if (tell && queries.count > 0) tell({0, answers.neighbors.rows, answers.votes});
+}
+
 }  // namespace knn

@@ -90,6 +90,15 @@ struct Answers {
     std::vector<Vote> votes;  ///< n_query, or empty if there was no vote
 };
 
+/// Answers of consecutive queries that are final while others are still searched.
+struct FoundRows {
+    std::int64_t begin = 0;         ///< the first query
+    std::span<Neighbor> neighbors;  ///< k of each query
+    std::span<const Vote> votes;    ///< one of each query, or empty if there was no vote
+};
+/// Told of each query once, from any thread, but not from two at once.
+using Tell = std::function<void(const FoundRows& found)>;
+
 /// Keeps the training set on its device, in the format that the engine reads. Not thread-safe. The training
 /// images and labels in host memory must outlive it.
 class Searcher {
@@ -111,6 +120,12 @@ class Searcher {
     /// The same search with the vote on the device; only if `votes(rule)`.
     virtual Answers search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude,
                                     Timeline& timeline, const Watch& watch);
+
+    /// `search_and_vote` by the rule, or without one (null) `search`, which tells (may be empty) of answers as early as it
+    /// can, so that the caller works on them while others are searched. They lie in `answers` and stay there, also if
+    /// an exception ends the search. By default tells of all at the end.
+    virtual void search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                                 Timeline& timeline, const Watch& watch, const Tell& tell, Answers& answers);
 
     /// The plan, with the batch size of the last search.
     virtual Plan plan() const = 0;

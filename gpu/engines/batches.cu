@@ -124,18 +124,23 @@ bool BatchedSearcher::rerank_by(const Reranking& reranking, Timeline& timeline) 
 
 Neighbors BatchedSearcher::search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                                   const Watch& watch) {
-    return run(queries, k, nullptr, exclude, timeline, watch).neighbors;
+    Answers answers;
+    search_and_tell(queries, k, nullptr, exclude, timeline, watch, {}, answers);
+    return std::move(answers.neighbors);
 }
 
 Answers BatchedSearcher::search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude,
                                          Timeline& timeline, const Watch& watch) {
-    require(votes(rule), "labels, and a voting rule that the GPU computes");
-    return run(queries, rule.k, &rule, exclude, timeline, watch);
+    Answers answers;
+    search_and_tell(queries, rule.k, &rule, exclude, timeline, watch, {}, answers);
+    return answers;
 }
 
-Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
-                             Timeline& timeline, const Watch& watch) {
+void BatchedSearcher::search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                                      Timeline& timeline, const Watch& watch, const Tell& tell,
+                                      Answers& answers) {
     check(cudaSetDevice(plan_.device.number), "choosing the device");
+    require(rule == nullptr || votes(*rule), "labels, and a voting rule that the GPU computes");
     const std::int64_t n = queries.count;
     require_k(k, n_train_, exclude);
     require(queries.dim == (transform_.is_raw() ? dim_ : transform_.dim_in()),
@@ -143,26 +148,36 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
     require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < n_train_,
             "queries that are training images");
     watch.step(0, n);
-    Answers answers;
+    answers = {};
     answers.neighbors = Neighbors(0, k);
-    if (n == 0) return answers;
+    if (n == 0) return;
+    answers.neighbors.n_query = n;
+    answers.neighbors.rows.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(k));
+    if (rule != nullptr) answers.votes.reserve(static_cast<std::size_t>(n));
     const int candidates = reranker_ ? reranking_.candidates(k, n_train_, exclude.any()) : k;
     reserve(n, candidates, exclude);
-    const Run run{queries, candidates, k, rule, exclude, plan_.batch >= n};
+    run({queries, candidates, k, rule, exclude, plan_.batch >= n}, answers, timeline, watch, tell);
+}
+
+void BatchedSearcher::run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch,
+                          const Tell& tell) {
+    const std::int64_t n = run.queries.count;
     std::int64_t done = 0;
     int turn = 0;
     const auto collect_next = [&] {
         done += slots_[turn]->n;
-        collect(run, *slots_[turn], answers, timeline);
+        collect(run, *slots_[turn], answers, timeline, tell);
     };
     try {
         for (std::int64_t begin = 0; begin < n; begin += plan_.batch, turn ^= 1) {
             collect_next();
             if (begin > 0) watch.step(done, n);
             enqueue(run, *slots_[turn], begin);
-            if (begin > 0) continue;
-            answers.neighbors = Neighbors(n, k);  // while the device works
-            if (rule != nullptr) answers.votes.resize(static_cast<std::size_t>(n));
+            // While the device works. For all batches at once it would wait: new memory for a million queries takes
+            // 0.1 s.
+            const auto end = static_cast<std::size_t>(begin + slots_[turn]->n);
+            answers.neighbors.rows.resize(end * static_cast<std::size_t>(run.k));
+            if (run.rule != nullptr) answers.votes.resize(end);
         }
         for (int left = 0; left < 2; ++left, turn ^= 1)
             collect_next();
@@ -171,7 +186,6 @@ Answers BatchedSearcher::run(const Rows& queries, int k, const VotingRule* rule,
         abandon();
         throw;
     }
-    return answers;
 }
 
 /// The engine comes last: it takes what fits into the memory that is left.
@@ -243,18 +257,24 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
 }
 
 /// Waits for the batch in the slot, if there is one, and takes its results and times.
-void BatchedSearcher::collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline) {
+void BatchedSearcher::collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline,
+                              const Tell& tell) {
     if (slot.n == 0) return;
     slot.timer.synchronize();
     const auto* neighbors = reinterpret_cast<const Neighbor*>(slot.host_results.data());
-    std::copy_n(neighbors, slot.n * run.k, answers.neighbors.rows.begin() + slot.begin * run.k);
+    const auto begin = static_cast<std::size_t>(slot.begin), n = static_cast<std::size_t>(slot.n);
+    const auto k = static_cast<std::size_t>(run.k);
+    FoundRows found{slot.begin, std::span(answers.neighbors.rows).subspan(begin * k, n * k), {}};
+    std::copy_n(neighbors, n * k, found.neighbors.begin());
     if (run.rule != nullptr) {
         const ResultLayout layout(slot.n, run.k, true);
         const auto* votes = reinterpret_cast<const Vote*>(slot.host_results.data() + layout.votes);
-        std::copy_n(votes, slot.n, answers.votes.begin() + slot.begin);
+        found.votes = std::span(answers.votes).subspan(begin, n);
+        std::copy_n(votes, n, answers.votes.begin() + slot.begin);
     }
     slot.timer.add_to(timeline);
     slot.n = 0;
+    if (tell) tell(found);
 }
 
 /// After an error or an interruption: waits until nothing reads the queries any more, and frees the slots.

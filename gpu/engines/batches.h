@@ -94,19 +94,20 @@ class BatchedSearcher final : public Searcher {
     bool votes(const VotingRule& rule) const override;
     Answers search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude, Timeline& timeline,
                             const Watch& watch) override;
+    void search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
+                         Timeline& timeline, const Watch& watch, const Tell& tell, Answers& answers) override;
     Plan plan() const override { return plan_; }
 
   private:
     struct Slot;
     struct Run;
-    Answers run(const Rows& queries, int k, const VotingRule* rule, Exclude exclude, Timeline& timeline,
-                const Watch& watch);
+    void run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch, const Tell& tell);
     void reserve(std::int64_t n_query, int candidates, Exclude exclude);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
     cudaEvent_t enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
                                const NeighborRows& out, StageTimer& timer);
     Measure neighbor_measure() const { return reranker_ ? Measure{} : measure_; }
-    void collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline);
+    void collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline, const Tell& tell);
     void abandon();
 
     std::unique_ptr<BatchEngine> engine_;

@@ -47,8 +47,8 @@ TEST_CASE("evidence of many queries is that of each") {
         neighbors.row(q)[2] = {d + 9, (d + 4) % 6};
         votes.push_back({labels[d % 6], 0.5});
     }
-    const auto all = all_evidence(neighbors, labels, votes, {.k = 3}, {}, 3);
-    REQUIRE(all.size() == 300);
+    std::vector<Evidence> all(300);
+    evidence_of_rows(neighbors.rows, 3, labels, votes, {.k = 3}, {}, 3, all);
     for (std::int64_t q = 0; q < 300; ++q) {
         const auto at = static_cast<std::size_t>(q);
         const Evidence one = evidence(neighbors.row(q), labels, votes[at], {.k = 3}, {});

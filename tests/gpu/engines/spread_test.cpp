@@ -1,0 +1,156 @@
+// Several GPUs of one process against plain loops. On a machine with one GPU it is named several times.
+
+#include "classifier/spread.h"
+
+#include <doctest/doctest.h>
+
+#include "classifier/classifier.h"
+#include "tests/gpu/have_gpu.h"
+#include "tests/support/images.h"
+#include "tests/support/oracle.h"
+
+namespace knn {
+
+namespace {
+
+/// As many as wanted: the machine's GPUs in turn.
+std::vector<Device> devices(std::size_t count) {
+    const std::vector<Device> here = gpu::devices();
+    std::vector<Device> all;
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(here[i % here.size()]);
+    return all;
+}
+
+std::vector<const Engine*> engines_here() {
+    std::vector<const Engine*> all = {find_engine("classic")};
+    if (test::capability() >= 80) all.push_back(find_engine("tensor"));
+    return all;
+}
+
+struct Spread {
+    std::size_t devices = 2;
+    SpreadBy by = SpreadBy::training;
+    std::int64_t memory = 0, batch = 0;
+};
+
+Plan plan_for(const Engine& engine, const Problem& problem, const Spread& spread) {
+    Plan plan{.engine = engine.name, .device = devices(1).front()};
+    plan.batch = spread.batch;
+    REQUIRE(!engine.settle(problem, plan));
+    if (spread.devices > 1) plan.devices = devices(spread.devices);
+    plan.spread = spread.by;
+    plan.memory = spread.memory;
+    return plan;
+}
+
+Rows view(const test::Rows& rows) {
+    return {rows.pixels.data(), rows.n, rows.dim};
+}
+
+std::vector<Neighbor> right(const test::Rows& points, const test::Rows& queries, int k) {
+    std::vector<Neighbor> all;
+    for (const auto& row : test::nearest(points, queries, k))
+        for (const auto& [distance, index] : row)
+            all.push_back({static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)});
+    return all;
+}
+
+std::vector<Neighbor> found_by(const Engine& engine, const test::Rows& points, const test::Rows& queries, int k,
+                               const Spread& spread) {
+    Timeline timeline;
+    const Plan plan = plan_for(engine, {points.n, queries.n, points.dim, k}, spread);
+    const auto searcher = open_spread(engine, {view(points), {}}, {}, plan, timeline);
+    std::vector<int> told(static_cast<std::size_t>(queries.n));
+    Answers answers;
+    searcher->search_and_tell(
+        view(queries), k, nullptr, {}, timeline, {},
+        [&](const FoundRows& rows) {
+            for (std::size_t i = 0; i < rows.neighbors.size() / static_cast<std::size_t>(k); ++i)
+                ++told[static_cast<std::size_t>(rows.begin) + i];
+        },
+        answers);
+    for (const int times : told)
+        CHECK(times == 1);
+    return answers.neighbors.rows;
+}
+
+constexpr SpreadBy both[] = {SpreadBy::queries, SpreadBy::training};
+
+}  // namespace
+
+TEST_CASE("gpu: several devices and parts find what plain loops find") {
+    if (!test::have_gpu()) return;
+    // Few values: duplicates and equal distances within parts and across them; sizes that do not divide.
+    const test::Rows points = test::repeated(test::random_rows(677, 30, 3, 3), 3);
+    const test::Rows queries = test::random_rows(211, 30, 4, 3);
+    for (const int k : {1, 33, 700}) {  // 700: more than a part has
+        const std::vector<Neighbor> expected = right(points, queries, k);
+        for (const Engine* engine : engines_here())
+            for (const std::size_t count : {1, 2, 5})
+                for (const SpreadBy by : both)
+                    for (const std::int64_t memory : {0, 20'000})  // of 60,930 bytes
+                        for (const std::int64_t batch : {0, 50}) {
+                            CAPTURE(engine->name);
+                            CAPTURE(k);
+                            CAPTURE(count);
+                            CAPTURE(by);
+                            CAPTURE(memory);
+                            CAPTURE(batch);
+                            CHECK(found_by(*engine, points, queries, k, {count, by, memory, batch}) ==
+                                  expected);
+                        }
+    }
+}
+
+TEST_CASE("gpu: more devices than images") {
+    if (!test::have_gpu()) return;
+    const test::Rows points = test::random_rows(5, 12, 3, 3), queries = test::random_rows(9, 12, 4, 3);
+    for (const Engine* engine : engines_here())
+        for (const SpreadBy by : both)
+            for (const int k : {1, 5})
+                CHECK(found_by(*engine, points, queries, k, {8, by}) == right(points, queries, k));
+}
+
+TEST_CASE("gpu: votes and evidence of several devices are those of one") {
+    if (!test::have_gpu()) return;
+    const test::Rows points = test::random_rows(3'000, 40, 5, 4), queries = test::random_rows(1'111, 40, 6, 4);
+    std::vector<std::uint8_t> labels(3'000);
+    for (std::size_t i = 0; i < labels.size(); ++i)
+        labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
+    for (const Engine* engine : engines_here()) {
+        const auto classified = [&](const Spread& spread) {
+            const Plan plan = plan_for(*engine, {points.n, queries.n, points.dim, 7}, spread);
+            Classifier classifier({view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
+            return classifier.classify(view(queries), {});
+        };
+        const Classified one = classified({1, SpreadBy::automatic});
+        for (const SpreadBy by : both)
+            for (const std::int64_t batch : {0, 100}) {
+                const Classified found = classified({3, by, 0, batch});
+                CHECK(found.neighbors.rows == one.neighbors.rows);
+                CHECK(found.votes == one.votes);
+                REQUIRE(found.evidence.size() == one.evidence.size());
+                for (std::size_t q = 0; q < one.evidence.size(); ++q) {
+                    CHECK(found.evidence[q].distance == one.evidence[q].distance);
+                    CHECK(found.evidence[q].margin == one.evidence[q].margin);
+                }
+            }
+    }
+}
+
+TEST_CASE("gpu: links are told for each pair, and NCCL or why there is none") {
+    if (!test::have_gpu()) return;
+    const std::size_t n = gpu::devices().size();
+    const std::vector<DeviceLink> links = gpu::links();
+    REQUIRE(links.size() == n * (n - 1) / 2);
+    for (const DeviceLink& link : links) {
+        CHECK(link.from < link.to);
+        CHECK(link.to < static_cast<int>(n));
+        CHECK(link.performance_rank >= 0);
+    }
+    std::string why_none;
+    CHECK(gpu::nccl_version(why_none).empty() == !why_none.empty());
+}
+
+}  // namespace knn
