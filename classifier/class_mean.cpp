@@ -9,8 +9,6 @@ namespace knn {
 
 namespace {
 
-constexpr std::int64_t queries_per_piece = 128;
-
 using Counts = std::array<int, 256>;
 using Sums = std::array<std::uint64_t, 256>;
 
@@ -61,7 +59,7 @@ Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_
 std::vector<Vote> class_means(const Neighbors& neighbors, std::span<const std::uint8_t> labels, int j,
                               Tie tie, int threads) {
     std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
-    cpu::for_rows(neighbors.n_query, queries_per_piece, std::max(threads, 1), nullptr,
+    cpu::for_rows(neighbors.n_query, cpu::lists_per_piece(neighbors.k), threads, nullptr,
                   [&](std::int64_t first, std::int64_t last) {
                       for (std::int64_t q = first; q < last; ++q)
                           all[static_cast<std::size_t>(q)] = class_mean(neighbors.row(q), labels, j, tie);

@@ -10,8 +10,6 @@ namespace knn {
 
 namespace {
 
-constexpr std::int64_t queries_per_piece = 128;
-
 double positive_distance(const Measure& measure, std::uint32_t score) {
     return std::max(distance_of(measure, score), is_integral(measure.metric) ? 1.0 : 1e-9);
 }
@@ -64,7 +62,7 @@ void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<cons
                       std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
                       int threads, std::span<Evidence> all) {
     const auto length = static_cast<std::size_t>(k);
-    cpu::for_rows(std::ssize(all), queries_per_piece, std::max(threads, 1), nullptr,
+    cpu::for_rows(std::ssize(all), cpu::lists_per_piece(k), threads, nullptr,
                   [&](std::int64_t first, std::int64_t last) {
                       for (auto q = static_cast<std::size_t>(first); q < static_cast<std::size_t>(last); ++q)
                           all[q] = evidence(neighbors.subspan(q * length, length), labels, votes[q], rule,

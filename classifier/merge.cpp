@@ -27,8 +27,6 @@ Share excluded_queries(const Exclude& exclude, std::int64_t n_query, Share part)
     return begin < end ? Share{begin, end - begin} : Share{};
 }
 
-constexpr std::int64_t queries_per_piece = 256;  // some 100 KB, so that threads do not wait for each other
-
 /// The lists' heads are compared one by one: there are as many lists as devices.
 void merge_row(std::span<const Neighbor*> heads, std::span<Neighbor> out) {
     for (Neighbor& next : out) {
@@ -107,7 +105,7 @@ void search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exc
 void merge_into_first(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
                       const std::atomic<bool>* stop) {
     if (lists.size() == 1) return;
-    cpu::for_rows(count, queries_per_piece, threads, stop, [&](std::int64_t first, std::int64_t last) {
+    cpu::for_rows(count, cpu::lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> row(static_cast<std::size_t>(k));
         std::vector<const Neighbor*> heads(lists.size());
         for (std::int64_t q = first; q < last; ++q) {

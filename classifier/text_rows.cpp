@@ -23,8 +23,8 @@ void reject_text_rows(std::vector<Answer>& digits) {
         for (; begin != end; ++begin) {
             if (!is_text || !begin->label) continue;
             begin->label.reset();
-            begin->reason = "in a row of text: " + std::to_string(rejected) + " of its " + std::to_string(marks) +
-                            " marks are no digits";
+            begin->reason = "in a row of text: " + std::to_string(rejected) + " of its " +
+                            std::to_string(marks) + " marks are no digits";
         }
     }
 }

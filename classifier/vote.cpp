@@ -9,11 +9,7 @@
 
 namespace knn {
 
-namespace {
-
-constexpr std::int64_t queries_per_piece = 128;
-
-}  // namespace
+namespace {}  // namespace
 
 double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
@@ -50,7 +46,7 @@ void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::
     const auto row_of = [&](std::int64_t q) {
         return neighbors.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k));
     };
-    cpu::for_rows(std::ssize(votes), queries_per_piece, std::max(threads, 1), nullptr,
+    cpu::for_rows(std::ssize(votes), cpu::lists_per_piece(k), threads, nullptr,
                   [&](std::int64_t first, std::int64_t last) {
                       for (std::int64_t q = first; q < last; ++q)
                           votes[static_cast<std::size_t>(q)] =

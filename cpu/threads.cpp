@@ -72,6 +72,11 @@ int team_size(int wanted, std::int64_t count, std::int64_t piece) {
     return static_cast<int>(std::clamp<std::int64_t>(divide_up(count, piece), 1, threads_or_all(wanted)));
 }
 
+std::int64_t lists_per_piece(int k) {
+    constexpr std::int64_t neighbors = 32'768, most = 1024;
+    return std::clamp<std::int64_t>(neighbors / std::max(k, 1), 1, most);
+}
+
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
               const std::function<void(std::int64_t, std::int64_t)>& work) {
     const Watch watch{.progress = nullptr, .stop = stop};

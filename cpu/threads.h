@@ -52,6 +52,9 @@ class Team {
 /// The threads for `count` rows in pieces of `piece`: as many as wanted (0: all of the machine), at most one per piece.
 int team_size(int wanted, std::int64_t count, std::int64_t piece);
 
+/// How many lists of k neighbors make a piece that takes longer than the start of a thread, some 20 µs.
+std::int64_t lists_per_piece(int k);
+
 /// work(first, last) on pieces of 0 .. count-1, without progress. Throws Interrupted if `stop` is set, and what `work`
 /// throws.
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,

@@ -78,6 +78,18 @@ TEST_CASE("digit image: the box, the 20x20 pixels and the center of mass") {
     }
 }
 
+TEST_CASE("digit image: the box leaves out marks much darker or fainter than the digit") {
+    const auto box_beside = [](int mark) {
+        cv::Mat page(600, 800, CV_8U, cv::Scalar(220));
+        draw_four(page, {500, 300}, 9, 150);
+        page(cv::Rect(575, 330, 9, 30)).setTo(mark);
+        return knn::extract_digit(picture_of(page)).box;
+    };
+    CHECK(near(box_beside(150), 495, 295, 89, 110, 4));  // a piece of the digit
+    CHECK(near(box_beside(20), 495, 295, 70, 110, 4));
+    CHECK(near(box_beside(205), 495, 295, 70, 110, 4));
+}
+
 TEST_CASE("digit image: the box of a page that was made smaller holds the ink") {
     for (int shift = 0; shift < 6; ++shift) {
         cv::Mat page(1500, 1500, CV_8U, cv::Scalar(230));

@@ -44,7 +44,7 @@ std::vector<Measure> measures_of(std::initializer_list<Metric> metrics) {
     return some;
 }
 
-constexpr std::size_t n_distances = 9, n_selectors = 10;  // of the tables
+constexpr std::size_t n_distances = 10, n_selectors = 15;  // of the tables
 
 }  // namespace
 

@@ -56,8 +56,8 @@ std::vector<Neighbor> right(const test::Rows& points, const test::Rows& queries,
     return all;
 }
 
-std::vector<Neighbor> found_by(const Engine& engine, const test::Rows& points, const test::Rows& queries, int k,
-                               const Spread& spread) {
+std::vector<Neighbor> found_by(const Engine& engine, const test::Rows& points, const test::Rows& queries,
+                               int k, const Spread& spread) {
     Timeline timeline;
     const Plan plan = plan_for(engine, {points.n, queries.n, points.dim, k}, spread);
     const auto searcher = open_spread(engine, {view(points), {}}, {}, plan, timeline);
@@ -114,7 +114,8 @@ TEST_CASE("gpu: more devices than images") {
 
 TEST_CASE("gpu: votes and evidence of several devices are those of one") {
     if (!test::have_gpu()) return;
-    const test::Rows points = test::random_rows(3'000, 40, 5, 4), queries = test::random_rows(1'111, 40, 6, 4);
+    const test::Rows points = test::random_rows(3'000, 40, 5, 4),
+                     queries = test::random_rows(1'111, 40, 6, 4);
     std::vector<std::uint8_t> labels(3'000);
     for (std::size_t i = 0; i < labels.size(); ++i)
         labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
