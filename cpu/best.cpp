@@ -18,6 +18,19 @@ std::size_t capacity_of(int k) {
     return static_cast<std::size_t>(k + std::clamp(k, 16, 1024));
 }
 
+/// Calls use(query, image, distance) for each pair of the hits in the panel that starts at image `first`.
+template <class Use>
+void for_pairs(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train, const Use& use) {
+    for (const Hit& hit : hits) {
+        const std::int64_t image = first + hit.first;
+        for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
+            const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+            if (image + lane < n_train)
+                use(hit.query, static_cast<std::uint32_t>(image + lane), hit.distance[lane]);
+        }
+    }
+}
+
 }  // namespace
 
 BestLists::BestLists(std::int64_t queries, int k)
@@ -40,6 +53,11 @@ void BestLists::clear(std::int64_t queries, std::int64_t n_lists) {
     std::fill_n(limits_.data() + queries, n_lists - queries, 0U);
 }
 
+void BestLists::clear(std::span<const std::uint32_t> limits, std::int64_t n_lists) {
+    clear(std::ssize(limits), n_lists);
+    std::copy(limits.begin(), limits.end(), limits_.data());
+}
+
 void BestLists::prune(std::size_t query) {
     std::uint64_t* const keys = keys_.data() + query * capacity_;
     if (counts_[query] <= k_) return;
@@ -55,13 +73,28 @@ void BestLists::put(std::size_t query, std::uint32_t distance, std::uint32_t ind
 }
 
 void BestLists::take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train) {
-    for (const Hit& hit : hits) {
-        const std::int64_t image = first + hit.first;
-        for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
-            const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-            if (image + lane < n_train)
-                put(hit.query, hit.distance[lane], static_cast<std::uint32_t>(image + lane));
-        }
+    for_pairs(hits, first, n_train, [this](std::uint32_t query, std::uint32_t image, std::uint32_t distance) {
+        put(query, distance, image);
+    });
+}
+
+void BestLists::take_back(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
+                          std::int64_t first_query) {
+    const auto before = static_cast<std::uint32_t>(first_query);
+    for_pairs(hits, first, n_train, [&](std::uint32_t query, std::uint32_t image, std::uint32_t distance) {
+        put(image, distance, before + query);
+    });
+}
+
+void BestLists::add(std::int64_t query, const BestLists& some, std::int64_t list) {
+    const auto to = static_cast<std::size_t>(query), from = static_cast<std::size_t>(list);
+    std::uint64_t* const keys = keys_.data() + to * capacity_;
+    const std::uint64_t* const added = some.keys_.data() + from * some.capacity_;
+    for (std::size_t i = 0; i < some.counts_[from]; ++i) {
+        // A list with a limit has been pruned: the worst of the best is still where that put it.
+        if (limits_[to] != no_limit && added[i] > keys[k_ - 1]) continue;
+        keys[counts_[to]] = added[i];
+        if (++counts_[to] == capacity_) prune(to);
     }
 }
 

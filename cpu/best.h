@@ -29,11 +29,22 @@ class BestLists {
         excluded_[static_cast<std::size_t>(query)] = static_cast<std::uint32_t>(image);
     }
 
+    /// The same, with limits from the start: one for each of the first limits.size() of `n_lists` queries.
+    void clear(std::span<const std::uint32_t> limits, std::int64_t n_lists);
+
     /// `n_lists` limits for Pass::limits.
     const std::uint32_t* limits() const { return limits_.data(); }
 
     /// Adds the hits in the panel that starts at image `first`; images from `n_train` on are padding.
     void take(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train);
+
+    /// The other side of these hits: adds the block's queries, which are images first_query .., to the lists of the panel's
+    /// images, which are lists first .. of `n_train`.
+    void take_back(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
+                   std::int64_t first_query);
+
+    /// Adds the best of a list of `some`, whatever their order.
+    void add(std::int64_t query, const BestLists& some, std::int64_t list);
 
     /// Adds the distances to n images from `first` on.
     void take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first);

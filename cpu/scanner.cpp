@@ -24,7 +24,7 @@ PanelScanner::PanelScanner(const Kernel& kernel, const Panels& panels, const Sco
       panels_(panels),
       n_train_(train.count),
       scorer_(scoring.scorer(round_up(max_block, kernel.queries))),
-      block_(kernel, train.dim, max_block),
+      max_block_(max_block),
       partial_(pairs_of(kernel, max_block)),
       hits_(hits_of(kernel, max_block)) {}
 
@@ -36,24 +36,47 @@ std::int64_t PanelScanner::bytes(const Kernel& kernel, std::int64_t dim, std::in
 
 void PanelScanner::begin(Rows queries, Tally& tally) {
     const auto start = Clock::now();
-    block_.fill(queries);
-    scorer_->begin(queries);
+    if (!own_) own_.emplace(kernel_, queries.dim, max_block_);
+    own_->fill(queries);
+    begin(queries, *own_);
     tally.distance_ms += ms_between(start, Clock::now());
     tally.bytes += static_cast<double>(queries.count) * static_cast<double>(queries.dim);
 }
 
+void PanelScanner::begin(Rows queries, const QueryBlock& packed) {
+    block_ = &packed;
+    scorer_->begin(queries);
+}
+
+Pass PanelScanner::pass_of(std::int64_t unit, const BestLists& best) {
+    return {panels_.pixels(unit), panels_.terms(unit), block_->pixels(), block_->terms(), best.limits(),
+            panels_.groups(),     block_->strips(),    partial_.data(),  hits_.data()};
+}
+
 void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
     const auto start = Clock::now();
-    Pass pass{panels_.pixels(unit), panels_.terms(unit), block_.pixels(), block_.terms(), best.limits(),
-              panels_.groups(),     block_.strips(),     partial_.data(), hits_.data()};
+    Pass pass = pass_of(unit, best);
     scorer_->aim(pass, unit);
-    const std::size_t hits = kernel_.scan(pass);
-    scorer_->score({hits_.data(), hits}, unit, best.limits());
+    const std::span<Hit> hits(hits_.data(), kernel_.scan(pass));
+    scorer_->score(hits, unit, {best.limits()});
     const auto middle = Clock::now();
-    best.take({hits_.data(), hits}, unit * kernel_.images, n_train_);
-    tally.distance_ms += ms_between(start, middle);
-    tally.select_ms += ms_between(middle, Clock::now());
-    tally.bytes += static_cast<double>(panels_.panel_bytes());
+    best.take(hits, unit * kernel_.images, n_train_);
+    tally.add(start, middle, panels_.panel_bytes());
+}
+
+void PanelScanner::scan_both(std::int64_t unit, BestLists& best, std::int64_t first_query, BestLists& all,
+                             Tally& tally) {
+    const auto start = Clock::now();
+    const std::int64_t first = unit * kernel_.images;
+    Pass pass = pass_of(unit, best);
+    pass.image_limits = all.limits() + first;
+    scorer_->aim(pass, unit);
+    const std::span<Hit> hits(hits_.data(), kernel_.scan_both(pass));
+    scorer_->score(hits, unit, {best.limits(), all.limits() + first});
+    const auto middle = Clock::now();
+    best.take(hits, first, n_train_);
+    all.take_back(hits, first, n_train_, first_query);
+    tally.add(start, middle, panels_.panel_bytes());
 }
 
 RowScanner::RowScanner(const Scoring& scoring, Rows train, std::int64_t max_block)

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "cpu/best.h"
 #include "cpu/kernels/kernel.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
+#include "data/core/clock.h"
 
 namespace knn::cpu {
 
@@ -16,6 +18,13 @@ namespace knn::cpu {
 struct Tally {
     double distance_ms = 0, select_ms = 0, bytes = 0;
     std::int64_t tasks = 0;
+
+    /// One pass that read `read` bytes, with distances from `start` to `middle` and selection since.
+    void add(Clock::time_point start, Clock::time_point middle, std::int64_t read) {
+        distance_ms += ms_between(start, middle);
+        select_ms += ms_since(middle);
+        bytes += static_cast<double>(read);
+    }
 };
 
 /// For many queries: panels of packed images, by the kernel's matrix product. A unit is a panel.
@@ -28,15 +37,26 @@ class PanelScanner {
     void begin(Rows queries, Tally& tally);
     void scan(std::int64_t unit, BestLists& best, Tally& tally);
     std::int64_t n_lists() const {
-        return block_.strips() * kernel_.queries;
+        return block_->strips() * kernel_.queries;
     }  ///< lists that `best` must have
 
+    /// Instead of the other `begin`, with queries that are packed already.
+    void begin(Rows queries, const QueryBlock& packed);
+    /// Each pair for both sides: the queries are training images first_query .., none of them in this panel, and all of them
+    /// there are; `all` has a list for each training image.
+    void scan_both(std::int64_t unit, BestLists& best, std::int64_t first_query, BestLists& all,
+                   Tally& tally);
+
   private:
+    Pass pass_of(std::int64_t unit, const BestLists& best);
+
     const Kernel& kernel_;
     const Panels& panels_;
     std::int64_t n_train_;
     std::unique_ptr<Scorer> scorer_;
-    QueryBlock block_;
+    std::int64_t max_block_;
+    std::optional<QueryBlock> own_;  ///< made by the first `begin` that packs
+    const QueryBlock* block_ = nullptr;
     Aligned<std::uint32_t> partial_;
     Aligned<Hit> hits_;
 };

@@ -22,6 +22,12 @@ namespace knn::cpu {
 /// The arithmetic of the kernels for a metric.
 Arithmetic arithmetic_of(const Measure& measure);
 
+/// Of the queries of a block, and of the images of a panel; null: only queries have limits.
+struct Limits {
+    const std::uint32_t* queries;
+    const std::uint32_t* images = nullptr;
+};
+
 /// Per thread, for one block of queries at a time. The base class is for l2 and l1.
 class Scorer {
   public:
@@ -30,12 +36,13 @@ class Scorer {
 
     virtual void begin(Rows queries) { queries_ = queries; }
 
-    /// Called before a panel is scanned: converts the limits of `pass` from scores to what the kernel tests.
+    /// Called before a panel is scanned: converts the limits of `pass` from scores to what the kernel tests, those of the
+    /// images too if it has them.
     virtual void aim(Pass&, std::int64_t /*panel*/) {}
 
-    /// Replaces the kernel's results by scores. `limits` are scores: a pair at or above its limit may get any
-    /// score at or above it.
-    virtual void score(std::span<Hit>, std::int64_t /*panel*/, const std::uint32_t* /*limits*/) {}
+    /// Replaces the kernel's results by scores. The limits are scores, as `pass` had them before `aim`: a pair at or above
+    /// its limits may get any score at or above them.
+    virtual void score(std::span<Hit>, std::int64_t /*panel*/, const Limits&) {}
 
     /// Called before the queries are compared with the unpacked training images first .. first + n - 1.
     virtual void begin_rows(std::int64_t /*first*/, std::int64_t /*n*/) {}

@@ -158,31 +158,43 @@ class PowerScorer : public Scorer {
           shared_(shared),
           unit_(kernel.arithmetic == Arithmetic::differences ? 255.0 : 65'025.0),
           limits_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
+          image_limits_(static_cast<std::size_t>(kernel.images)),
           aims_(limits_.size()) {}
 
     void begin(Rows queries) override {
         Scorer::begin(queries);
         std::fill(aims_.begin(), aims_.end(), Aim{});
+        most_ink_ = 0;
         if (shared_.powers().p() <= 2) return;
-        for (std::int64_t q = 0; q < queries.count; ++q)
-            aims_[static_cast<std::size_t>(q)].ink = ink_of(queries.row(q), queries.dim);
+        for (std::int64_t q = 0; q < queries.count; ++q) {
+            const std::int64_t ink = ink_of(queries.row(q), queries.dim);
+            aims_[static_cast<std::size_t>(q)].ink = ink;
+            most_ink_ = std::max(most_ink_, ink);
+        }
     }
 
     void aim(Pass& pass, std::int64_t panel) override {
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
             limits_[q] = count_limit(aims_[q], pass.limits[q], panel);
         pass.limits = limits_.data();
+        if (pass.image_limits == nullptr) return;
+        for (std::int64_t i = 0; i < kernel_.images; ++i) {
+            Aim aim{.ink = most_ink_};
+            image_limits_[static_cast<std::size_t>(i)] = count_limit(aim, pass.image_limits[i], panel);
+        }
+        pass.image_limits = image_limits_.data();
     }
 
-    void score(std::span<Hit> hits, std::int64_t panel, const std::uint32_t* limits) override {
+    void score(std::span<Hit> hits, std::int64_t panel, const Limits& limits) override {
         Queue queue(shared_.powers(), train_.dim);
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
                 const std::int64_t image = panel * kernel_.images + hit.first + lane;
+                std::uint32_t limit = limits.queries[hit.query];  // scores are ordered as their bits are
+                if (limits.images != nullptr) limit = std::max(limit, limits.images[hit.first + lane]);
                 if (image < train_.count)
-                    queue.put(queries_.row(hit.query), train_.row(image), sum_of(limits[hit.query]),
-                              &hit.distance[lane]);
+                    queue.put(queries_.row(hit.query), train_.row(image), sum_of(limit), &hit.distance[lane]);
             }
         queue.flush();
     }
@@ -222,7 +234,9 @@ class PowerScorer : public Scorer {
     const PowerScoring& shared_;
     double unit_;                        ///< count of a pixel with the largest difference
     std::vector<std::uint32_t> limits_;  ///< of the counts
+    Aligned<std::uint32_t> image_limits_;
     std::vector<Aim> aims_;
+    std::int64_t most_ink_ = 0;  ///< of a query of the block
 };
 
 std::unique_ptr<Scorer> PowerScoring::scorer(std::int64_t max_block) const {

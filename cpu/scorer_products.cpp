@@ -79,7 +79,9 @@ class ProductScorer : public Scorer {
           query_sums_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
           plain_(query_sums_.size()),
           norms_(query_sums_.size()),
-          floors_(query_sums_.size()) {}
+          floors_(query_sums_.size()),
+          weights_(query_sums_.size()),
+          image_floors_(static_cast<std::size_t>(kernel.images)) {}
 
     void begin(Rows queries) override {
         Scorer::begin(queries);
@@ -88,6 +90,7 @@ class ProductScorer : public Scorer {
             query_sums_[q] = sums;
             plain_[q] = sums.plain;
             norms_[q] = std::sqrt(static_cast<double>(correlation_.norm(sums)));
+            weights_[q] = norms_[q] > 0 ? 1.0 / norms_[q] : 0.0;
         }
     }
 
@@ -97,9 +100,10 @@ class ProductScorer : public Scorer {
             floors_[q] = floor_of(pass.limits[q], norms_[q]);
         pass.floors = {correlation_.centered ? static_cast<double>(correlation_.dim) : 1.0,
                        shared_.plain(first), shared_.weights(first), plain_.data(), floors_.data()};
+        if (pass.image_limits != nullptr) aim_back(pass, first);
     }
 
-    void score(std::span<Hit> hits, std::int64_t panel, const std::uint32_t*) override {
+    void score(std::span<Hit> hits, std::int64_t panel, const Limits&) override {
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -130,10 +134,22 @@ class ProductScorer : public Scorer {
         return (1 - std::bit_cast<float>(limit) - slack) * norm;
     }
 
+    /// The floors of the panel's images, which are images first .. of the training set.
+    void aim_back(Pass& pass, std::int64_t first) {
+        for (std::int64_t i = 0; i < kernel_.images; ++i) {
+            const double norm = std::sqrt(static_cast<double>(correlation_.norm(shared_.sums(first + i))));
+            image_floors_[static_cast<std::size_t>(i)] = floor_of(pass.image_limits[i], norm);
+        }
+        pass.floors.query_weights = weights_.data();
+        pass.floors.image_floors = image_floors_.data();
+    }
+
     const ProductScoring& shared_;
     Correlation correlation_;
     std::vector<PixelSums> query_sums_;
     std::vector<double> plain_, norms_, floors_;
+    std::vector<double> weights_;  ///< 1 / norm; 0 if the norm is 0
+    Aligned<double> image_floors_;
     std::vector<PixelSums> row_sums_;
 };
 

@@ -41,13 +41,16 @@ inline constexpr std::int64_t row_groups = 16;   ///< of a row of QueryForm::row
 inline constexpr std::uint32_t max_lanes = 16;
 
 /// A product is a hit if (scale · product - sum of the image · sum of the query) · weight of the image is at
-/// least the query's floor. The difference is exact: all three are integers below 2⁵³.
+/// least the query's floor. The difference is exact: all three are integers below 2⁵³. `scan_both` also tests
+/// the difference times the query's weight against the image's floor.
 struct Floors {
-    double scale;              ///< dim for pearson, else 1
-    const double* image_sums;  ///< images; 0 for cosine
-    const double* weights;     ///< images; 1 / the image's norm
-    const double* query_sums;  ///< strips × queries
-    const double* floors;      ///< strips × queries; infinity: no hits
+    double scale;                           ///< dim for pearson, else 1
+    const double* image_sums;               ///< images; 0 for cosine
+    const double* weights;                  ///< images; 1 / the image's norm
+    const double* query_sums;               ///< strips × queries
+    const double* floors;                   ///< strips × queries; infinity: no hits
+    const double* query_weights = nullptr;  ///< strips × queries; only for `scan_both`
+    const double* image_floors = nullptr;   ///< images; only for `scan_both`
 };
 
 /// Training images among first .. first + 15 of a panel that are nearer to a query than its limit.
@@ -72,6 +75,7 @@ struct Pass {
     std::uint32_t* partial;            ///< scratch, strips × queries × images
     Hit* hits;                         ///< capacity strips × queries × images / lanes
     Floors floors = {};                ///< only for `products`
+    const std::uint32_t* image_limits = nullptr;  ///< images, as `limits`; only for `scan_both`
 };
 
 /// The code for one arithmetic on one instruction set.
@@ -84,6 +88,8 @@ struct Kernel {
     QueryForm form;
     /// Writes the hits of the pass, each (query, image) at most once; returns their number.
     std::size_t (*scan)(const Pass& pass);
+    /// The same, where a pair is also a hit if it is below the limit of the image: a pass for both sides.
+    std::size_t (*scan_both)(const Pass& pass);
     /// Squared distances (or differences, products) of one query and n rows of dim pixels, both unpacked.
     void (*direct)(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n, std::int64_t dim,
                    std::uint32_t* distances);

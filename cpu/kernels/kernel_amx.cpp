@@ -76,6 +76,7 @@ void add_products(const std::uint8_t* panel, const std::uint8_t* strip, std::int
     }
 }
 
+template <bool both>
 Hit* report(const Pass& pass, std::int64_t strip, const std::uint32_t* sums, Hit* hits) {
     const __m512i terms[2] = {Zmm::load_sums(pass.image_terms), Zmm::load_sums(pass.image_terms + side)};
     for (int q = 0; q < queries; ++q) {
@@ -83,7 +84,9 @@ Hit* report(const Pass& pass, std::int64_t strip, const std::uint32_t* sums, Hit
         for (int half = 0; half < 2; ++half) {
             const __m512i distance = Zmm::distance(Zmm::load_sums(sums + q * images + half * side),
                                                    terms[half], pass.query_terms[query]);
-            const std::uint32_t lanes = Zmm::below(distance, pass.limits[query]);
+            std::uint32_t lanes = Zmm::below(distance, Zmm::every(pass.limits[query]));
+            if constexpr (both)
+                lanes |= Zmm::below(distance, Zmm::load_sums(pass.image_limits + half * side));
             if (lanes == 0) [[likely]]
                 continue;
             hits->query = query;
@@ -106,6 +109,7 @@ void fetch_next_panel(const Pass& pass, std::int64_t piece, std::int64_t pieces)
                      _MM_HINT_T1);
 }
 
+template <bool both>
 std::size_t scan_tiles(const Pass& pass) {
     const Tiles tiles;
     alignas(64) std::uint32_t sums[queries * images];
@@ -126,7 +130,7 @@ std::size_t scan_tiles(const Pass& pass) {
             store(last ? sums : partial);
             if (!last) continue;
             fetch_next_panel(pass, s, pass.strips);
-            hits = report(pass, s, sums, hits);
+            hits = report<both>(pass, s, sums, hits);
         }
     }
     return static_cast<std::size_t>(hits - pass.hits);
@@ -154,7 +158,8 @@ constinit const Kernel kernel_amx = {.name = "amx",
                                      .queries = queries,
                                      .lanes = side,
                                      .form = QueryForm::rows,
-                                     .scan = scan_tiles,
+                                     .scan = scan_tiles<false>,
+                                     .scan_both = scan_tiles<true>,
                                      .direct = direct<Arithmetic::squares>,
                                      .block_bytes = 800 * 1024};
 

@@ -41,24 +41,29 @@ struct Products : Avx512Vnni {
     static Sum distance(Sum sum, Sum image_terms, std::uint32_t) {
         return _mm512_add_epi32(sum, image_terms);
     }
-    static std::uint32_t reaches(Sum products, double scale, const double* image_sums, const double* weights,
-                                 double query_sum, double floor) {
-        return half_reaches<0>(products, scale, image_sums, weights, query_sum, floor) |
-               half_reaches<1>(products, scale, image_sums + 8, weights + 8, query_sum, floor) << 8;
+    template <bool both>
+    static std::uint32_t reaches(Sum products, const Floors& floors, int image, std::uint32_t query) {
+        return half_reaches<0, both>(products, floors, image, query) |
+               half_reaches<1, both>(products, floors, image + 8, query) << 8;
     }
 
   private:
-    template <int half>
-    static std::uint32_t half_reaches(Sum products, double scale, const double* image_sums,
-                                      const double* weights, double query_sum, double floor) {
+    template <int half, bool both>
+    static std::uint32_t half_reaches(Sum products, const Floors& floors, int image, std::uint32_t query) {
         // The unmasked form makes g++ 12 warn of an uninitialized operand (GCC bug 105593).
         constexpr __mmask8 all = 0xff;
         const __m256i eight = _mm512_maskz_extracti64x4_epi64(all, products, half);
         const __m512d exact = _mm512_maskz_cvtepu32_pd(all, eight);
-        const __m512d scaled = _mm512_mul_pd(exact, _mm512_set1_pd(scale));
-        const __m512d sums = _mm512_mul_pd(_mm512_load_pd(image_sums), _mm512_set1_pd(query_sum));
-        const __m512d weighted = _mm512_mul_pd(_mm512_sub_pd(scaled, sums), _mm512_load_pd(weights));
-        return _mm512_cmp_pd_mask(weighted, _mm512_set1_pd(floor), _CMP_GE_OQ);
+        const __m512d scaled = _mm512_mul_pd(exact, _mm512_set1_pd(floors.scale));
+        const __m512d sums = _mm512_mul_pd(_mm512_load_pd(floors.image_sums + image),
+                                           _mm512_set1_pd(floors.query_sums[query]));
+        const __m512d difference = _mm512_sub_pd(scaled, sums);
+        const __m512d weighted = _mm512_mul_pd(difference, _mm512_load_pd(floors.weights + image));
+        const std::uint32_t rows =
+            _mm512_cmp_pd_mask(weighted, _mm512_set1_pd(floors.floors[query]), _CMP_GE_OQ);
+        if constexpr (!both) return rows;
+        const __m512d back = _mm512_mul_pd(difference, _mm512_set1_pd(floors.query_weights[query]));
+        return rows | _mm512_cmp_pd_mask(back, _mm512_load_pd(floors.image_floors + image), _CMP_GE_OQ);
     }
 };
 

@@ -51,10 +51,11 @@ struct Plain {
     static Sum distance(Sum sum, Sum image_terms, std::uint32_t query_term) {
         return image_terms + query_term - (sum + sum);
     }
-    static std::uint32_t below(Sum distance, std::uint32_t limit) {
+    static Sum every(std::uint32_t limit) { return Words{} + limit; }
+    static std::uint32_t below(Sum distance, Sum limits) {
         std::uint32_t bits = 0;
         for (unsigned i = 0; i < lanes; ++i)
-            bits |= static_cast<std::uint32_t>(distance[i] < limit) << i;
+            bits |= static_cast<std::uint32_t>(distance[i] < limits[i]) << i;
         return bits;
     }
 };
@@ -82,12 +83,16 @@ struct Products : Plain {
     static constexpr bool has_floors = true;
 
     static Sum distance(Sum sum, Sum image_terms, std::uint32_t) { return sum + image_terms; }
-    static std::uint32_t reaches(Sum products, double scale, const double* image_sums, const double* weights,
-                                 double query_sum, double floor) {
+    template <bool both>
+    static std::uint32_t reaches(Sum products, const Floors& floors, int image, std::uint32_t query) {
         std::uint32_t bits = 0;
-        for (unsigned i = 0; i < lanes; ++i) {
-            const double difference = scale * products[i] - query_sum * image_sums[i];
-            bits |= static_cast<std::uint32_t>(difference * weights[i] >= floor) << i;
+        for (int i = 0; i < lanes; ++i) {
+            const double difference =
+                floors.scale * products[i] - floors.query_sums[query] * floors.image_sums[image + i];
+            bool hit = difference * floors.weights[image + i] >= floors.floors[query];
+            if constexpr (both)
+                hit |= difference * floors.query_weights[query] >= floors.image_floors[image + i];
+            bits |= static_cast<std::uint32_t>(hit) << i;
         }
         return bits;
     }

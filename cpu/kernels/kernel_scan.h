@@ -69,18 +69,19 @@ struct Tile {
         }
     }
     /// The lanes that are hits.
+    template <bool both>
     [[gnu::always_inline]] static std::uint32_t near(const Pass& pass, int v, std::uint32_t query,
                                                      Sum distance) {
         if constexpr (Set::has_floors) {
-            const Floors& floors = pass.floors;
-            return Set::reaches(distance, floors.scale, floors.image_sums + v * Set::lanes,
-                                floors.weights + v * Set::lanes, floors.query_sums[query],
-                                floors.floors[query]);
+            return Set::template reaches<both>(distance, pass.floors, v * Set::lanes, query);
         } else {
-            return Set::below(distance, pass.limits[query]);
+            const std::uint32_t rows = Set::below(distance, Set::every(pass.limits[query]));
+            if constexpr (!both) return rows;
+            return rows | Set::below(distance, Set::load_sums(pass.image_limits + v * Set::lanes));
         }
     }
     /// Tests the distances in registers; stores only those of hits.
+    template <bool both>
     [[gnu::always_inline]] Hit* report(const Pass& pass, std::int64_t strip, Hit* hits) const {
 #pragma GCC unroll 16
         for (int q = 0; q < Set::queries; ++q) {
@@ -89,7 +90,7 @@ struct Tile {
             for (int v = 0; v < Set::vectors; ++v) {
                 const Sum distance = Set::distance(
                     sums[v][q], Set::load_sums(pass.image_terms + v * Set::lanes), pass.query_terms[query]);
-                const std::uint32_t lanes = near(pass, v, query, distance);
+                const std::uint32_t lanes = near<both>(pass, v, query, distance);
                 if (lanes == 0) [[likely]]
                     continue;
                 hits->query = query;
@@ -103,7 +104,7 @@ struct Tile {
     }
 };
 
-template <class Set>
+template <class Set, bool both>
 std::size_t scan(const Pass& pass) {
     constexpr int tile_sums = Tile<Set>::images * Set::queries;
     const std::int64_t chunks = (pass.groups + chunk_groups<Set> - 1) / chunk_groups<Set>;
@@ -123,7 +124,7 @@ std::size_t scan(const Pass& pass) {
             if (first + groups < pass.groups)
                 tile.store(pass.partial + s * tile_sums);
             else
-                hits = tile.report(pass, s, hits);
+                hits = tile.template report<both>(pass, s, hits);
         }
     }
     return static_cast<std::size_t>(hits - pass.hits);
@@ -153,8 +154,8 @@ void direct(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n,
 
 template <class Set, Arithmetic arithmetic = Arithmetic::squares>
 constexpr Kernel kernel_of(const char* name, bool (*available)(), QueryForm form) {
-    return {name, available, Tile<Set>::images,  Set::queries, Set::lanes,
-            form, scan<Set>, direct<arithmetic>, arithmetic};
+    return {name, available,        Tile<Set>::images, Set::queries,       Set::lanes,
+            form, scan<Set, false>, scan<Set, true>,   direct<arithmetic>, arithmetic};
 }
 
 }  // namespace

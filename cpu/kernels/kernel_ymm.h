@@ -23,8 +23,9 @@ struct Ymm {
         return _mm256_sub_epi32(terms, _mm256_add_epi32(sum, sum));
     }
     /// There is no unsigned comparison: distance is not below if it equals the maximum of both.
-    static std::uint32_t below(Sum distance, std::uint32_t limit) {
-        const Sum larger = _mm256_max_epu32(distance, _mm256_set1_epi32(static_cast<int>(limit)));
+    static Sum every(std::uint32_t limit) { return _mm256_set1_epi32(static_cast<int>(limit)); }
+    static std::uint32_t below(Sum distance, Sum limits) {
+        const Sum larger = _mm256_max_epu32(distance, limits);
         const Sum not_below = _mm256_cmpeq_epi32(larger, distance);
         return static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(not_below))) ^ 0xffU;
     }
@@ -38,25 +39,31 @@ struct YmmProducts : Set {
     static __m256i distance(__m256i sum, __m256i image_terms, std::uint32_t) {
         return _mm256_add_epi32(sum, image_terms);
     }
-    static std::uint32_t reaches(__m256i products, double scale, const double* image_sums,
-                                 const double* weights, double query_sum, double floor) {
-        return half_reaches(_mm256_castsi256_si128(products), scale, image_sums, weights, query_sum, floor) |
-               half_reaches(_mm256_extracti128_si256(products, 1), scale, image_sums + 4, weights + 4,
-                            query_sum, floor)
-                   << 4;
+    template <bool both>
+    static std::uint32_t reaches(__m256i products, const Floors& floors, int image, std::uint32_t query) {
+        return half_reaches<both>(_mm256_castsi256_si128(products), floors, image, query) |
+               half_reaches<both>(_mm256_extracti128_si256(products, 1), floors, image + 4, query) << 4;
     }
 
   private:
     /// Only signed integers can be converted: subtracts 2³¹ before and adds it after.
-    static std::uint32_t half_reaches(__m128i products, double scale, const double* image_sums,
-                                      const double* weights, double query_sum, double floor) {
+    template <bool both>
+    static std::uint32_t half_reaches(__m128i products, const Floors& floors, int image,
+                                      std::uint32_t query) {
         const __m128i shifted = _mm_xor_si128(products, _mm_set1_epi32(INT32_MIN));
         const __m256d exact = _mm256_add_pd(_mm256_cvtepi32_pd(shifted), _mm256_set1_pd(0x1p31));
-        const __m256d scaled = _mm256_mul_pd(exact, _mm256_set1_pd(scale));
-        const __m256d sums = _mm256_mul_pd(_mm256_load_pd(image_sums), _mm256_set1_pd(query_sum));
-        const __m256d weighted = _mm256_mul_pd(_mm256_sub_pd(scaled, sums), _mm256_load_pd(weights));
-        return static_cast<std::uint32_t>(
-            _mm256_movemask_pd(_mm256_cmp_pd(weighted, _mm256_set1_pd(floor), _CMP_GE_OQ)));
+        const __m256d scaled = _mm256_mul_pd(exact, _mm256_set1_pd(floors.scale));
+        const __m256d sums = _mm256_mul_pd(_mm256_load_pd(floors.image_sums + image),
+                                           _mm256_set1_pd(floors.query_sums[query]));
+        const __m256d difference = _mm256_sub_pd(scaled, sums);
+        const __m256d weighted = _mm256_mul_pd(difference, _mm256_load_pd(floors.weights + image));
+        __m256d hits = _mm256_cmp_pd(weighted, _mm256_set1_pd(floors.floors[query]), _CMP_GE_OQ);
+        if constexpr (both) {
+            const __m256d back = _mm256_mul_pd(difference, _mm256_set1_pd(floors.query_weights[query]));
+            const __m256d image_floors = _mm256_load_pd(floors.image_floors + image);
+            hits = _mm256_or_pd(hits, _mm256_cmp_pd(back, image_floors, _CMP_GE_OQ));
+        }
+        return static_cast<std::uint32_t>(_mm256_movemask_pd(hits));
     }
 };
 

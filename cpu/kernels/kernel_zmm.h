@@ -18,9 +18,8 @@ struct Zmm {
         const Sum terms = _mm512_add_epi32(image_terms, _mm512_set1_epi32(static_cast<int>(query_term)));
         return _mm512_sub_epi32(terms, _mm512_add_epi32(sum, sum));
     }
-    static std::uint32_t below(Sum distance, std::uint32_t limit) {
-        return _mm512_cmplt_epu32_mask(distance, _mm512_set1_epi32(static_cast<int>(limit)));
-    }
+    static Sum every(std::uint32_t limit) { return _mm512_set1_epi32(static_cast<int>(limit)); }
+    static std::uint32_t below(Sum distance, Sum limits) { return _mm512_cmplt_epu32_mask(distance, limits); }
 };
 
 }  // namespace

@@ -48,5 +48,31 @@ TEST_CASE("cpu::BestLists: takes the lanes of a hit, but no padding") {
     CHECK(got[2] == Neighbor{0xffffffffU, 0xffffffffU});
 }
 
+TEST_CASE("cpu::BestLists: both sides of a hit, and lists of several threads joined by distance and index") {
+    const std::vector<std::uint32_t> nothing(16, 0xffffffffU);
+    cpu::BestLists all(16, 2), some(2, 2), others(2, 2);
+    all.clear(16, 16);
+    const cpu::Hit hit{.query = 1, .first = 8, .lanes = 0b110, .distance = {0, 7, 8}};
+    all.take_back({&hit, 1}, 0, 10, 3);  // image 4 is a neighbor of image 9; 10 is beyond the training set
+    std::vector<Neighbor> got(2);
+    all.finish(9, got);
+    CHECK(got[0] == Neighbor{7, 4});
+    CHECK(got[1].distance == 0xffffffffU);
+    all.finish(10, got);
+    CHECK(got[0].distance == 0xffffffffU);
+
+    some.clear(std::span(nothing).first(1), 2);
+    others.clear(std::vector<std::uint32_t>{6}, 2);  // takes nothing at 6
+    CHECK(others.limits()[1] == 0);
+    for (std::uint32_t i = 0; i < 40; ++i)
+        some.take(0, std::vector<std::uint32_t>{5}, 100 + i);
+    others.take(0, std::vector<std::uint32_t>{5, 6, 5}, 20);
+    all.add(0, some, 0);  // the larger indices first
+    all.add(0, others, 0);
+    all.finish(0, got);
+    CHECK(got[0] == Neighbor{5, 20});
+    CHECK(got[1] == Neighbor{5, 22});
+}
+
 }  // namespace
 }  // namespace knn
