@@ -11,7 +11,8 @@
 
 #include "cpu/host.h"
 #include "cpu/kernels/kernels.h"
-#include "cpu/scanner.h"
+#include "cpu/resident.h"
+#include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/threads.h"
 #include "cpu/transform/searcher.h"
@@ -31,29 +32,6 @@ constexpr std::int64_t few_queries = 12;
 /// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
 
-/// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each
-/// panel is used often before the next one is read.
-std::int64_t max_block(const Kernel& kernel, std::int64_t dim, std::int64_t batch) {
-    constexpr std::int64_t most = 1024, least = 96;
-    const std::int64_t wanted = std::clamp(kernel.block_bytes / dim, least, most);
-    return round_up(batch > 0 ? std::min(batch, wanted) : wanted, kernel.queries);
-}
-
-/// Training images in the order in which the kernel reads them, with precomputed terms.
-struct Packed {
-    Panels panels;
-    std::unique_ptr<Scoring> scoring;
-};
-
-/// The training set and what all its searches share.
-struct Resident {
-    Rows train;
-    Measure measure;
-    const Kernel& kernel;
-    Plan plan;
-    std::optional<Packed> packed;  ///< made by the first search of more than few_queries queries
-};
-
 /// One search in progress: what its steps share.
 class Search {
   public:
@@ -66,7 +44,6 @@ class Search {
   private:
     bool packs() const { return queries_.count > few_queries; }
     void require_memory() const;
-    void pack();
     void search_panels();
     void search_rows();
     template <class Scanner>
@@ -106,9 +83,7 @@ Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, 
       exclude_(exclude),
       timeline_(timeline),
       work_(queries.count, units_of(resident, queries.count), resident.plan.threads,
-            packs() ? resident.kernel.queries : 1,
-            max_block(resident.kernel, resident.train.dim, resident.plan.batch),
-            max_slices(queries.count, k)),
+            packs() ? resident.kernel.queries : 1, resident.max_block(), max_slices(queries.count, k)),
       team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
@@ -120,9 +95,7 @@ void Search::require_memory() const {
     if (packs()) thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count * std::int64_t{sizeof(Vote)} + thread * team_.threads();
-    if (packs() && !resident_.packed)
-        needed += Panels::bytes(kernel, train.count, train.dim) +
-                  scoring_bytes(resident_.measure, kernel, train.count, train.dim);
+    if (packs()) needed += resident_.bytes_to_pack();
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
@@ -164,41 +137,13 @@ void Search::search_with(const std::function<Scanner()>& make) {
         do_tasks(thread, make(), tally);
         tallies[static_cast<std::size_t>(thread)] = tally;
     });
-    Stage distance{"distance"}, select{"select"};
-    for (const Tally& tally : tallies) {
-        distance.total_ms += tally.distance_ms / team_.threads();
-        select.total_ms += tally.select_ms / team_.threads();
-        distance.bytes += tally.bytes;
-        distance.launches += tally.tasks;
-    }
-    select.launches = distance.launches;
-    distance.operations = 2.0 * static_cast<double>(resident_.train.count) *
-                          static_cast<double>(queries_.count) * static_cast<double>(queries_.dim);
-    timeline_.add(distance);
-    timeline_.add(select);
-}
-
-void Search::pack() {
-    const auto start = Clock::now();
-    const Rows& train = resident_.train;
-    Packed packed{Panels(resident_.kernel, train),
-                  make_scoring(resident_.measure, resident_.kernel, train, true)};
-    team_.run_pieces(packed.panels.count(), 1, [&](int, std::int64_t first, std::int64_t) {
-        packed.panels.fill(first);
-        packed.scoring->fill(first);
-    });
-    resident_.packed.emplace(std::move(packed));
-    const double images = static_cast<double>(train.count) * static_cast<double>(train.dim);
-    timeline_.add(
-        {.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images, .once = true});
+    add_stages(tallies, static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count),
+               queries_.dim, timeline_);
 }
 
 void Search::search_panels() {
-    if (!resident_.packed) pack();
-    search_with<PanelScanner>([&] {
-        return PanelScanner(resident_.kernel, resident_.packed->panels, *resident_.packed->scoring,
-                            resident_.train, work_.largest());
-    });
+    resident_.pack(team_, timeline_);
+    search_with<PanelScanner>([&] { return resident_.scanner(work_.largest()); });
 }
 
 void Search::search_rows() {
@@ -249,11 +194,15 @@ class CpuSearcher : public Searcher {
         watch.step(0, queries.count);
         if (queries.count == 0) return {};
         try {
-            Search search(resident_, queries, k, exclude, timeline, watch);
-            Neighbors found = search.run();
-            ran_.batch = search.batch();
-            watch.step(queries.count, queries.count);
-            return found;
+            const auto run = [&](auto search) {
+                Neighbors found = search.run();
+                ran_.batch = search.batch();
+                watch.step(queries.count, queries.count);
+                return found;
+            };
+            if (queries.count > few_queries && SelfSearch::suits(resident_, queries, k, exclude))
+                return run(SelfSearch(resident_, k, exclude, timeline, watch));
+            return run(Search(resident_, queries, k, exclude, timeline, watch));
         } catch (const std::bad_alloc&) {
             throw DataError("memory: searching " + std::to_string(resident_.train.count) +
                             " training images of " + std::to_string(resident_.train.dim) +

@@ -6,36 +6,17 @@
 #include <array>
 #include <bit>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 #include "data/core/problem.h"
 #include "data/set/locate.h"
 #include "tests/support/battery.h"
+#include "tests/support/isa.h"
 #include "tests/support/search.h"
 #include "tests/support/skip.h"
 
 namespace knn {
 namespace {
-
-/// Sets MNIST_KNN_ISA as long as it lives.
-class Isa {
-  public:
-    explicit Isa(const std::string& name) {
-        if (const char* old = std::getenv(variable)) old_ = old;
-        setenv(variable, name.c_str(), 1);
-    }
-    ~Isa() {
-        if (old_.empty())
-            unsetenv(variable);
-        else
-            setenv(variable, old_.c_str(), 1);
-    }
-
-  private:
-    static constexpr const char* variable = "MNIST_KNN_ISA";
-    std::string old_;
-};
 
 /// A request that owns its images.
 struct Owned {
@@ -89,7 +70,7 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
         for (const Measure& measure : test::other_measures())
             REQUIRE_FALSE(refuse_problem({one.train.n, one.query.n, one.train.dim, one.k, measure}));
     for (const std::string& name : cpu::instruction_sets()) {
-        const Isa isa(name);
+        const test::Isa isa(name);
         for (const bool crowd : {false, true})
             for (const int threads : thread_counts)
                 test::check_engine(
@@ -206,11 +187,11 @@ TEST_CASE("cpu::search: says what it did") {
 TEST_CASE("cpu::search: an instruction set that is not there is an error that names the others") {
     const Owned problem(10, 2, 5, 3);
     for (const char* name : {"avx1024", "AVX2", "gpu"}) {
-        const Isa isa(name);
+        const test::Isa isa(name);
         CHECK_THROWS_WITH_AS(test::search_on_cpu(problem.request), doctest::Contains("plain"), UsageError);
         CHECK_THROWS_WITH_AS(cpu::instruction_set(), doctest::Contains(name), UsageError);
     }
-    const Isa none("");
+    const test::Isa none("");
     CHECK(cpu::instruction_set() == cpu::instruction_sets().front());
     CHECK(cpu::instruction_sets().back() == "plain");
 }
@@ -265,7 +246,7 @@ TEST_CASE("cpu::search: stops when asked to") {
     const Owned wide(3'000, 3'000, 20'000, 5), tall(300'000, 3'000, 200, 500);
     for (const std::string& name : cpu::instruction_sets()) {
         CAPTURE(name);
-        const Isa isa(name);
+        const test::Isa isa(name);
         CHECK(min_ms_to_stop(wide.request) < 200);
         CHECK(min_ms_to_stop(tall.request) < 200);
         for (const Measure& measure : test::other_measures()) {

@@ -1,0 +1,56 @@
+#pragma once
+/// The search of a training set with itself: each distance is computed once, for both images.
+///
+/// A pair of blocks I < J (block_pairs.h) is one pass of the kernel for each panel of J, which tests each distance
+/// against the limits of both images. Images of J have their lists in `all_`, which belong to the thread that has the
+/// pair. The lists of the block I are needed by all threads at once, so each has its own; it begins with the limits that
+/// `all_` had before row I, and adds its lists to `all_` when it leaves the row.
+///
+/// Ties: a list of `all_` meets the images of blocks before its own in ascending order, and so does a thread's list
+/// those of later blocks; sets of both are joined by (distance, index).
+
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "cpu/block_pairs.h"
+#include "cpu/resident.h"
+
+namespace knn::cpu {
+
+class SelfSearch {
+  public:
+    /// Whether these queries are the training set, and each is excluded from its own neighbors or none is; and memory
+    /// suffices for the lists of all images at once.
+    static bool suits(const Resident& resident, const Rows& queries, int k, Exclude exclude);
+
+    SelfSearch(Resident& resident, int k, Exclude exclude, Timeline& timeline, const Watch& watch);
+
+    Neighbors run();
+    std::int64_t batch() const { return block_; }
+
+  private:
+    Rows block(std::int64_t index) const;
+    void pack();
+    void compare_pairs(int thread, Tally& tally);
+    bool compare(int thread, BlockPair pair, PanelScanner& scanner, BestLists& rows, Tally& tally);
+    bool wait_for(std::int64_t row, std::int64_t column) const;
+    void begin_row(std::int64_t row, PanelScanner& scanner, BestLists& rows);
+    void end_row(std::int64_t row, const BestLists& rows);
+    Neighbors finish();
+
+    Resident& resident_;
+    int k_;
+    Exclude exclude_;
+    Timeline& timeline_;
+    std::int64_t block_, blocks_;  ///< images per block, number of blocks
+    Team team_;
+    BlockPairs pairs_;
+    std::vector<QueryBlock> packed_;  ///< by block
+    BestLists all_;                   ///< one for each image
+    std::mutex mutex_;                ///< of all_ for the images of a row, and of the next two
+    std::vector<std::uint32_t> limits_;  ///< of all_ before the row of an image
+    std::vector<char> begun_;            ///< by row: whether `limits_` has them
+};
+
+}  // namespace knn::cpu

@@ -1,0 +1,224 @@
+// A training set that is searched with itself: each distance is computed once, for both images.
+
+#include "cpu/self_search.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "cpu/kernels/kernels.h"
+#include "cpu/search.h"
+#include "tests/support/isa.h"
+#include "tests/support/oracle.h"
+#include "tests/support/search.h"
+
+namespace knn {
+namespace {
+
+constexpr std::array measures{Measure{Metric::l2},     Measure{Metric::l1},    Measure{Metric::lp, 0.5},
+                              Measure{Metric::lp, 3},  Measure{Metric::cosine}, Measure{Metric::pearson}};
+
+test::Request request_for(const test::Rows& points, int k, bool excludes) {
+    test::Request request;
+    request.train = request.query = {points.pixels.data(), points.n, points.dim};
+    request.k = k;
+    if (excludes) request.exclude = {.first = 0};
+    return request;
+}
+
+/// The neighbors; checks whether each distance was computed once, or for each of both images.
+Neighbors search(const test::Request& request, bool once = true, const Watch& watch = {}) {
+    Plan plan{.batch = request.batch, .threads = request.threads};
+    REQUIRE_FALSE(cpu::settle(request.problem(), plan));
+    Timeline timeline;
+    const auto searcher = cpu::open(request.training(), request.measure, plan, timeline);
+    Neighbors found = searcher->search(request.query, request.k, request.exclude, timeline, watch);
+    const auto n = static_cast<double>(request.train.count), dim = static_cast<double>(request.train.dim);
+    const auto block = static_cast<double>(searcher->plan().batch);
+    for (const Stage& stage : timeline.stages())
+        if (stage.name == "distance") {
+            if (once)
+                CHECK(stage.operations <= n * (n + block) * dim);
+            else
+                CHECK(stage.operations == 2 * n * n * dim);
+        }
+    return found;
+}
+
+/// By all pairs, as the queries are a copy.
+Neighbors by_all_pairs(test::Request request) {
+    const std::vector<std::uint8_t> copy(request.query.pixels,
+                                         request.query.pixels + request.query.count * request.query.dim);
+    request.query.pixels = copy.data();
+    return search(request, false);
+}
+
+Neighbors by_oracle(const test::Rows& points, const test::Request& request) {
+    const auto all = test::nearest(points, points, static_cast<int>(points.n), request.measure);
+    Neighbors found(points.n, request.k);
+    for (std::int64_t q = 0; q < points.n; ++q) {
+        auto out = found.row(q).begin();
+        for (const auto& [distance, index] : all[static_cast<std::size_t>(q)])
+            if (index != request.exclude.index_of(q) && out != found.row(q).end())
+                *out++ = {static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)};
+    }
+    return found;
+}
+
+TEST_CASE("cpu::self: the oracle's neighbors by every instruction set, for every size, k and number of threads") {
+    for (const auto& [n, dim, levels] : {std::array{13, 5, 256}, {47, 784, 256}, {49, 2, 1}, {97, 3, 2},
+                                         {150, 70, 256}, {200, 1, 3}, {331, 9, 4}}) {
+        const test::Rows points = test::random_rows(n, dim, 91, levels);
+        for (const bool excludes : {true, false})
+            for (const int k : {1, 7, n / 2, n - 1}) {
+                test::Request request = request_for(points, k, excludes);
+                request.batch = 1;  // blocks as small as the kernel's tiles allow
+                const Neighbors right = by_oracle(points, request);
+                for (const std::string& name : cpu::instruction_sets())
+                    for (request.threads = 1; request.threads <= 4; ++request.threads) {
+                        const test::Isa isa(name);
+                        CAPTURE(name);
+                        CAPTURE(n);
+                        CAPTURE(k);
+                        CAPTURE(request.threads);
+                        CHECK(search(request).rows == right.rows);
+                    }
+            }
+    }
+}
+
+TEST_CASE("cpu::self: the oracle's neighbors by every metric, blank images too") {
+    for (const int levels : {256, 2}) {
+        test::Rows points = test::random_rows(301, 30, 92, levels);
+        std::fill_n(points.pixels.begin(), 30, std::uint8_t{0});
+        std::fill_n(points.pixels.begin() + 100 * 30, 110 * 30, std::uint8_t{0});
+        for (const Measure& measure : measures)
+            for (const int k : {1, 12, 300}) {
+                test::Request request = request_for(points, k, true);
+                request.measure = measure;
+                request.batch = 1;
+                const Neighbors right = by_oracle(points, request);
+                for (const std::string& name : cpu::instruction_sets())
+                    for (request.threads = 1; request.threads <= 3; ++request.threads) {
+                        const test::Isa isa(name);
+                        CAPTURE(name);
+                        CAPTURE(measure.metric);
+                        CAPTURE(k);
+                        CHECK(search(request).rows == right.rows);
+                    }
+            }
+    }
+}
+
+TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without") {
+    for (const auto& [n, dim, levels] :
+         {std::array{900, 100, 256}, {2'001, 6, 2}, {1'000, 2, 1}, {200, 20'000, 256}}) {
+        const test::Rows points = test::random_rows(n, dim, 93, levels);
+        for (const Measure& measure : measures) {
+            if (measure.metric == Metric::lp && dim > 1'000) continue;  // slow
+            CAPTURE(n);
+            CAPTURE(measure.metric);
+            test::Request request = request_for(points, 11, true);
+            request.measure = measure;
+            const Neighbors right = by_all_pairs(request);
+            for (const int threads : {1, 2, 5, 40}) {
+                request.threads = threads;
+                CHECK(search(request).rows == right.rows);
+            }
+        }
+    }
+}
+
+TEST_CASE("cpu::self: only the training set itself, within the memory for lists of all images") {
+    const auto suits = [](const Rows& train, const Rows& queries, int k, Exclude exclude) {
+        const Measure measure;
+        const cpu::Resident resident{
+            train, measure, cpu::chosen_kernel(cpu::arithmetic_of(measure)), Plan{.threads = 2}, {}};
+        return cpu::SelfSearch::suits(resident, queries, k, exclude);
+    };
+    const std::uint8_t pixel = 0;
+    const Rows train{&pixel, 60'000, 784}, other{&pixel + 1, 60'000, 784};  // sizes alone are read
+    CHECK(suits(train, train, 10, {.first = 0}));
+    CHECK(suits(train, train, 10, {.first = 0, .n = 60'000, .m = 60'000}));
+    CHECK(suits(train, train, 10, {}));
+    CHECK_FALSE(suits(train, other, 10, {.first = 0}));
+    CHECK_FALSE(suits(train, train.first(59'999), 10, {.first = 0}));
+    CHECK_FALSE(suits(train, train, 10, {.first = 1}));
+    CHECK_FALSE(suits(train, train, 10, {.first = 0, .n = 2, .m = 1}));
+    CHECK_FALSE(suits(train, train, 1'024, {.first = 0}));  // lists of 983 MB
+    const Rows huge{&pixel, 4'000'000'000, 60'000};
+    CHECK_FALSE(suits(huge, huge, 10, {.first = 0}));
+}
+
+TEST_CASE("cpu::self: above the memory for lists all pairs are compared") {
+    const test::Rows points = test::random_rows(17'000, 1, 94);
+    const Neighbors found = search(request_for(points, 1'024, true), false);
+    CHECK(found.row(0)[0].index != 0);
+}
+
+TEST_CASE("cpu::self: progress ends at the number of images, and what its callback throws comes out") {
+    const test::Rows points = test::random_rows(2'000, 300, 95);
+    test::Request request = request_for(points, 3, true);
+    request.threads = 2;
+    std::int64_t last = 0;
+    Watch watch;
+    watch.progress = [&](std::int64_t done, std::int64_t total) {
+        CHECK(total == 2'000);
+        CHECK(done >= last);
+        CHECK(done <= total);
+        last = done;
+    };
+    search(request, true, watch);
+    CHECK(last == 2'000);
+    const test::Rows many = test::random_rows(20'000, 300, 96);
+    watch.progress = [](std::int64_t done, std::int64_t) {
+        if (done > 0) throw DataError("the terminal is gone");
+    };
+    CHECK_THROWS_AS(search(request_for(many, 3, true), true, watch), DataError);
+}
+
+TEST_CASE("cpu::self: stops when asked to") {
+    const test::Rows points = test::random_rows(60'000, 784, 97);
+    test::Request request = request_for(points, 10, true);
+    double least_ms = 1e9;  // of five: the machine may be busy with something else
+    for (int i = 0; i < 5 && least_ms >= 200; ++i) {
+        std::atomic<bool> stop{false};
+        Watch watch;
+        watch.stop = &stop;
+        std::chrono::steady_clock::time_point asked;
+        std::jthread user([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            asked = std::chrono::steady_clock::now();
+            stop = true;
+        });
+        request.threads = 4;
+        CHECK_THROWS_AS(search(request, true, watch), Interrupted);
+        const auto end = std::chrono::steady_clock::now();
+        user.join();
+        least_ms = std::min(least_ms, std::chrono::duration<double, std::milli>(end - asked).count());
+    }
+    CHECK(least_ms < 200);
+}
+
+TEST_CASE("cpu::BlockPairs: each pair once, row by row, and columns in order") {
+    cpu::BlockPairs pairs(5);
+    std::vector<cpu::BlockPair> taken;
+    while (const auto pair = pairs.next())
+        taken.push_back(*pair);
+    REQUIRE(taken.size() == 15);
+    std::size_t i = 0;
+    for (std::int64_t row = 0; row < 5; ++row)
+        for (std::int64_t column = row; column < 5; ++column, ++i) {
+            CHECK(taken[i].row == row);
+            CHECK(taken[i].column == column);
+            CHECK(pairs.reached(row, column));
+            CHECK_FALSE(pairs.reached(row + 1, column));
+            pairs.end(taken[i]);
+        }
+}
+
+}  // namespace
+}  // namespace knn
