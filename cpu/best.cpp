@@ -86,14 +86,19 @@ void BestLists::take_back(std::span<const Hit> hits, std::int64_t first, std::in
     });
 }
 
-void BestLists::add(std::int64_t query, const BestLists& some, std::int64_t list) {
-    const auto to = static_cast<std::size_t>(query), from = static_cast<std::size_t>(list);
+void BestLists::start(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t end) {
+    const auto to = static_cast<std::size_t>(query);
+    for (const std::uint64_t key : some.keys(list))
+        if (neighbor_of_key(key).index < end) keys_[to * capacity_ + counts_[to]++] = key;
+}
+
+void BestLists::add(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t begin) {
+    const auto to = static_cast<std::size_t>(query);
     std::uint64_t* const keys = keys_.data() + to * capacity_;
-    const std::uint64_t* const added = some.keys_.data() + from * some.capacity_;
-    for (std::size_t i = 0; i < some.counts_[from]; ++i) {
+    for (const std::uint64_t key : some.keys(list)) {
         // A list with a limit has been pruned: the worst of the best is still where that put it.
-        if (limits_[to] != no_limit && added[i] > keys[k_ - 1]) continue;
-        keys[counts_[to]] = added[i];
+        if (neighbor_of_key(key).index < begin || (limits_[to] != no_limit && key > keys[k_ - 1])) continue;
+        keys[counts_[to]] = key;
         if (++counts_[to] == capacity_) prune(to);
     }
 }

@@ -43,8 +43,14 @@ class BestLists {
     void take_back(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
                    std::int64_t first_query);
 
-    /// Adds the best of a list of `some`, whatever their order.
-    void add(std::int64_t query, const BestLists& some, std::int64_t list);
+    /// Keeps only the k best of a query, which makes its limit as low as it can be.
+    void tighten(std::int64_t query) { prune(static_cast<std::size_t>(query)); }
+
+    /// Begins an empty list with the images before `end` of a list of `some`, which has the same k.
+    void start(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t end);
+
+    /// Adds the images from `begin` on of a list of `some`, whatever their order.
+    void add(std::int64_t query, const BestLists& some, std::int64_t list, std::int64_t begin);
 
     /// Adds the distances to n images from `first` on.
     void take(std::int64_t query, std::span<const std::uint32_t> distances, std::int64_t first);
@@ -53,6 +59,10 @@ class BestLists {
     void finish(std::int64_t query, std::span<Neighbor> best);
 
   private:
+    std::span<const std::uint64_t> keys(std::int64_t query) const {
+        const auto q = static_cast<std::size_t>(query);
+        return {keys_.data() + q * capacity_, counts_[q]};
+    }
     void put(std::size_t query, std::uint32_t distance, std::uint32_t index);
     void prune(std::size_t query);
 

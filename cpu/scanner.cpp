@@ -8,6 +8,8 @@ namespace knn::cpu {
 
 namespace {
 
+constexpr std::int64_t first_strips = 2;
+
 /// For a block of queries: one sum, or at most one hit, for each pair with an image of the panel.
 std::size_t pairs_of(const Kernel& kernel, std::int64_t max_block) {
     return static_cast<std::size_t>(round_up(max_block, kernel.queries) * kernel.images);
@@ -49,8 +51,9 @@ void PanelScanner::begin(Rows queries, const QueryBlock& packed) {
 }
 
 Pass PanelScanner::pass_of(std::int64_t unit, const BestLists& best) {
-    return {panels_.pixels(unit), panels_.terms(unit), block_->pixels(), block_->terms(), best.limits(),
-            panels_.groups(),     block_->strips(),    partial_.data(),  hits_.data()};
+    return {panels_.pixels(unit), panels_.terms(unit), block_->pixels(), block_->terms(),
+            best.limits(),        panels_.groups(),    block_->strips(), 0,
+            partial_.data(),      hits_.data()};
 }
 
 void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
@@ -66,17 +69,23 @@ void PanelScanner::scan(std::int64_t unit, BestLists& best, Tally& tally) {
 
 void PanelScanner::scan_both(std::int64_t unit, BestLists& best, std::int64_t first_query, BestLists& all,
                              Tally& tally) {
-    const auto start = Clock::now();
-    const std::int64_t first = unit * kernel_.images;
-    Pass pass = pass_of(unit, best);
-    pass.image_limits = all.limits() + first;
-    scorer_->aim(pass, unit);
-    const std::span<Hit> hits(hits_.data(), kernel_.scan_both(pass));
-    scorer_->score(hits, unit, {best.limits(), all.limits() + first});
-    const auto middle = Clock::now();
-    best.take(hits, first, n_train_);
-    all.take_back(hits, first, n_train_, first_query);
-    tally.add(start, middle, panels_.panel_bytes());
+    const std::int64_t first = unit * kernel_.images, strips = block_->strips();
+    // The first images that a list meets are all hits, until it has a limit: some strips, as many again, and so on.
+    for (std::int64_t strip = 0, end = 0; strip < strips; strip = end) {
+        end = first_query > 0 ? strips : std::min(strips, 2 * strip + first_strips);
+        const auto start = Clock::now();
+        Pass pass = pass_of(unit, best);
+        pass.first_strip = strip;
+        pass.strips = end;
+        pass.image_limits = all.limits() + first;
+        scorer_->aim(pass, unit);
+        const std::span<Hit> hits(hits_.data(), kernel_.scan_both(pass));
+        scorer_->score(hits, unit, {best.limits(), all.limits() + first});
+        const auto middle = Clock::now();
+        best.take(hits, first, n_train_);
+        all.take_back(hits, first, n_train_, first_query);
+        tally.add(start, middle, panels_.panel_bytes());
+    }
 }
 
 RowScanner::RowScanner(const Scoring& scoring, Rows train, std::int64_t max_block)

@@ -94,23 +94,25 @@ void SelfSearch::begin_row(std::int64_t row, PanelScanner& scanner, BestLists& r
     const std::int64_t first = row * block_;
     const auto limits =
         std::span(limits_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(queries.count));
-    {
-        const std::lock_guard lock(mutex_);
-        char& begun = begun_[static_cast<std::size_t>(row)];
-        if (begun == 0) std::copy_n(all_.limits() + first, queries.count, limits.begin());
-        begun = 1;
-    }
     scanner.begin(queries, packed_[static_cast<std::size_t>(row)]);
-    rows.clear(limits, scanner.n_lists());
-    if (exclude_.any())
+    std::call_once(begun_[static_cast<std::size_t>(row)], [&] {
+        const std::lock_guard lock(mutex_);
         for (std::int64_t q = 0; q < queries.count; ++q)
-            rows.exclude(q, first + q);
+            all_.tighten(first + q);
+        std::copy_n(all_.limits() + first, queries.count, limits.begin());
+    });
+    rows.clear(limits, scanner.n_lists());
+    const std::shared_lock lock(mutex_);
+    for (std::int64_t q = 0; q < queries.count; ++q) {
+        rows.start(q, all_, first + q, first);
+        if (exclude_.any()) rows.exclude(q, first + q);
+    }
 }
 
 void SelfSearch::end_row(std::int64_t row, const BestLists& rows) {
     const std::lock_guard lock(mutex_);
     for (std::int64_t q = 0; q < block(row).count; ++q)
-        all_.add(row * block_ + q, rows, q);
+        all_.add(row * block_ + q, rows, q, row * block_);
 }
 
 /// False if the work should end.

@@ -3,14 +3,15 @@
 ///
 /// A pair of blocks I < J (block_pairs.h) is one pass of the kernel for each panel of J, which tests each distance
 /// against the limits of both images. Images of J have their lists in `all_`, which belong to the thread that has the
-/// pair. The lists of the block I are needed by all threads at once, so each has its own; it begins with the limits that
-/// `all_` had before row I, and adds its lists to `all_` when it leaves the row.
+/// pair. The lists of the block I are needed by all threads at once, so each has its own; they begin as those of `all_`
+/// were before row I, and are added to them when the thread leaves the row.
 ///
 /// Ties: a list of `all_` meets the images of blocks before its own in ascending order, and so does a thread's list
 /// those of later blocks; sets of both are joined by (distance, index).
 
 #include <cstdint>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "cpu/block_pairs.h"
@@ -46,11 +47,11 @@ class SelfSearch {
     std::int64_t block_, blocks_;  ///< images per block, number of blocks
     Team team_;
     BlockPairs pairs_;
-    std::vector<QueryBlock> packed_;  ///< by block
-    BestLists all_;                   ///< one for each image
-    std::mutex mutex_;                ///< of all_ for the images of a row, and of the next two
+    std::vector<QueryBlock> packed_;     ///< by block
+    BestLists all_;                      ///< one for each image
+    std::shared_mutex mutex_;            ///< of all_ for the images of a row that has begun
     std::vector<std::uint32_t> limits_;  ///< of all_ before the row of an image
-    std::vector<char> begun_;            ///< by row: whether `limits_` has them
+    std::vector<std::once_flag> begun_;  ///< by row: `limits_` has them
 };
 
 }  // namespace knn::cpu

@@ -72,6 +72,7 @@ struct Pass {
                                        ///< not read by `products`, which have floors
     std::int64_t groups;               ///< ceil(dim / 4); QueryForm::rows: the next multiple of 16
     std::int64_t strips;               ///< queries of the block / queries of a strip
+    std::int64_t first_strip;          ///< those before it are not compared
     std::uint32_t* partial;            ///< scratch, strips × queries × images
     Hit* hits;                         ///< capacity strips × queries × images / lanes
     Floors floors = {};                ///< only for `products`

@@ -119,7 +119,7 @@ std::size_t scan_tiles(const Pass& pass) {
     for (std::int64_t first = 0; first < rows; first += chunk) {
         const bool last = first + chunk >= rows;
         const std::uint8_t* panel = pass.panel + first * side * panel_row_bytes;
-        for (std::int64_t s = 0; s < pass.strips; ++s) {
+        for (std::int64_t s = pass.first_strip; s < pass.strips; ++s) {
             std::uint32_t* const partial = pass.partial + s * queries * images;
             if (first == 0)
                 clear();

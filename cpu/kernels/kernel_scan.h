@@ -113,7 +113,7 @@ std::size_t scan(const Pass& pass) {
     for (std::int64_t first = 0; first < pass.groups; first += chunk) {
         const std::int64_t groups = first + chunk < pass.groups ? chunk : pass.groups - first;
         const std::uint8_t* panel = pass.panel + first * Tile<Set>::images * group_pixels;
-        for (std::int64_t s = 0; s < pass.strips; ++s) {
+        for (std::int64_t s = pass.first_strip; s < pass.strips; ++s) {
             Tile<Set> tile;
             if (first == 0)
                 tile.clear();

@@ -67,11 +67,24 @@ TEST_CASE("cpu::BestLists: both sides of a hit, and lists of several threads joi
     for (std::uint32_t i = 0; i < 40; ++i)
         some.take(0, std::vector<std::uint32_t>{5}, 100 + i);
     others.take(0, std::vector<std::uint32_t>{5, 6, 5}, 20);
-    all.add(0, some, 0);  // the larger indices first
-    all.add(0, others, 0);
+    all.add(0, some, 0, 0);  // the larger indices first
+    all.add(0, others, 0, 0);
     all.finish(0, got);
     CHECK(got[0] == Neighbor{5, 20});
     CHECK(got[1] == Neighbor{5, 22});
+
+    some.clear(2, 2);
+    some.start(0, all, 0, 22);  // not 22
+    some.take(0, std::vector<std::uint32_t>{4}, 30);
+    all.add(1, some, 0, 22);  // not 20
+    all.finish(1, got);
+    CHECK(got[0] == Neighbor{4, 30});
+    CHECK(got[1].distance == 0xffffffffU);
+    for (std::uint32_t i = 0; i < 9; ++i)
+        all.take(2, std::vector<std::uint32_t>{50 - i}, i);
+    CHECK(all.limits()[2] == 0xffffffffU);
+    all.tighten(2);
+    CHECK(all.limits()[2] == 43);
 }
 
 }  // namespace

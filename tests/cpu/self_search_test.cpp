@@ -18,8 +18,8 @@
 namespace knn {
 namespace {
 
-constexpr std::array measures{Measure{Metric::l2},     Measure{Metric::l1},    Measure{Metric::lp, 0.5},
-                              Measure{Metric::lp, 3},  Measure{Metric::cosine}, Measure{Metric::pearson}};
+constexpr std::array measures{Measure{Metric::l2},    Measure{Metric::l1},     Measure{Metric::lp, 0.5},
+                              Measure{Metric::lp, 3}, Measure{Metric::cosine}, Measure{Metric::pearson}};
 
 test::Request request_for(const test::Rows& points, int k, bool excludes) {
     test::Request request;
@@ -68,9 +68,15 @@ Neighbors by_oracle(const test::Rows& points, const test::Request& request) {
     return found;
 }
 
-TEST_CASE("cpu::self: the oracle's neighbors by every instruction set, for every size, k and number of threads") {
-    for (const auto& [n, dim, levels] : {std::array{13, 5, 256}, {47, 784, 256}, {49, 2, 1}, {97, 3, 2},
-                                         {150, 70, 256}, {200, 1, 3}, {331, 9, 4}}) {
+TEST_CASE(
+    "cpu::self: the oracle's neighbors by every instruction set, for every size, k and number of threads") {
+    for (const auto& [n, dim, levels] : {std::array{13, 5, 256},
+                                         {47, 784, 256},
+                                         {49, 2, 1},
+                                         {97, 3, 2},
+                                         {150, 70, 256},
+                                         {200, 1, 3},
+                                         {331, 9, 4}}) {
         const test::Rows points = test::random_rows(n, dim, 91, levels);
         for (const bool excludes : {true, false})
             for (const int k : {1, 7, n / 2, n - 1}) {
