@@ -31,11 +31,16 @@ void require_graph_k(int k, std::int64_t n) {
                          " images has fewer others; expected at most " + std::to_string(n - 1));
 }
 
+std::int64_t points_of_part(const Rows& points, int k) {
+    constexpr std::int64_t bytes = std::int64_t{64} << 20;
+    const std::int64_t row_bytes = k * std::int64_t{sizeof(Neighbor)};
+    return std::max<std::int64_t>(std::max(bytes, points.count * points.dim) / row_bytes, 1);
+}
+
 double search_graph(Classifier& classifier, Timeline& timeline, const Watch& watch,
                     const std::function<void(std::int64_t first, const Neighbors& part)>& take) {
     const Rows& points = classifier.training().rows;
-    const std::int64_t row_bytes = classifier.method().vote.k * std::int64_t{sizeof(Neighbor)};
-    const std::int64_t most = std::max<std::int64_t>(graph_part_bytes / row_bytes, 1);
+    const std::int64_t most = points_of_part(points, classifier.method().vote.k);
     double search_ms = 0;
     for (std::int64_t first = 0; first < points.count; first += most) {
         const std::int64_t n = std::min(most, points.count - first);

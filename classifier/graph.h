@@ -28,8 +28,9 @@ struct Names<GraphForm> {
 /// Throws UsageError unless each of n points has k others.
 void require_graph_k(int k, std::int64_t n);
 
-/// The most memory for the neighbors of one part of the points; a part has at least one point.
-inline constexpr std::int64_t graph_part_bytes = std::int64_t{64} << 20;
+/// How many points are searched at once where the neighbors of all are not needed together: those of one part have 64 MiB,
+/// or as much memory as the points. At least one point.
+std::int64_t points_of_part(const Rows& points, int k);
 
 /// Searches all neighbors of all training points of `classifier`, part by part in order of the points; `take`
 /// gets the first point and the rows of each part. Returns the time of the searches alone, in ms. Throws as

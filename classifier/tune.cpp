@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 
+#include "classifier/graph.h"
 #include "classifier/running_votes.h"
 #include "classifier/vote.h"
 #include "cpu/search.h"
@@ -15,8 +16,8 @@ namespace knn {
 namespace {
 
 constexpr std::int64_t word_bits = 64;
-/// Of one part: images that are searched before their votes are counted. A re-ranker shows no progress of its own.
-constexpr std::int64_t part_bytes = std::int64_t{64} << 20, reranked_part = 4096;
+/// Images that are searched before their votes are counted: a re-ranker shows no progress of its own.
+constexpr std::int64_t reranked_part = 4096;
 
 std::size_t at(std::int64_t i) {
     return static_cast<std::size_t>(i);
@@ -166,8 +167,8 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
 void TunedSearch::run(Classifier& classifier, Timeline& timeline, const Watch& watch) {
     const Rows& points = classifier.training().rows;
     const std::span<const std::uint8_t> labels = classifier.training().labels;
-    const std::int64_t row_bytes = searched_.vote.k * std::int64_t{sizeof(Neighbor)};
-    const std::int64_t fitting = searched_.reranks() ? reranked_part : part_bytes / row_bytes;
+    const std::int64_t fitting =
+        searched_.reranks() ? reranked_part : points_of_part(points, searched_.vote.k);
     const std::int64_t most = words_for(fitting) * word_bits;
     const int threads = cpu::available_threads();
     for (std::int64_t first = 0; first < points.count; first += most) {

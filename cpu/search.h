@@ -33,7 +33,7 @@ Refusal settle(const Problem& problem, Plan& plan);
 /// The engine for a settled plan. Answers do not depend on the number of threads, the batch size or the
 /// instruction set. The first search with enough queries packs the training images into panels. Stages of a
 /// search: `pack` (wall time), `distance` and `select` (milliseconds per thread, averaged over the threads,
-/// because the two alternate within a fraction of a millisecond).
+/// because the two alternate within a fraction of a millisecond). The training set itself takes half as long.
 std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
                                Timeline& timeline);
 

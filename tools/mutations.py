@@ -17,6 +17,7 @@ atomic = "atomic file:*,names of descriptors*"
 lists = "cpu::BestLists:*,cpu::search: every*"
 work = "cpu::Work:*,cpu::search: many threads*"
 search = "cpu::search: every*"
+itself = "cpu::self: the oracle*,cpu::BlockPairs:*"
 vote = "vote:*"
 score = "confusion*,the Wilson*,labels that are*"
 sample = "a sample is*,leave one out*,too few images*"
@@ -112,6 +113,12 @@ MUTATIONS = [
     ("cpu/best.cpp", lists, "if (distance >= limits_[query] ||", "if (distance + 1 >= limits_[query] ||"),
     ("cpu/best.cpp", lists, "if (image + lane < n_train)", "if (image + lane <= n_train)"),
     ("cpu/best.cpp", lists, "std::sort(keys, keys + k_)", "std::sort(keys, keys + k_ - 1)"),
+    ("cpu/best.cpp", lists, "neighbor_of_key(key).index < end", "neighbor_of_key(key).index <= end"),
+    ("cpu/block_pairs.cpp", itself, "next_.column = ++next_.row", "next_.column = ++next_.row - 1"),
+    ("cpu/self_search.cpp", itself, "rows, q, row * block_)", "rows, q, 0)"),
+    ("cpu/self_search.cpp", itself, "rows.exclude(q, first + q)", "rows.exclude(q, first + q + 1)"),
+    ("cpu/scorer_products.cpp", itself, "floor_of(pass.image_limits[i], norm)",
+     "floor_of(pass.image_limits[i], norm) + 0.01 * norm"),
     ("cpu/pack.cpp", search, "if (g == whole)", "if (g > whole)"),
     ("cpu/pack.cpp", search, "{pixels[0], pixels[2], pixels[1], pixels[3]}",
      "{pixels[0], pixels[1], pixels[2], pixels[3]}"),

@@ -9,7 +9,8 @@
 namespace knn::cpu {
 
 /// A search among features: transforms training images and queries, and leaves the rest to the searcher that
-/// `open_rows` makes. Adds the stage `transform`.
+/// `open_rows` makes. Adds the stage `transform`. Where the queries are the training images themselves, their features are
+/// there already.
 class TransformedSearcher : public Searcher {
   public:
     TransformedSearcher(const Training& training, int threads,
@@ -24,8 +25,10 @@ class TransformedSearcher : public Searcher {
     std::vector<std::uint8_t> transformed(const Rows& images, const Watch& watch, Timeline& timeline) const;
 
     const FittedTransform& transform_;
+    Rows images_;  ///< of the training set
     int threads_;
-    std::vector<std::uint8_t> features_;  ///< of the training images, unless the caller has them
+    std::vector<std::uint8_t> made_;  ///< the features of the training images, unless the caller has them
+    Rows features_;
     std::unique_ptr<Searcher> inner_;
 };
 

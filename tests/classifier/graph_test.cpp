@@ -176,7 +176,7 @@ TEST_CASE("graph: the search goes part by part through all points, none its own 
     std::int64_t wrong = 0;
     search_graph(classifier, timeline, watch, [&](std::int64_t first, const Neighbors& part) {
         firsts.push_back(first);
-        CHECK(part.n_query * k * std::int64_t{sizeof(Neighbor)} <= graph_part_bytes);
+        CHECK(part.n_query <= points_of_part(rows, k));
         for (std::int64_t i = 0; i < part.n_query; ++i)
             for (const Neighbor& neighbor : part.row(i))
                 wrong += neighbor.index == first + i ? 1 : 0;
@@ -184,6 +184,12 @@ TEST_CASE("graph: the search goes part by part through all points, none its own 
     CHECK(firsts == std::vector<std::int64_t>{0, 8192});
     CHECK(last_done == n);
     CHECK(wrong == 0);
+}
+
+TEST_CASE("graph: the neighbors of a part have 64 MiB, or as much memory as the points") {
+    CHECK(points_of_part({nullptr, 60'000, 784}, 128) == 65'536);
+    CHECK(points_of_part({nullptr, 1'000'000, 784}, 49) == 2'000'000);
+    CHECK(points_of_part({nullptr, 10, 1}, 1'024) == 8'192);
 }
 
 TEST_CASE("graph: a k that the points do not have is refused") {

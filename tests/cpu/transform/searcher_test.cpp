@@ -52,6 +52,29 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("cpu: training images that are the queries are not transformed again") {
+    const test::ImageSet& set = test::image_sets().back();
+    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n)), copy = set.images.pixels;
+    test::Request request;
+    request.train = request.query = set.rows();
+    request.train_labels = labels;
+    request.shape = set.shape;
+    request.transform = parse_transform("--transform", "gradients");
+    request.exclude = {.first = 0};
+    const auto transforms = [](const Classified& found) {
+        const auto& stages = found.timeline.stages();
+        return std::find_if(stages.begin(), stages.end(),
+                            [](const Stage& s) { return s.name == "transform"; })
+            ->launches;
+    };
+    const Classified same = test::search_on_cpu(request);
+    CHECK(transforms(same) == 1);
+    request.query.pixels = copy.data();
+    const Classified other = test::search_on_cpu(request);
+    CHECK(transforms(other) == 2);
+    CHECK(same.neighbors.rows == other.neighbors.rows);
+}
+
 TEST_CASE("cpu: a search with a transform says what it costs") {
     const test::ImageSet& set = test::image_sets().back();
     const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n));
