@@ -164,13 +164,9 @@ class PowerScorer : public Scorer {
     void begin(Rows queries) override {
         Scorer::begin(queries);
         std::fill(aims_.begin(), aims_.end(), Aim{});
-        most_ink_ = 0;
         if (shared_.powers().p() <= 2) return;
-        for (std::int64_t q = 0; q < queries.count; ++q) {
-            const std::int64_t ink = ink_of(queries.row(q), queries.dim);
-            aims_[static_cast<std::size_t>(q)].ink = ink;
-            most_ink_ = std::max(most_ink_, ink);
-        }
+        for (std::int64_t q = 0; q < queries.count; ++q)
+            aims_[static_cast<std::size_t>(q)].ink = ink_of(queries.row(q), queries.dim);
     }
 
     void aim(Pass& pass, std::int64_t panel) override {
@@ -179,7 +175,7 @@ class PowerScorer : public Scorer {
         pass.limits = limits_.data();
         if (pass.image_limits == nullptr) return;
         for (std::int64_t i = 0; i < kernel_.images; ++i) {
-            Aim aim{.ink = most_ink_};
+            Aim aim;  // without ink: a set is not searched with itself for p > 2
             image_limits_[static_cast<std::size_t>(i)] = count_limit(aim, pass.image_limits[i], panel);
         }
         pass.image_limits = image_limits_.data();
@@ -236,7 +232,6 @@ class PowerScorer : public Scorer {
     std::vector<std::uint32_t> limits_;  ///< of the counts
     Aligned<std::uint32_t> image_limits_;
     std::vector<Aim> aims_;
-    std::int64_t most_ink_ = 0;  ///< of a query of the block
 };
 
 std::unique_ptr<Scorer> PowerScoring::scorer(std::int64_t max_block) const {

@@ -31,11 +31,16 @@ bool is_training_set(const Rows& train, const Rows& queries, Exclude exclude) {
            (!exclude.any() || (exclude.first == 0 && exclude.n == exclude.m && exclude.rest == 0));
 }
 
+/// With p > 2 the search is as slow as its scores, which are bounded less well by limits of both sides.
+bool gains(const Measure& measure) {
+    return measure.metric != Metric::lp || measure.p <= 2;
+}
+
 }  // namespace
 
 bool SelfSearch::suits(const Resident& resident, const Rows& queries, int k, Exclude exclude) {
     const Rows& train = resident.train;
-    if (!is_training_set(train, queries, exclude)) return false;
+    if (!is_training_set(train, queries, exclude) || !gains(resident.measure)) return false;
     const std::int64_t block = images_per_block(resident), blocks = divide_up(train.count, block);
     const std::int64_t lists = BestLists::bytes(blocks * block, k);
     if (lists > std::max(lists_bytes, train.count * train.dim)) return false;

@@ -21,8 +21,8 @@ namespace knn::cpu {
 
 class SelfSearch {
   public:
-    /// Whether these queries are the training set, and each is excluded from its own neighbors or none is; and memory
-    /// suffices for the lists of all images at once.
+    /// Whether these queries are the training set, and each is excluded from its own neighbors or none is; and it pays
+    /// for the metric, and memory suffices for the lists of all images at once.
     static bool suits(const Resident& resident, const Rows& queries, int k, Exclude exclude);
 
     SelfSearch(Resident& resident, int k, Exclude exclude, Timeline& timeline, const Watch& watch);

@@ -18,8 +18,8 @@
 namespace knn {
 namespace {
 
-constexpr std::array measures{Measure{Metric::l2},    Measure{Metric::l1},     Measure{Metric::lp, 0.5},
-                              Measure{Metric::lp, 3}, Measure{Metric::cosine}, Measure{Metric::pearson}};
+constexpr std::array measures{Measure{Metric::l2},      Measure{Metric::l1},     Measure{Metric::lp, 0.5},
+                              Measure{Metric::lp, 1.5}, Measure{Metric::cosine}, Measure{Metric::pearson}};
 
 test::Request request_for(const test::Rows& points, int k, bool excludes) {
     test::Request request;
@@ -139,8 +139,8 @@ TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without")
 }
 
 TEST_CASE("cpu::self: only the training set itself, within the memory for lists of all images") {
-    const auto suits = [](const Rows& train, const Rows& queries, int k, Exclude exclude) {
-        const Measure measure;
+    const auto suits = [](const Rows& train, const Rows& queries, int k, Exclude exclude,
+                          const Measure& measure = {}) {
         const cpu::Resident resident{
             train, measure, cpu::chosen_kernel(cpu::arithmetic_of(measure)), Plan{.threads = 2}, {}};
         return cpu::SelfSearch::suits(resident, queries, k, exclude);
@@ -155,6 +155,8 @@ TEST_CASE("cpu::self: only the training set itself, within the memory for lists 
     CHECK_FALSE(suits(train, train, 10, {.first = 1}));
     CHECK_FALSE(suits(train, train, 10, {.first = 0, .n = 2, .m = 1}));
     CHECK_FALSE(suits(train, train, 1'024, {.first = 0}));  // lists of 983 MB
+    CHECK(suits(train, train, 10, {.first = 0}, {Metric::lp, 2}));
+    CHECK_FALSE(suits(train, train, 10, {.first = 0}, {Metric::lp, 2.1}));
     const Rows huge{&pixel, 4'000'000'000, 60'000};
     CHECK_FALSE(suits(huge, huge, 10, {.first = 0}));
 }
