@@ -162,7 +162,8 @@ int classify(const Options& options, Clock::time_point) {
     const Destinations outputs = destinations_of(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
-    const auto [sources, notices] = find_pictures(options.classify.images, options.classify.recursive);
+    const PictureSources pictures = find_pictures(options.classify.images, options.classify.recursive);
+    const std::vector<PictureSource>& sources = pictures.sources;
     const DataLocation location = locate(options.data);
     outputs.check(inputs_of(location, sources));
     const int threads = cpu::threads_or_all(options.wish.threads);
@@ -187,7 +188,7 @@ int classify(const Options& options, Clock::time_point) {
     answers.method = options.method;
     answers.calibrated = !training.sample.empty();
     note(data_notice(location));
-    for (const std::string& notice : notices)
+    for (const std::string& notice : pictures.notices)
         note(notice, options.output);
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
