@@ -162,8 +162,8 @@ int classify(const Options& options, Clock::time_point) {
     const Destinations outputs = destinations_of(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
-    const PictureSources pictures = find_pictures(options.classify.images, options.classify.recursive);
-    const std::vector<PictureSource>& sources = pictures.sources;
+    const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
+    const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate(options.data);
     outputs.check(inputs_of(location, sources));
     const int threads = cpu::threads_or_all(options.wish.threads);
@@ -188,7 +188,7 @@ int classify(const Options& options, Clock::time_point) {
     answers.method = options.method;
     answers.calibrated = !training.sample.empty();
     note(data_notice(location));
-    for (const std::string& notice : pictures.notices)
+    for (const std::string& notice : found_pictures.notices)
         note(notice, options.output);
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
