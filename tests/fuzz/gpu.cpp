@@ -21,6 +21,8 @@ namespace knn {
 
 namespace {
 
+constexpr double slow_ms = 5000;
+
 using test::Found, test::found, test::difference;
 
 /// Every kernel once, the selectors in turn, and the other way around.
@@ -44,13 +46,20 @@ int run(double seconds, std::uint64_t seed, bool once) {
     if (devices.empty()) throw DeviceError("fuzz_gpu: there is no GPU");
     const auto start = Clock::now();
     std::int64_t problems = 0, searches = 0, refused = 0;
-    for (; problems == 0 || (!once && ms_since(start) < 1000 * seconds); ++problems, ++seed) {
+    const auto is_over = [&] { return !once && ms_since(start) >= 1000 * seconds; };
+    for (; problems == 0 || (!once && !is_over()); ++problems, ++seed) {
         const test::RandomProblem problem = test::random_problem(seed);
         const std::optional<Found> expected =
             found(problem, {.engine = "cpu", .device = cpu_device(), .threads = 0});
         if (!expected) continue;
         for (const Plan& plan : plans(devices.front(), problem.batch, seed)) {
+            if (is_over()) break;
+            const auto begin = Clock::now();
             const std::optional<Found> here = found(problem, plan);
+            if (const double ms = ms_since(begin); ms > slow_ms)
+                std::fprintf(stderr, "seed %llu: %s %s %s took %.1f s\n",
+                             static_cast<unsigned long long>(seed), plan.engine.c_str(),
+                             plan.distance.c_str(), plan.select.c_str(), ms / 1000);
             refused += !here;
             if (!here) continue;
             ++searches;
