@@ -195,7 +195,7 @@ MUTATIONS = [
     ("classifier/merge_behind.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
     ("classifier/spread.cpp", several, "share.begin + found.begin", "share.begin"),
     # Features and re-ranking.
-    ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 55, 67"),
+    ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 45, 68"),
     ("data/transform/histograms.cpp", transform, "twice_away >= 2 * n", "twice_away >= n"),
     ("data/transform/blur.cpp", transform, "std::ceil(3 * sigma)", "std::floor(3 * sigma)"),
     ("data/transform/projection.cpp", transform, "vector(largest) < 0 ? -16384", "vector(largest) > 0 ? -16384"),

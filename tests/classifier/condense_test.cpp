@@ -184,6 +184,24 @@ TEST_CASE("condense: editing removes what plain loops remove") {
         }
 }
 
+TEST_CASE("condense: editing searches again where most of the neighbors have been removed") {
+    // Three equal images that are right while they have each other and two of many wrong ones nearby, which go.
+    test::Rows rows = test::random_rows(83, 1, 1);
+    Points points(rows, 2, 1);
+    for (std::size_t i = 0; i < 83; ++i) {
+        points.images.pixels[i] = i < 3 ? 100 : i < 63 ? 101 : 200;
+        points.labels[i] = static_cast<std::uint8_t>(i < 3 ? 0 : i < 63 ? 7 + i : 5);
+    }
+    const Method method{.vote = {.k = 5}};
+    std::vector<std::int64_t> removed;
+    const Indices kept = naive_edit(points, method, removed);
+    REQUIRE(removed == std::vector<std::int64_t>{60, 3});
+    const Training training = points.training();
+    const Edited edited = edit(PartSearch(training, method, on_cpu(training, method)), {});
+    CHECK(edited.kept == kept);
+    CHECK(edited.removed == removed);
+}
+
 TEST_CASE("condense: what is kept is what plain loops keep, whatever the number of threads") {
     for (const Points& points : sets_to_try())
         for (const Method& method : methods_to_try()) {

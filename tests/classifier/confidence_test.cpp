@@ -82,13 +82,20 @@ TEST_CASE("confidence without a sample is the share of the votes") {
 }
 
 TEST_CASE("confidence is the fit that climbing the gradient finds") {
-    const LeaveOneOut answers = sample_answers(300, 1);
-    const Confidence confidence(answers);
-    const Climbed oracle(answers);
-    CHECK(confidence.fitted());
-    for (const SampledAnswer& one : sample_answers(200, 2))
-        REQUIRE(confidence.probability(one.evidence) ==
-                doctest::Approx(oracle.probability(one.evidence)).epsilon(2e-4));
+    LeaveOneOut answers = sample_answers(300, 1);
+    for (const bool repeated : {false, true}) {
+        if (repeated)  // the same evidence, of which some answers are right and some wrong
+            for (std::size_t i = 0; i < 600; ++i) {
+                answers.push_back(answers[i % 300]);
+                answers.back().right = i % 3 == 0;
+            }
+        const Confidence confidence(answers);
+        const Climbed oracle(answers);
+        CHECK(confidence.fitted());
+        for (const SampledAnswer& one : sample_answers(200, 2))
+            REQUIRE(confidence.probability(one.evidence) ==
+                    doctest::Approx(oracle.probability(one.evidence)).epsilon(2e-4));
+    }
 }
 
 TEST_CASE("mean confidence on the sample is its accuracy") {

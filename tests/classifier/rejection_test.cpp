@@ -60,6 +60,9 @@ TEST_CASE("how usual a digit is, by the definition") {
         for (const double unlike : {-5.0, 2.0, 700.5, 998.0, 1000.0, 1e9})
             REQUIRE(rejection.usual(with_margin(margin), unlike) ==
                     doctest::Approx(share_by_definition(answers, margin, unlike)));
+    for (double unlike = 0.5; unlike < 1000; unlike += 24.5)  // a margin below all: its share is not 0
+        REQUIRE(rejection.usual(with_margin(-5), unlike) ==
+                doctest::Approx(share_by_definition(answers, -5, unlike)));
     CHECK(rejection.usual(with_margin(-5), 1e9) == 0);
     CHECK(rejection.usual(with_margin(2000), -5) == 1);
 }
@@ -74,6 +77,9 @@ TEST_CASE("as many of the sample are rejected as may be lost") {
         CHECK(rejected <= 1000 * loss);
         CHECK(rejected >= 1000 * loss - 1);
     }
+    const SampledAnswer& one = answers[300];
+    CHECK(rejection.reason(one.evidence, one.unlikeness, rejection.usual(one.evidence, one.unlikeness))
+              .empty());
 }
 
 TEST_CASE("the reason says what is unusual") {

@@ -139,6 +139,27 @@ TEST_CASE("tune: a range that asks for less has the same outcomes") {
     CHECK(found == 3);
 }
 
+TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out") {
+    const Points points(4200, 5, {3, 9, 4});  // a re-ranker's parts have 4,096 images
+    Method method;
+    method.rerank = {.kind = Reranker::cells, .candidates = 10, .density = false};
+    const TunedSearch search = tuned(
+        points, method,
+        {.low = 3, .high = 3, .votes = Votes::majority, .weights = Weights::uniform, .tie = Tie::smallest});
+    REQUIRE(search.size() == 1);
+    const Training training = points.training();
+    Wish wish;
+    wish.device.kind = DeviceKind::cpu;
+    const Method tried = search.method(0);
+    Classifier classifier(training, tried,
+                          resolve(wish, tried.problem(training, 4200), {{}, "", cpu_device()}));
+    const std::vector<Vote> votes = classifier.classify(training.rows, {}, Exclude{.first = 0}).votes;
+    for (std::int64_t i = 0; i < 4200; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        if (bit(search.wrong(0), i) != (votes[at].label != points.labels[at])) FAIL_CHECK("image " << i);
+    }
+}
+
 TEST_CASE("tune: ranks by errors, then by order, and tests each against the best") {
     const Points points(130, 3, {4, 5});
     std::vector<TunedSearch> searches;
