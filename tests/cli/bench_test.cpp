@@ -85,7 +85,8 @@ TEST_CASE("bench measures serial selectors that --only names") {
     const RunResult result = program(small_bench({"--only", "serial_insertion,serial_sort", "--json", "-"}));
     CHECK(result.exit_code == 0);
     std::set<std::string> measured;
-    for (const json& one : json::parse(result.out)["measurements"]) {
+    const json report = json::parse(result.out);
+    for (const json& one : report["measurements"]) {
         CHECK(one["status"] == "measured");
         if (one["part"] == "select") {
             measured.insert(one["name"]);
