@@ -7,11 +7,11 @@ _mnist_knn_names() {  # PROGRAM COMMAND OPTION
         sed -E 's/, | or /\n/g' | sed 's/:N$/:/'
 }
 
-# The placeholder of an option's value in the help: FILE, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, WHEN, SHARE, SIZE; nothing for a flag.
+# The placeholder of an option's value in the help: FILE, PREFIX, DIR, NAME, NAME|FILE, LIST, NAME,..., RANGE, N, D, P, WHEN, SHARE, SIZE; nothing for a flag.
 _mnist_knn_value() {  # PROGRAM COMMAND OPTION
     "$1" "$2" --help 2>/dev/null | awk -v option="$3" '
         $1 == option { print $2; exit }
-        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|WHEN|SHARE|SIZE'
+        $1 ~ /^-.,$/ && $2 == option { print $3; exit }' | grep -xE 'FILE|PREFIX|DIR|NAME|NAME\|FILE|LIST|NAME,\.\.\.|RANGE|N|D|P|WHEN|SHARE|SIZE'
 }
 
 _mnist_knn() {
@@ -31,7 +31,7 @@ _mnist_knn() {
         option=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     case $(_mnist_knn_value "$program" "$command" "$option") in
-    FILE)
+    FILE | PREFIX)
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$current")
         ;;
