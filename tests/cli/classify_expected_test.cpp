@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/build.h"
@@ -28,7 +29,39 @@ std::string turned(const std::string& pgm) {
     return "P5\n" + std::to_string(rows) + ' ' + std::to_string(cols) + "\n255\n" + gray;
 }
 
+/// What the default method answers to the pictures of a list, by file: a digit, or null where it rejects.
+std::map<std::string, json> default_answers(const std::vector<std::vector<std::string>>& list) {
+    std::vector<std::string> words = {"classify", "--data", mnist_folder(), "--json", "-"};
+    for (std::size_t i = 1; i < list.size(); ++i)
+        words.push_back(pictures_folder() + '/' + list[i][0]);
+    std::map<std::string, json> answers;
+    for (const json& one : json::parse(program(words).out))
+        answers[one["file"]] = one.contains("digit") ? one["digit"] : json();
+    return answers;
+}
+
 }  // namespace
+
+TEST_CASE("classify: real digits are right, and letters rejected") {
+    if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (!has_opencv) return skip(no_opencv);
+    const auto digits = csv_rows(read_file(pictures_folder() + "/labels.csv"));
+    const auto letters = csv_rows(read_file(pictures_folder() + "/nondigits.csv"));
+    int right = 0, wrong = 0, rejected = 0;
+    std::map<std::string, json> answers = default_answers(digits);
+    for (std::size_t i = 1; i < digits.size(); ++i) {
+        const json& answer = answers[pictures_folder() + '/' + digits[i][0]];
+        if (!answer.is_null()) ++(std::to_string(answer.get<int>()) == digits[i][1] ? right : wrong);
+    }
+    answers = default_answers(letters);
+    for (std::size_t i = 1; i < letters.size(); ++i)
+        rejected += letters[i][2] == "0" && answers[pictures_folder() + '/' + letters[i][0]].is_null();
+    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected");
+    CHECK(right >= 184);  // docs/classify.md has the figures
+    CHECK(wrong <= 3);
+    CHECK(rejected >= 50);
+}
 
 TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
     const Digits digits;
