@@ -22,6 +22,9 @@ TEST_CASE("density: the factor is 2^15 times the fourth root of median / distanc
     CHECK(scaled_by_density(1001, factors[1]) == 500);
     CHECK(scaled_by_density(1'727'000'000, factors[2]) == 3'454'000'000);
 
+    // Of an even number of images, the lower of the two in the middle.
+    CHECK(density_factors(nearest(1, {160, 10, 1600, 2}))[1] == 1 << 15);
+
     std::vector<std::uint32_t> distances;
     for (std::uint32_t i = 0; i < 2001; ++i)
         distances.push_back(20'000 + 17 * i);
