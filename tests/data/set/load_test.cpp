@@ -63,10 +63,13 @@ TEST_CASE("load: both sets, their labels and their names") {
 TEST_CASE("load: images and labels of different counts") {
     const TempFolder folder;
     write_small_dataset(folder);
-    const fs::path labels = folder.write("t10k-labels-idx1-ubyte", idx_labels(6));
-    const DataLocation location = at(folder.path());
-    CHECK(error_of(location) == location.test_labels.string() + ": has 6 labels for the 5 images of " +
-                                    location.test_images.string() + "; expected one label for each image");
+    for (const std::uint32_t n : {4U, 6U}) {
+        folder.write("t10k-labels-idx1-ubyte", idx_labels(n));
+        const DataLocation location = at(folder.path());
+        CHECK(error_of(location) == location.test_labels.string() + ": has " + std::to_string(n) +
+                                        " labels for the 5 images of " + location.test_images.string() +
+                                        "; expected one label for each image");
+    }
 }
 
 TEST_CASE("load: training and test images of different size") {
