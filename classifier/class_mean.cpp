@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "cpu/threads.h"
-
 namespace knn {
 
 namespace {
@@ -54,17 +52,6 @@ Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_
         if (counts[label] >= each)
             total += wins(label) ? 1.0 : static_cast<double>(least) / static_cast<double>(sums[label]);
     return {winner, 1.0 / total};
-}
-
-std::vector<Vote> class_means(const Neighbors& neighbors, std::span<const std::uint8_t> labels, int j,
-                              Tie tie, int threads) {
-    std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
-    cpu::for_rows(neighbors.n_query, cpu::lists_per_piece(neighbors.k), threads, nullptr,
-                  [&](std::int64_t first, std::int64_t last) {
-                      for (std::int64_t q = first; q < last; ++q)
-                          all[static_cast<std::size_t>(q)] = class_mean(neighbors.row(q), labels, j, tie);
-                  });
-    return all;
 }
 
 }  // namespace knn

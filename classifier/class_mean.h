@@ -24,8 +24,4 @@ inline constexpr int class_mean_neighbors = 4;
 ///    multiply-add, where w[c] is 1 if S[c] = S[winner], else S[winner] / S[c].
 Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, int j, Tie tie);
 
-/// The vote of every query, on `threads` threads.
-std::vector<Vote> class_means(const Neighbors& neighbors, std::span<const std::uint8_t> labels, int j,
-                              Tie tie, int threads = 1);
-
 }  // namespace knn

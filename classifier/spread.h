@@ -3,9 +3,9 @@
 ///
 /// SpreadBy::queries: every device has the whole training set and searches a share of the queries. SpreadBy::training:
 /// every device has a share of the training set and searches all queries; the lists of all devices are merged by
-/// (distance, index) on the host, those of a batch while the devices search the next. Either gives what one device gives, byte by byte. What does not fit the plan's limit
-/// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it, and
-/// what the one before found is merged.
+/// (distance, index) on the host, those of a batch while the devices search the next. Either gives what one device gives,
+/// byte by byte. What does not fit the plan's limit of memory is searched part by part: while one part is searched, the
+/// next is uploaded, so a part takes half of it, and what the one before found is merged.
 
 #include <functional>
 #include <memory>

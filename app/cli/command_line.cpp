@@ -160,9 +160,9 @@ void read_options(const std::vector<std::string>& words, const Command& command,
         po::notify(values);
         for (const auto& [name, value] : values)
             if (!value.defaulted()) options.given.insert(name);
-        if (!options.given.contains("candidates"))
-            options.method.rerank.candidates = std::max(options.method.rerank.candidates,
-                                                        options.method.reranks() ? options.method.vote.k : 0);
+        Method& method = options.method;
+        if (method.reranks() && !options.given.contains("candidates"))
+            method.rerank.candidates = std::max(method.rerank.candidates, method.vote.k);
     } catch (const po::unknown_option& error) {
         explain_unknown(error.get_option_name(), known);
     } catch (const po::multiple_occurrences& error) {

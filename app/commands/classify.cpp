@@ -195,10 +195,10 @@ int classify(const Options& options, Clock::time_point) {
     const Classified found = answer(digits, training, options);
     const Measure measure = options.method.neighbor_measure();
     const UsualDistances usual(training.sample);
-    for (PictureAnswer& picture : answers.pictures)
+    for (PictureAnswer& picture : answers.pictures) {
         choose_readings(picture.digits, answers.labels, measure, usual);
-    for (PictureAnswer& picture : answers.pictures)
         reject_text_rows(picture.digits);
+    }
     if (explained > 0 && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);
     const std::size_t failures = report_failures(answers);

@@ -98,11 +98,7 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
     if (threadIdx.x == 0) shared.n_gathered = shared.n_best = 0;
     __syncthreads();
     const NeighborKey last = last_wanted<vectors>(row, n, k, shared);
-    for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned index) {
-        const NeighborKey key = key_of(distance, index);
-        if (key <= last) gather(shared, key);
-    });
-    __syncthreads();
+    gather_upto<vectors>(last, row, n, shared);
     take_nearest<all>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
 }
 

@@ -131,6 +131,16 @@ __device__ inline void gather(Shared& shared, NeighborKey key) {
     if (place < capacity) shared.gathered[place] = key;
 }
 
+/// Gathers the keys of a row up to `last`. Called by the whole block; ends with a barrier.
+template <bool vectors>
+__device__ void gather_upto(NeighborKey last, const std::uint32_t* row, unsigned n, Shared& shared) {
+    for_row<vectors>(row, n, [&](std::uint32_t distance, unsigned index) {
+        const NeighborKey key = key_of(distance, index);
+        if (key <= last) gather(shared, key);
+    });
+    __syncthreads();
+}
+
 /// The largest of the gathered keys up to `last`, to the first thread. Called by the whole block.
 template <class ForEach>
 __device__ NeighborKey largest_upto(NeighborKey last, const ForEach& for_gathered, Shared& shared) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <random>
 
+#include "classifier/vote.h"
+
 namespace knn {
 namespace {
 
@@ -91,15 +93,16 @@ TEST_CASE("class-mean: random votes are those of a naive one") {
 }
 
 TEST_CASE("class-mean: all queries on any number of threads") {
-    Neighbors neighbors(300, 4);
-    std::vector<std::uint8_t> labels(1200);
+    Neighbors neighbors(3000, 4);  // several pieces
+    std::vector<std::uint8_t> labels(12'000);
     for (std::size_t i = 0; i < labels.size(); ++i) {
         labels[i] = static_cast<std::uint8_t>(i * i % 7);
         neighbors.rows[i] = {static_cast<std::uint32_t>(i % 4), static_cast<std::uint32_t>(i)};
     }
-    const std::vector<Vote> one = class_means(neighbors, labels, 2, Tie::smallest, 1);
-    CHECK(class_means(neighbors, labels, 2, Tie::smallest, 3) == one);
-    for (std::int64_t q = 0; q < 300; ++q)
+    const VotingRule rule{.k = 2, .tie = Tie::smallest, .votes = Votes::class_mean};
+    const std::vector<Vote> one = votes(neighbors, labels, rule, {}, 1);
+    CHECK(votes(neighbors, labels, rule, {}, 3) == one);
+    for (std::int64_t q = 0; q < 3000; ++q)
         REQUIRE(one[static_cast<std::size_t>(q)] == class_mean(neighbors.row(q), labels, 2, Tie::smallest));
 }
 
