@@ -72,14 +72,15 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
+template <int threads>
 Refusal supports(const Problem& problem) {
-    return refuse_all_but_direct("row_shared", problem);
+    return refuse_all_but_direct(threads == 256 ? "row_shared" : "row_shared512", problem);
 }
 
 template <int threads>
 void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
              cudaStream_t stream) {
-    assert(!supports(problem));
+    assert(!supports<threads>(problem));
     check_arrays(problem, in, out);
     require(in.d_prepared != nullptr, "the training set transposed");
     // Enough blocks to fill a large card even with one query.
@@ -98,8 +99,8 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 #define ROW_SHARED(kernel, threads, text)                                                        \
     extern const DistanceKernel kernel##_distance {                                              \
-        .name = #kernel, .summary = text, .supports = supports, .prepared_bytes = columns_bytes, \
-        .prepare = prepare_columns, .enqueue = enqueue<threads>, .metrics = direct_metrics       \
+        .name = #kernel, .summary = text, .supports = supports<threads>,                              \
+        .prepared_bytes = columns_bytes, .prepare = prepare_columns, .enqueue = enqueue<threads>, .metrics = direct_metrics       \
     }
 
 ROW_SHARED(row_shared, 256, "one query per block in shared memory, the training set transposed");
