@@ -14,44 +14,56 @@ double positive_distance(const Measure& measure, std::uint32_t score) {
     return std::max(distance_of(measure, score), is_integral(measure.metric) ? 1.0 : 1e-9);
 }
 
-/// The sums of the nearest j distances of each class; where a class has fewer, `missing` counts for each that it lacks.
-/// Classes without neighbors are infinitely far.
-std::array<double, 256> class_distances(std::span<const double> distances,
-                                        std::span<const Neighbor> neighbors,
-                                        std::span<const std::uint8_t> labels, int j, double missing) {
-    std::array<double, 256> sums{};
-    std::array<int, 256> counts{};
-    for (std::size_t i = 0; i < neighbors.size(); ++i) {
-        const std::uint8_t label = labels[neighbors[i].index];
-        if (counts[label] == j) continue;
-        ++counts[label];
-        sums[label] += distances[i];
+/// The nearest j neighbors of one class; where it has fewer, the distance `missing` counts for each that it lacks.
+struct ClassDistance {
+    std::uint8_t label;
+    int count;
+    double sum;
+
+    double with_missing(int j, double missing) const { return sum + (j - count) * missing; }
+};
+
+/// Of the classes that are among the neighbors: few, as a rule, so that a search beats a table of 256 labels.
+class ClassDistances {
+  public:
+    void add(std::uint8_t label, double distance, int j) {
+        ClassDistance* const end = classes_.data() + n_;
+        ClassDistance* one =
+            std::find_if(classes_.data(), end, [&](const auto& c) { return c.label == label; });
+        if (one == end) *one = {label, 0, 0}, ++n_;
+        if (one->count == j) return;
+        ++one->count;
+        one->sum += distance;
     }
-    for (std::size_t c = 0; c < sums.size(); ++c)
-        sums[c] = counts[c] > 0 ? sums[c] + (j - counts[c]) * missing : HUGE_VAL;
-    return sums;
-}
+    std::span<const ClassDistance> all() const { return {classes_.data(), n_}; }
+
+  private:
+    std::array<ClassDistance, 256> classes_;
+    std::size_t n_ = 0;
+};
 
 }  // namespace
 
 Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
                   const VotingRule& rule, const Measure& measure) {
-    std::vector<double> distances;
-    distances.reserve(neighbors.size());
-    for (const Neighbor& neighbor : neighbors)
-        distances.push_back(positive_distance(measure, neighbor.distance));
     const int j = rule.votes == Votes::class_mean ? rule.k : 1;
-    const double last = distances.back();
-    std::array<double, 256> sums = class_distances(distances, neighbors, labels, j, last);
-    const double own = sums[vote.label];
-    sums[vote.label] = HUGE_VAL;
-    const double other = *std::min_element(sums.begin(), sums.end());
+    ClassDistances classes;
+    double sum = 0, last = 0;  // of the nearest k; of the last neighbor
+    for (std::size_t i = 0; i < neighbors.size(); ++i) {
+        last = positive_distance(measure, neighbors[i].distance);
+        if (i < static_cast<std::size_t>(rule.k)) sum += last;
+        classes.add(labels[neighbors[i].index], last, j);
+    }
+    double own = HUGE_VAL, other = HUGE_VAL;
+    for (const ClassDistance& one : classes.all()) {
+        const double distance = one.with_missing(j, last);
+        if (one.label == vote.label)
+            own = distance;
+        else
+            other = std::min(other, distance);
+    }
     const bool alone = std::isinf(other);
-
     const std::size_t nearest = std::min(neighbors.size(), static_cast<std::size_t>(rule.k));
-    double sum = 0;
-    for (std::size_t i = 0; i < nearest; ++i)
-        sum += distances[i];
     return {.share = vote.confidence,
             .distance = std::log(sum / static_cast<double>(nearest)),
             .margin = std::log((alone ? j * last : other) / own),

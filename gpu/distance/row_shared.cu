@@ -97,10 +97,10 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 }  // namespace
 
-#define ROW_SHARED(kernel, threads, text)                                                        \
-    extern const DistanceKernel kernel##_distance {                                              \
-        .name = #kernel, .summary = text, .supports = supports<threads>,                              \
-        .prepared_bytes = columns_bytes, .prepare = prepare_columns, .enqueue = enqueue<threads>, .metrics = direct_metrics       \
+#define ROW_SHARED(kernel, threads, text)                                                                 \
+    extern const DistanceKernel kernel##_distance {                                                       \
+        .name = #kernel, .summary = text, .supports = supports<threads>, .prepared_bytes = columns_bytes, \
+        .prepare = prepare_columns, .enqueue = enqueue<threads>, .metrics = direct_metrics                \
     }
 
 ROW_SHARED(row_shared, 256, "one query per block in shared memory, the training set transposed");
