@@ -42,7 +42,10 @@ std::vector<std::uint8_t> sampled_images(const Rows& train, Exclude sample) {
 }
 
 ComparedRows compared_rows(const Training& used) {
-    ComparedRows compared{used.transform != nullptr ? used.features : used.rows, used.labels, {}};
+    ComparedRows compared{used.transform != nullptr ? used.features : used.rows,
+                          grid_of(used.transform, used.shape),
+                          used.labels,
+                          {}};
     if (used.reranking != nullptr) compared.density = used.reranking->density;
     return compared;
 }

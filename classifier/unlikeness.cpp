@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "data/rerank/density.h"
@@ -12,12 +12,13 @@ namespace knn {
 
 namespace {
 
-constexpr std::size_t max_mixed = 16, values_per_part = 16, most_parts = 5, scaling_neighbors = 4;
-constexpr double stiffness = 0.1;
+constexpr std::size_t max_mixed = 32, scaling_neighbors = 4;
+constexpr double stiffness = 0.02, part_of_all = 0.4;
 constexpr double least_energy = 1e-3;  ///< of a copy, so that the logarithm is finite
 
 /// Rows of differences from the query.
 using Differences = std::vector<std::vector<std::int16_t>>;
+using Matrix = std::array<std::array<double, max_mixed>, max_mixed>;
 
 std::int64_t product(const std::vector<std::int16_t>& a, const std::vector<std::int16_t>& b) {
     std::int64_t sum = 0;
@@ -31,14 +32,23 @@ std::int64_t product(const std::vector<std::int16_t>& a, const std::vector<std::
     return sum;
 }
 
-/// x of step 2.
-std::vector<double> mixture(const Differences& differences) {
-    const std::size_t m = differences.size();
-    std::array<std::array<double, max_mixed>, max_mixed> a{};
+/// G of step 2, the lower half.
+Matrix products(const Differences& differences) {
+    Matrix g{};
+    for (std::size_t i = 0; i < differences.size(); ++i)
+        for (std::size_t j = 0; j <= i; ++j)
+            g[i][j] = static_cast<double>(product(differences[i], differences[j]));
+    return g;
+}
+
+/// x of step 2 for the neighbors `used`, ascending, whatever its signs.
+std::vector<double> mixture(const Matrix& products, const std::vector<std::size_t>& used) {
+    const std::size_t m = used.size();
+    Matrix a{};
     double trace = 0;
     for (std::size_t i = 0; i < m; ++i)
         for (std::size_t j = 0; j <= i; ++j)
-            a[i][j] = static_cast<double>(product(differences[i], differences[j]));
+            a[i][j] = products[used[i]][used[j]];
     for (std::size_t i = 0; i < m; ++i)
         trace += a[i][i];
     if (trace == 0) return std::vector<double>(m, 1 / static_cast<double>(m));
@@ -66,16 +76,48 @@ std::vector<double> mixture(const Differences& differences) {
     return x;
 }
 
-/// e of step 3.
-std::vector<double> energies(const Differences& differences, const std::vector<double>& x) {
-    const std::size_t dim = differences.front().size();
-    std::vector<double> rest(dim), parts((dim + values_per_part - 1) / values_per_part);
+/// r of step 3.
+std::vector<double> unexplained(const Differences& differences) {
+    const Matrix g = products(differences);
+    std::vector<std::size_t> used(differences.size());
+    std::iota(used.begin(), used.end(), std::size_t{0});
+    std::vector<double> x = mixture(g, used);
+    while (*std::min_element(x.begin(), x.end()) <= 0) {  // one is above 0: their sum is 1
+        std::vector<std::size_t> left;
+        for (std::size_t i = 0; i < x.size(); ++i)
+            if (x[i] > 0) left.push_back(used[i]);
+        used = std::move(left);
+        x = mixture(g, used);
+    }
+    std::vector<double> rest(differences.front().size());
     for (std::size_t i = 0; i < x.size(); ++i)
-        for (std::size_t p = 0; p < dim; ++p)
-            rest[p] += x[i] * differences[i][p];
-    for (std::size_t p = 0; p < dim; ++p)
-        parts[p / values_per_part] += rest[p] * rest[p];
-    return parts;
+        for (std::size_t p = 0; p < rest.size(); ++p)
+            rest[p] += x[i] * differences[used[i]][p];
+    return rest;
+}
+
+/// e of step 3, by sums of all places above and to the left of each.
+double energy(const std::vector<double>& rest, const FeatureGrid& grid) {
+    const auto side = [](int length) { return std::max(1, (3 * length + 3) / 7); };  // rounded
+    const int high = side(grid.rows), wide = side(grid.cols);
+    const std::size_t width = static_cast<std::size_t>(grid.cols) + 1;
+    std::vector<double> sums(width * (static_cast<std::size_t>(grid.rows) + 1));
+    const auto sum = [&](int row, int col) -> double& {
+        return sums[static_cast<std::size_t>(row) * width + static_cast<std::size_t>(col)];
+    };
+    double most = 0;
+    const double* value = rest.data();
+    for (int row = 1; row <= grid.rows; ++row)
+        for (int col = 1; col <= grid.cols; ++col) {
+            double here = 0;
+            for (int i = 0; i < grid.depth; ++i, ++value)
+                here += *value * *value;
+            sum(row, col) = here + sum(row - 1, col) + sum(row, col - 1) - sum(row - 1, col - 1);
+            if (row < high || col < wide) continue;
+            most = std::max(most, sum(row, col) - sum(row - high, col) - sum(row, col - wide) +
+                                      sum(row - high, col - wide));
+        }
+    return std::max(most, part_of_all * sum(grid.rows, grid.cols));
 }
 
 }  // namespace
@@ -96,14 +138,7 @@ double unlikeness(const std::uint8_t* query, const ComparedRows& train, std::spa
         if (differences.size() == max_mixed) break;
     }
     scale /= static_cast<double>(std::min(differences.size(), scaling_neighbors));
-    std::vector<double> parts = energies(differences, mixture(differences));
-    std::sort(parts.begin(), parts.end(), std::greater<>());
-    double all = 0, most = 0;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        all += parts[i];
-        if (i < most_parts) most += parts[i];
-    }
-    return std::log(std::max(all, least_energy)) + std::log(std::max(most, least_energy)) + 2 * scale;
+    return std::log(std::max(energy(unexplained(differences), train.grid), least_energy)) + scale;
 }
 
 }  // namespace knn

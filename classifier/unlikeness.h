@@ -3,28 +3,32 @@
 /// a class varies; a letter that looks like a digit but for one stroke is as near to it as many digits are to each other.
 /// Two things tell them apart better: what no mixture of the neighbors explains, and whether that is in few places.
 ///
-/// 1. The winner's nearest neighbors among those that voted, 16 at most: differences D_i = n_i − q of the rows that were
+/// 1. The winner's nearest neighbors among those that voted, 32 at most: differences D_i = n_i − q of the rows that were
 ///    compared, in integers.
-/// 2. The mixture Σ x_i n_i, Σ x_i = 1, with the least ‖Σ x_i D_i‖² + λ Σ x_i², λ = 0.1 · mean ‖D_i‖²: x is proportional
-///    to the solution of (G + λ I) x = 1, G_ij = D_i · D_j (local hyperplanes: Vincent and Bengio, 2001). r = Σ x_i D_i.
-/// 3. e = Σ r² in each 16 consecutive values: a cell of `gradients`, pixels in a row of `raw`. all = Σ e, most = the sum of
-///    the five largest.
-/// 4. log all + log most, plus, where re-ranking has a density, twice the mean log of its factors of the nearest four:
-///    √ of the distances that are usual around them is divided out.
+/// 2. The mixture Σ x_i n_i, Σ x_i = 1, with the least ‖Σ x_i D_i‖² + λ Σ x_i², λ = 0.02 · mean ‖D_i‖²: x is proportional
+///    to the solution of (G + λ I) x = 1, G_ij = D_i · D_j (local hyperplanes: Vincent and Bengio, 2001). Neighbors with
+///    x_i <= 0 are left out and the others mixed again, until all x_i > 0: strokes are not taken away.
+/// 3. r = Σ x_i D_i; e = Σ r² in that window of 3/7 of the rows and columns where it is largest: 12 × 12 of 28 × 28 pixels,
+///    3 × 3 of the 7 × 7 cells of `gradients`. At least 0.4 of all Σ r²: noise is unlike a digit everywhere.
+/// 4. log e plus, where re-ranking has a density, the mean log of its factors of the nearest four: √ of the distances that
+///    are usual around them is divided out.
 ///
-/// In double precision in a fixed order.
+/// In double precision in a fixed order. docs/rejection.md says on what it was chosen.
 
 #include <cstdint>
 #include <span>
 
 #include "data/core/neighbors.h"
 #include "data/core/rows.h"
+#include "data/transform/fitted.h"
 
 namespace knn {
 
-/// Rows of bytes as they are compared, their labels, and factors of density (empty: none).
+/// Rows of bytes as they are compared, where their values lie on the image, their labels, and factors of density (empty:
+/// none).
 struct ComparedRows {
     Rows rows;
+    FeatureGrid grid;  ///< of rows.dim values
     std::span<const std::uint8_t> labels;
     std::span<const std::uint32_t> density;
 };

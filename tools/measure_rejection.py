@@ -2,10 +2,14 @@
 """Measures what `mnist-knn classify` rejects: MNIST's test digits, noise, scribbles, and labeled pictures.
 
 usage: measure_rejection.py [--binary FILE] [--data DIR] [--pictures DIR] [--limit N] [--shares LIST] [OPTION of classify]...
+       measure_rejection.py --held-out [--binary FILE] [--data DIR] [--shares LIST] [OPTION of classify]...
 
 Digits, noise and scribbles are 28x28 pictures, scaled and centered like MNIST's. DIR has labels.csv (file,label) and
 nondigits.csv (file,what,lookalike): pictures of digits, and of letters and signs; lookalike 1 is a twin of a digit, such as
 O. `classify` runs once for each kind; the member `usual` of its answers tells what each --reject would reject.
+
+--held-out: no test digits and no pictures. Ten times one class is taken out of the training set, and 600 of its images are
+classified by the other nine: none of them is a digit then. The share that is rejected is what rules are chosen by.
 """
 import argparse
 import csv
@@ -22,6 +26,7 @@ from pathlib import Path
 
 SIDE = 28
 NOISE, SCRIBBLES = 300, 600  # pictures
+HELD_OUT = 600  # images of each class
 
 
 def idx(folder, name):
@@ -109,6 +114,34 @@ def usual(answer):
     return answer["usual"]
 
 
+def write_idx(file, header, content):
+    file.write_bytes(struct.pack(f">I{len(header)}I", 0x800 + len(header), *header) + content)
+
+
+def held_out(options, shares):
+    labels = idx(options.data, "train-labels-idx1-ubyte")
+    pixels = idx(options.data, "train-images-idx3-ubyte")
+    size = SIDE * SIDE
+    print("| `--reject` | " + " | ".join(map(str, range(10))) + " | mean |\n" + "|---" * 12 + "|")
+    found = []
+    for digit in range(10):
+        inside = [i for i, label in enumerate(labels) if label != digit]
+        outside = [i for i, label in enumerate(labels) if label == digit]
+        outside = [outside[len(outside) * i // HELD_OUT] for i in range(HELD_OUT)]
+        with tempfile.TemporaryDirectory() as name:
+            temp = Path(name)
+            write_idx(temp / "images", (len(inside), SIDE, SIDE),
+                      b"".join(pixels[size * i:size * (i + 1)] for i in inside))
+            write_idx(temp / "labels", (len(inside),), bytes(labels[i] for i in inside))
+            images = write(temp / "held-out", [pixels[size * i:size * (i + 1)] for i in outside])
+            found.append([usual(one) for one in
+                          classify(options, images, "--no-cache", "--train-images", str(temp / "images"),
+                                   "--train-labels", str(temp / "labels"))])
+    for share in shares:
+        rejected = [100 * sum(u < share / 100 for u in one) / len(one) for one in found]
+        print(f"| {share:g}% | " + " | ".join(f"{one:.1f} %" for one in [*rejected, sum(rejected) / 10]) + " |")
+
+
 def rows(folder, name):
     with open(folder / name, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -121,7 +154,11 @@ def main():
     parser.add_argument("--pictures", type=Path)
     parser.add_argument("--limit", type=int, default=10_000, help="of MNIST's test digits")
     parser.add_argument("--shares", default="0.1,0.25,0.5,0.8,1,1.5,2,3,5", help="of --reject, in percent")
+    parser.add_argument("--held-out", action="store_true")
     options, options.rest = parser.parse_known_args()
+    shares = [float(one) for one in options.shares.split(",")]
+    if options.held_out:
+        return held_out(options, shares)
     rng = random.Random(1)
     labels = idx(options.data, "t10k-labels-idx1-ubyte")[:options.limit]
     pixels = idx(options.data, "t10k-images-idx3-ubyte")
@@ -149,7 +186,7 @@ def main():
     print("| `--reject` | errors left | " + " | ".join(kinds) + " |")
     print("|---" * (2 + len(kinds)) + "|")
     print(f"| off | {sum(wrong)} |" + " 0 |" * len(kinds))
-    for share in map(float, options.shares.split(",")):
+    for share in shares:
         kept = [u >= share / 100 for u in kinds["test"]]
         cells = [f"{sum(u < share / 100 for u in all)} of {len(all)} = {100 * sum(u < share / 100 for u in all) / max(1, len(all)):.1f} %"
                  for all in kinds.values()]

@@ -158,4 +158,19 @@ void apply_step(const FittedStep& step, const std::uint8_t* in, std::uint8_t* ou
     std::visit(Pass{step, in, out, scratch}, step.what);
 }
 
+FeatureGrid grid_of(const FittedTransform* transform, ImageShape image) {
+    FeatureGrid grid{image.rows, image.cols, 1};
+    if (transform == nullptr) return grid;
+    for (const FittedStep& step : transform->steps)
+        if (const auto* histograms = std::get_if<Histograms>(&step.what)) {
+            const bool blocks = histograms->has_blocks;
+            grid.rows = histograms->rows.count() - (blocks ? histograms->block_rows() - 1 : 0);
+            grid.cols = histograms->cols.count() - (blocks ? histograms->block_cols() - 1 : 0);
+            grid.depth = static_cast<int>(step.dim_out) / (grid.rows * grid.cols);
+        } else if (std::holds_alternative<Projection>(step.what)) {
+            grid = {1, 1, static_cast<int>(step.dim_out)};
+        }
+    return grid;
+}
+
 }  // namespace knn

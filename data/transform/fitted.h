@@ -41,6 +41,15 @@ struct FittedTransform {
 /// Appends the steps of `step`, which follow those before; `projection`: that of a `pca`, already fitted.
 void append_step(FittedTransform& transform, const TransformStep& step, Projection projection = {});
 
+/// How the values of a row lie on the image: `depth` values at each of rows × cols places, row by row.
+struct FeatureGrid {
+    int rows = 1, cols = 1, depth = 1;
+};
+
+/// Of a row that is compared: pixels, or cells or blocks of histograms. The values of a projection are all at one place.
+/// Null: raw.
+FeatureGrid grid_of(const FittedTransform* transform, ImageShape image);
+
 /// Memory between the passes of one row.
 struct TransformScratch {
     std::vector<std::int32_t> sums;

@@ -27,7 +27,7 @@ struct Line {
     LeaveOneOut sample(const Method& method, bool unlike = false) const {
         const Training used = training();
         Classifier classifier(used, method, resolve_on_cpu(method.problem(used, 1), 2));
-        const ComparedRows compared{used.rows, used.labels, {}};
+        const ComparedRows compared{used.rows, grid_of(nullptr, used.shape), used.labels, {}};
         return leave_one_out(classifier, unlike ? &compared : nullptr, {});
     }
 };

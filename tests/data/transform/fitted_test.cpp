@@ -1,0 +1,29 @@
+#include "data/transform/fitted.h"
+
+#include <doctest/doctest.h>
+
+#include "cpu/transform/transform.h"
+
+using namespace knn;
+
+TEST_CASE("transform: where the values of a row lie on the image") {
+    constexpr ImageShape shape{28, 28};
+    const std::vector<std::uint8_t> pixels(30 * 784, 7);
+    struct Case {
+        const char* list;
+        FeatureGrid grid;
+    };
+    for (const auto& [list, grid] :
+         {Case{"raw", {28, 28, 1}}, Case{"deskew,normalize,blur", {28, 28, 1}}, Case{"gradients", {7, 7, 16}},
+          Case{"hog", {6, 6, 36}}, Case{"gradients,pca:12", {1, 1, 12}}, Case{"pca:5", {1, 1, 5}}}) {
+        CAPTURE(list);
+        const FittedTransform fitted =
+            cpu::fit(parse_transform("--transform", list), {pixels.data(), 30, 784}, shape, 1, nullptr);
+        const FeatureGrid found = grid_of(&fitted, shape);
+        CHECK(found.rows == grid.rows);
+        CHECK(found.cols == grid.cols);
+        CHECK(found.depth == grid.depth);
+        CHECK(std::int64_t{found.rows} * found.cols * found.depth == fitted.dim_out());
+    }
+    CHECK(grid_of(nullptr, {3, 9}).cols == 9);
+}
