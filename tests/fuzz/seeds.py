@@ -251,7 +251,7 @@ def main():
           {f'"{word}"' for word in words} | {"true", "false", "null", "1e999", "-1", "18446744073709551615", "[]", "{}"})
     store("predictions", [(name, struct.pack("<H", table.count(b"\n") - 1) + table) for name, table in tables.items()],
           ["index,label,predicted,confidence,vote_share", "1e-400", "nan", "inf", "256", "-1", "0.5", ",", "\n"])
-    store("differential", [(f"{seed}", struct.pack("<QBB", seed, seed, seed)) for seed in range(64)])
+    store("differential", [(f"{seed}", struct.pack("<QBB", seed, seed, seed)) for seed in range(64)], [b"\0", b"\xff"])
 
 
 if __name__ == "__main__":
