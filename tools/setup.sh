@@ -138,7 +138,7 @@ configure() {  # PRESET -DNAME=VALUE...
 # Whether TARGET was built after the last change of its sources. data/mnist holds what was downloaded, not code.
 is_built() {  # PRESET TARGET
     local stamp=$root/build/$1/built-$2 sources=(CMakeLists.txt app classifier cpu data gpu) newer
-    [[ $2 != all ]] || sources+=(tests)
+    [[ $2 != all && $2 != unit_tests ]] || sources+=(tests)
     [[ -f $stamp ]] || return 1
     newer=$(cd "$root" && find "${sources[@]}" -path data/mnist -prune -o -type f -newer "$stamp" -print -quit 2>/dev/null) || true
     [[ -z $newer ]]

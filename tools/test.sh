@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
-# were skipped and why:  tools/test.sh [--browser] [--fuzz] [--preset NAME]... [OPTION of ctest]...
+# were skipped and why:  tools/test.sh [--browser] [--sanitize] [--preset NAME]... [OPTION of ctest]...
 # --browser: installs a browser too, for the test of the report's page.
-# --fuzz: the fuzzers too, 20 s each (tools/fuzz.sh), where clang++ is there.
+# --sanitize: then the unit tests under sanitizers, the fuzzers, 20 s each (tools/fuzz.sh), and what has threads under the
+#   thread sanitizer (tools/check_races.sh). Installs clang; without its libFuzzer there are no fuzzers.
 # --preset: `default` unless others are named; `asan` runs the unit tests under sanitizers.
 # CI=true: warnings are errors, and CUDA code is built for two kinds of cards.
 # MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
@@ -13,12 +14,12 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 case ${1:-} in
 --help | -h) print_head; exit 0 ;;
 esac
-presets=() fuzz=
-while [[ ${1:-} == --preset || ${1:-} == --browser || ${1:-} == --fuzz ]]; do
+presets=() sanitize=
+while [[ ${1:-} == --preset || ${1:-} == --browser || ${1:-} == --sanitize ]]; do
     if [[ $1 == --browser ]]; then
         optional_packages+=("${browser_packages[@]}")
-    elif [[ $1 == --fuzz ]]; then
-        fuzz=yes
+    elif [[ $1 == --sanitize ]]; then
+        sanitize=yes
     else
         presets+=("${2:?--preset needs a name}")
         shift
@@ -42,8 +43,23 @@ counted() {  # PRESET ATTRIBUTE
     echo "${count:-0}"
 }
 
+has_libfuzzer() {
+    echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+        clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null
+}
+
 install_missing "${build_packages[@]}" "${test_packages[@]}"
 (install_missing "${optional_packages[@]}") || say "going on: the tests that need them are skipped"
+if [[ -n $sanitize ]]; then
+    (install_missing clang && version=$(clang++ -dumpversion) && install_missing "libclang-rt-${version%%.*}-dev") || true
+    # One build with clang has the unit tests and the fuzzers; g++ has the tests alone.
+    if has_libfuzzer; then
+        presets+=(fuzz)
+    else
+        say "no fuzzers: clang++ and its libFuzzer are not there (Debian: clang, and libclang-rt-14-dev of its version)"
+        presets+=(asan)
+    fi
+fi
 options=(-DBUILD_TESTING=ON)
 # The oldest and the newest kind of card: all six take twice as long, and nothing runs there.
 [[ ${CI:-} != true ]] || options+=(-DMNIST_KNN_WERROR=ON "-DCMAKE_CUDA_ARCHITECTURES=75-real;90a-real")
@@ -54,7 +70,10 @@ fi
 status=0 total=0 failed=0 skipped=0 reasons=
 for preset in "${presets[@]}"; do
     configure "$preset" "${options[@]}"
-    build "$preset" all
+    case $preset in
+    asan | tsan | fuzz) build "$preset" unit_tests ;;  # all that these presets test
+    *) build "$preset" all ;;
+    esac
     rm -f "$root/build/$preset/tests.xml"
     (cd "$root" && ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
         --output-junit "$root/build/$preset/tests.xml" "$@") || status=$?
@@ -66,9 +85,8 @@ done
 
 ((skipped == 0)) || printf '\nSkipped, and why:\n%s' "$reasons"
 printf '\n%d passed, %d failed, %d skipped\n' $((total - failed - skipped)) "$failed" "$skipped"
-if [[ -n $fuzz ]] && ! command -v clang++ >/dev/null; then
-    say "the fuzzers were not run: clang++ is not there (Debian: clang, and libclang-rt-14-dev of its version)"
-elif [[ -n $fuzz ]]; then
-    "$root/tools/fuzz.sh" 20 || status=1
+if [[ -n $sanitize ]]; then
+    [[ ${presets[-1]} != fuzz ]] || "$root/tools/fuzz.sh" 20 || status=1
+    "$root/tools/check_races.sh" || status=1
 fi
 exit "$status"

@@ -17,7 +17,8 @@ namespace {
 /// The option of `known` for "--name", "--name=value", "-n" or "-nVALUE"; null if there is none.
 const po::option_description* lookup(const std::string& word, const po::options_description& known) {
     const bool is_long = word.starts_with("--");
-    if (word == "--" || word.starts_with("--=")) return nullptr;  // to Boost, no name is the beginning of every name
+    if (word == "--" || word.starts_with("--="))
+        return nullptr;  // to Boost, no name is the beginning of every name
     return known.find_nothrow(is_long ? word.substr(2, word.find('=') - 2) : word.substr(0, 2), false);
 }
 

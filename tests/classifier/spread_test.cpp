@@ -144,8 +144,9 @@ TEST_CASE("spread: leave-one-out, where one part has the excluded image") {
     const test::Rows points = test::repeated(test::random_rows(30, 3, 5, 3), 2);
     const std::pair<Exclude, std::int64_t> cases[] = {
         {{.first = 0}, 60}, {{.first = 17}, 30}, {{.first = 59}, 1}, {{0, 60, 7}, 7}, {{3, 9, 4}, 20}};
-    for (const auto& [exclude, count] : cases) {
-        const test::Rows queries = taken(points, exclude, count);
+    for (const auto& one : cases) {
+        const Exclude exclude = one.first;
+        const test::Rows queries = taken(points, exclude, one.second);
         for (const int k : {1, 6, 59}) {
             const auto expected = right(points, queries, k, exclude);
             for (const int devices : {1, 2, 5})

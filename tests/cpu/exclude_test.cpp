@@ -45,13 +45,13 @@ TEST_CASE("exclude: points with many duplicates, every k, few and many queries")
     for (const int levels : {1, 2, 3, 256})  // with 1, all points are equal
         for (const int k : {1, 4, 20, 59})
             for (const char* select : {"", "nth_element"})
-                for (const auto& [first, count] : {std::pair{0, 60}, {0, 5}, {41, 19}, {59, 1}}) {
+                for (const auto& part : {std::pair{0, 60}, {0, 5}, {41, 19}, {59, 1}}) {
                     CAPTURE(levels);
                     CAPTURE(k);
-                    CAPTURE(first);
+                    CAPTURE(part.first);
                     const test::Rows points = test::random_rows(n, 2, 5, levels);
-                    const test::Rows queries = slice(points, first, count);
-                    test::Request request = request_for(points, queries, k, {.first = first});
+                    const test::Rows queries = slice(points, part.first, part.second);
+                    test::Request request = request_for(points, queries, k, {.first = part.first});
                     request.train_labels = labels;
                     request.select = select;
                     CHECK(test::search_on_cpu(request).neighbors.rows ==

@@ -87,7 +87,7 @@ TEST_CASE(
                     for (request.threads = 1; request.threads <= 4; ++request.threads) {
                         const test::Isa isa(name);
                         CAPTURE(name);
-                        CAPTURE(n);
+                        CAPTURE(points.n);
                         CAPTURE(k);
                         CAPTURE(request.threads);
                         CHECK(search(request).rows == right.rows);
@@ -125,7 +125,7 @@ TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without")
         const test::Rows points = test::random_rows(n, dim, 93, levels);
         for (const Measure& measure : measures) {
             if (measure.metric == Metric::lp && dim > 1'000) continue;  // slow
-            CAPTURE(n);
+            CAPTURE(points.n);
             CAPTURE(measure.metric);
             test::Request request = request_for(points, 11, true);
             request.measure = measure;

@@ -102,8 +102,8 @@ TEST_CASE("the JSON report has the fields of its schema, and the optional ones o
     CHECK(json["dataset"]["name"] == "sample \xef\xbf\xbd");
     CHECK(json["dataset"]["classes"] == 3);
     CHECK(json["dataset"]["rows"] == 1);
-    CHECK(json["result"]["labels"] == nlohmann::json({1, 7, 200}));
-    CHECK(json["result"]["confusion"] == nlohmann::json({{0, 0, 0}, {0, 1, 0}, {1, 0, 0}}));
+    CHECK(json["result"]["labels"] == nlohmann::ordered_json({1, 7, 200}));
+    CHECK(json["result"]["confusion"] == nlohmann::ordered_json({{0, 0, 0}, {0, 1, 0}, {1, 0, 0}}));
     CHECK(json["timing"]["stages"][0]["name"] == "upload");
     CHECK(json["timing"]["stages"][0]["gb_per_s"] == doctest::Approx(2.0));
     CHECK(json["timing"]["stages"][1]["gflop_per_s"] == doctest::Approx(4.0));

@@ -282,10 +282,11 @@ TEST_CASE("picture formats: cut short at every hundredth of their length") {
         {"PBM", pbm(false)},
         {"PGM of 16 bits", deep_pgm()},
         {"TIFF", tiff(1)}};
-    for (const auto& [name, whole] : files)
+    for (const auto& file : files)
         for (std::size_t percent = 0; percent < 100; ++percent) {
-            CAPTURE(name);
+            CAPTURE(file.first);
             CAPTURE(percent);
+            const Bytes& whole = file.second;
             const Bytes part(whole.begin(), whole.begin() + std::ptrdiff_t(whole.size() * percent / 100));
             CHECK_FALSE(error_of(part).empty());
         }

@@ -104,7 +104,7 @@ TEST_CASE("class spread: its parameters are read as they are written") {
     CHECK(rerank.spread == ClassSpread{.neighbors = 7, .of = SpreadOf::deviation});
     read_reranker("--rerank", "none", rerank);
     CHECK(rerank == Rerank{});
-    for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+    for (const auto& one : std::vector<std::pair<std::string, std::string>>{
              {"spred", "did you mean spread?"},
              {"both:3", "both takes no parameter; expected none, distortion"},
              {"spread:", "'' is not allowed; expected 1 to 1023"},
@@ -117,13 +117,13 @@ TEST_CASE("class spread: its parameters are read as they are written") {
              {"spread:3:mean:plus:nan", "expected -1 to 1"},
              {"spread:3:mean:plus:0.3", "expected a multiple of 0.125"},
              {"spread:3:mean:plus:0.5:2", "expected at most four parameters"}}) {
-        CAPTURE(text);
+        CAPTURE(one.first);
         try {
-            read_reranker("--rerank", text, rerank);
+            read_reranker("--rerank", one.first, rerank);
             FAIL("was read");
         } catch (const UsageError& error) {
-            CHECK(std::string(error.what()).starts_with("--rerank " + text + ": "));
-            CHECK(std::string(error.what()).find(part) != std::string::npos);
+            CHECK(std::string(error.what()).starts_with("--rerank " + one.first + ": "));
+            CHECK(std::string(error.what()).find(one.second) != std::string::npos);
         }
     }
 }

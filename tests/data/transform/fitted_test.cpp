@@ -13,16 +13,16 @@ TEST_CASE("transform: where the values of a row lie on the image") {
         const char* list;
         FeatureGrid grid;
     };
-    for (const auto& [list, grid] :
+    for (const Case& one :
          {Case{"raw", {28, 28, 1}}, Case{"deskew,normalize,blur", {28, 28, 1}}, Case{"gradients", {7, 7, 16}},
           Case{"hog", {6, 6, 36}}, Case{"gradients,pca:12", {1, 1, 12}}, Case{"pca:5", {1, 1, 5}}}) {
-        CAPTURE(list);
+        CAPTURE(one.list);
         const FittedTransform fitted =
-            cpu::fit(parse_transform("--transform", list), {pixels.data(), 30, 784}, shape, 1, nullptr);
+            cpu::fit(parse_transform("--transform", one.list), {pixels.data(), 30, 784}, shape, 1, nullptr);
         const FeatureGrid found = grid_of(&fitted, shape);
-        CHECK(found.rows == grid.rows);
-        CHECK(found.cols == grid.cols);
-        CHECK(found.depth == grid.depth);
+        CHECK(found.rows == one.grid.rows);
+        CHECK(found.cols == one.grid.cols);
+        CHECK(found.depth == one.grid.depth);
         CHECK(std::int64_t{found.rows} * found.cols * found.depth == fitted.dim_out());
     }
     CHECK(grid_of(nullptr, {3, 9}).cols == 9);

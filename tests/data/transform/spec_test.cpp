@@ -142,9 +142,10 @@ TEST_CASE("transform: the number of features") {
     CHECK(dim_of("hog", {1, 784}) == 195 * 2 * 9);  // blocks of one row of cells
     CHECK(dim_of("hog", {5, 3}) == 9);
     // Cells of about 4 pixels: 1 for less than 6, then one for each 4.
-    for (const auto& [side, cells] :
+    for (const auto& one :
          {std::pair{1, 1}, {2, 1}, {5, 1}, {6, 2}, {9, 2}, {10, 3}, {257, 64}, {784, 196}}) {
-        CAPTURE(side);
+        const auto [side, cells] = one;
+        CAPTURE(one.first);
         CHECK(dim_of("gradients", {side, side}) == std::int64_t{cells} * cells * 16);
         CHECK(dim_of("gradients", {1, side}) == cells * 16);
         CHECK(dim_of("gradients", {side, 1}) == cells * 16);
