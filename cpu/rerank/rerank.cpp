@@ -110,6 +110,7 @@ const RerankKernel& chosen_rerank_kernel() {
 Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads,
                      const std::atomic<bool>* stop) {
     Descriptors all{DescriptorLayout(shape, rerank), {}};
+    if (images.count == 0) return all;
     const std::int64_t bytes = all.layout.bytes();
     try {
         all.bytes.resize(static_cast<std::size_t>(images.count * bytes));
