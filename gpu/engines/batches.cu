@@ -19,45 +19,10 @@ struct ResultLayout {
     }
 };
 
-/// The memory between the steps of a transform is for this many images.
-constexpr std::int64_t images_per_transform = 16'384;
 /// Batches that are re-ranked are not larger: 240 MB of descriptors for 28 × 28 pixels.
 constexpr std::int64_t most_reranked = std::int64_t{1} << 16;
 
-double size(std::int64_t n, std::int64_t dim) {
-    return static_cast<double>(n) * static_cast<double>(dim);
-}
-
 }  // namespace
-
-Upload::Upload(const Training& training)
-    : images(training.rows), shape(training.shape), n(training.rows.count) {
-    const bool transforms = training.transform != nullptr && training.features.count == 0;
-    const Rows& rows = training.features.count > 0 ? training.features : training.rows;
-    ImageBuffer& uploaded = transforms ? pixels_ : features;
-    uploaded.reserve(n, rows.dim);
-    labels.reserve(training.labels.size());
-    timer.time(stream, {.name = "upload", .bytes = size(n, rows.dim), .kind = StageKind::copy}, [&] {
-        enqueue_upload(rows, uploaded.rows(n, rows.dim), stream);
-        if (training.labels.empty()) return;
-        check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), training.labels.size(),
-                              cudaMemcpyHostToDevice, stream),
-              "uploading labels");
-    });
-    if (training.transform != nullptr) transform = DeviceTransform(*training.transform);
-    dim = transforms ? transform.dim_out() : rows.dim;
-    if (!transforms) return;
-    features.reserve(n, dim);
-    transform.reserve(std::min(n, images_per_transform));
-    timer.time(stream, {.name = "transform", .bytes = size(n, rows.dim + dim)},
-               [&] { transform.enqueue(pixels_.rows(n, rows.dim), features.rows(n, dim), stream); });
-}
-
-void Upload::finish(Timeline& timeline) {
-    timer.synchronize();
-    timer.add_to(timeline);
-    pixels_ = {};
-}
 
 /// The memory of one batch in flight.
 struct BatchedSearcher::Slot {
@@ -107,7 +72,7 @@ bool BatchedSearcher::rerank_by(const Reranking& reranking, Timeline& timeline) 
         ImageBuffer pixels;
         pixels.reserve(n_train_, train_images_.dim);
         const ByteRows rows = pixels.rows(n_train_, train_images_.dim);
-        const double bytes = size(n_train_, train_images_.dim);
+        const double bytes = byte_count(n_train_, train_images_.dim);
         StageTimer timer;
         timer.time(kernels_, {.name = "upload", .bytes = bytes, .kind = StageKind::copy},
                    [&] { enqueue_upload(train_images_, rows, kernels_); });
@@ -203,7 +168,7 @@ void BatchedSearcher::reserve(std::int64_t n_query, int candidates, Exclude excl
 
 cudaEvent_t BatchedSearcher::enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
                                             const NeighborRows& out, StageTimer& timer) {
-    timer.time(kernels_, {.name = "describe", .bytes = size(images.n, images.cols)},
+    timer.time(kernels_, {.name = "describe", .bytes = byte_count(images.n, images.cols)},
                [&] { reranker_->describe_queries(images, kernels_); });
     return timer.time(kernels_, {.name = "rerank"}, [&] { reranker_->enqueue(candidates, out, kernels_); });
 }
@@ -232,9 +197,9 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
                                        [&] { enqueue_upload(queries, images, in); });
     if (in != kernels_) kernels_.wait_for(done);
     if (!transform_.is_raw())
-        done =
-            slot.timer.time(kernels_, {.name = "transform", .bytes = size(queries.count, queries.dim + dim_)},
-                            [&] { transform_.enqueue(images, batch.query, kernels_); });
+        done = slot.timer.time(kernels_,
+                               {.name = "transform", .bytes = byte_count(queries.count, queries.dim + dim_)},
+                               [&] { transform_.enqueue(images, batch.query, kernels_); });
     for (Step& step : engine_->steps(batch))
         done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
     if (reranker_) done = enqueue_rerank(images, batch.out, neighbors, slot.timer);

@@ -20,6 +20,7 @@
 
 #include "data/core/searcher.h"
 #include "data/rerank/reranking.h"
+#include "gpu/engines/upload.h"
 #include "gpu/rerank/rerank.h"
 #include "gpu/runtime/excluded.h"
 #include "gpu/runtime/image_buffer.h"
@@ -58,27 +59,6 @@ class BatchEngine {
     /// The stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual std::vector<Step> steps(const Batch& batch) = 0;
-};
-
-/// The upload of the training set while an engine is opened, and its transform.
-class Upload {
-  public:
-    /// Queues the copies, and the launches of the transform, on `stream`. The host memory must outlive this.
-    explicit Upload(const Training& training);
-    /// Waits, and adds the stages so far to `timeline`.
-    void finish(Timeline& timeline);
-
-    Stream stream;
-    StageTimer timer;
-    Rows images;           ///< in host memory
-    ImageShape shape;      ///< of an image
-    std::int64_t n, dim;   ///< of the features
-    ImageBuffer features;  ///< what is searched; without a transform the pixels
-    DeviceBuffer<std::uint8_t> labels;
-    DeviceTransform transform;  ///< for queries
-
-  private:
-    ImageBuffer pixels_;  ///< that the transform reads
 };
 
 class BatchedSearcher final : public Searcher {

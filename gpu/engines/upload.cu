@@ -1,0 +1,36 @@
+#include "gpu/engines/upload.h"
+
+#include <algorithm>
+
+namespace knn::gpu {
+
+Upload::Upload(const Training& training)
+    : images(training.rows), shape(training.shape), n(training.rows.count) {
+    const bool transforms = training.transform != nullptr && training.features.count == 0;
+    const Rows& rows = training.features.count > 0 ? training.features : training.rows;
+    ImageBuffer& uploaded = transforms ? pixels_ : features;
+    uploaded.reserve(n, rows.dim);
+    labels.reserve(training.labels.size());
+    timer.time(stream, {.name = "upload", .bytes = byte_count(n, rows.dim), .kind = StageKind::copy}, [&] {
+        enqueue_upload(rows, uploaded.rows(n, rows.dim), stream);
+        if (training.labels.empty()) return;
+        check(cudaMemcpyAsync(labels.d_data(), training.labels.data(), training.labels.size(),
+                              cudaMemcpyHostToDevice, stream),
+              "uploading labels");
+    });
+    if (training.transform != nullptr) transform = DeviceTransform(*training.transform);
+    dim = transforms ? transform.dim_out() : rows.dim;
+    if (!transforms) return;
+    features.reserve(n, dim);
+    transform.reserve(std::min(n, images_per_transform));
+    timer.time(stream, {.name = "transform", .bytes = byte_count(n, rows.dim + dim)},
+               [&] { transform.enqueue(pixels_.rows(n, rows.dim), features.rows(n, dim), stream); });
+}
+
+void Upload::finish(Timeline& timeline) {
+    timer.synchronize();
+    timer.add_to(timeline);
+    pixels_ = {};
+}
+
+}  // namespace knn::gpu
