@@ -158,6 +158,8 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
     const bool all_vote = rule.votes == Votes::class_mean;
     const auto wanted = reranks || all_vote ? std::max(rule.k, method.rerank.candidates) : rule.k;
     const auto candidates = static_cast<int>(std::min<std::int64_t>(wanted, others));
+    // Its plain loops are in tests/classifier/spread_fit_test.cpp: here the kernels are compared with one another.
+    if (method.rerank.kind == Reranker::spread) return std::nullopt;
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 

@@ -12,7 +12,7 @@ namespace knn::test {
 /// The rows that are compared: features, or the pixels without a transform (`fitted` is null).
 Rows compared_rows(const knn::Rows& images, const FittedTransform* fitted);
 
-/// `train`, `query`: compared_rows. None if the loops of re-ranking would take long.
+/// `train`, `query`: compared_rows. None by `spread`, or if the loops of re-ranking would take long.
 std::optional<Found> expected(const RandomProblem& problem, const Rows& train, const Rows& query);
 
 }  // namespace knn::test
