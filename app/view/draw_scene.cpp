@@ -78,16 +78,23 @@ void draw_foot(Canvas& canvas, const std::string& message) {
     }
 }
 
+/// A quarter of the pixels: the digit is found in a third of the time, and has 28×28 in the end.
+cv::Mat half_of(const Drawing& drawing) {
+    cv::Mat half;
+    cv::resize(mat_of(drawing), half, {}, 0.5, 0.5, cv::INTER_AREA);
+    return half;
+}
+
 }  // namespace
 
 Picture picture_of(const Drawing& drawing) {
-    const cv::Mat pad = mat_of(drawing);
+    const cv::Mat pad = half_of(drawing);
     return {pad.rows, pad.cols, {pad.datastart, pad.dataend}};
 }
 
 std::vector<std::uint8_t> drawing_png(const Drawing& drawing) {
     cv::Mat rgb;
-    cv::cvtColor(mat_of(drawing), rgb, cv::COLOR_GRAY2RGB);
+    cv::cvtColor(half_of(drawing), rgb, cv::COLOR_GRAY2RGB);
     return rgb_png(rgb.data, rgb.rows, rgb.cols);
 }
 

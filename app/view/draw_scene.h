@@ -11,7 +11,7 @@ namespace knn {
 /// Where the pad lies in the window, in pixels.
 inline constexpr int pad_left = 36, pad_top = 84;
 
-/// The pad as a picture, dark ink on white paper: Drawing::side × Drawing::side.
+/// The pad as a picture, dark ink on white paper, half as wide and high.
 Picture picture_of(const Drawing& drawing);
 /// The same as a PNG.
 std::vector<std::uint8_t> drawing_png(const Drawing& drawing);

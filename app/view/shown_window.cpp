@@ -51,7 +51,7 @@ void ShownWindow::show(const Frame& frame) {
 }
 
 int ShownWindow::wait_key() {
-    constexpr int poll_ms = 10;  // half of it passes, on average, before a stroke is answered
+    constexpr int poll_ms = 5;  // half of it passes, on average, before a stroke is answered
     const int key = module_.wait_key(poll_ms);
     stop_if_asked();
     return key;
