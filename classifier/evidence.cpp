@@ -15,7 +15,7 @@ double positive_distance(const Measure& measure, std::uint32_t score) {
 }
 
 /// The nearest j neighbors of one class; where it has fewer, the distance `missing` counts for each that it lacks.
-struct ClassDistance {
+struct ClassSum {
     std::uint8_t label;
     int count;
     double sum;
@@ -24,21 +24,20 @@ struct ClassDistance {
 };
 
 /// Of the classes that are among the neighbors: few, as a rule, so that a search beats a table of 256 labels.
-class ClassDistances {
+class ClassSums {
   public:
     void add(std::uint8_t label, double distance, int j) {
-        ClassDistance* const end = classes_.data() + n_;
-        ClassDistance* one =
-            std::find_if(classes_.data(), end, [&](const auto& c) { return c.label == label; });
+        ClassSum* const end = classes_.data() + n_;
+        ClassSum* one = std::find_if(classes_.data(), end, [&](const auto& c) { return c.label == label; });
         if (one == end) *one = {label, 0, 0}, ++n_;
         if (one->count == j) return;
         ++one->count;
         one->sum += distance;
     }
-    std::span<const ClassDistance> all() const { return {classes_.data(), n_}; }
+    std::span<const ClassSum> all() const { return {classes_.data(), n_}; }
 
   private:
-    std::array<ClassDistance, 256> classes_;
+    std::array<ClassSum, 256> classes_;
     std::size_t n_ = 0;
 };
 
@@ -47,7 +46,7 @@ class ClassDistances {
 Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
                   const VotingRule& rule, const Measure& measure) {
     const int j = rule.votes == Votes::class_mean ? rule.k : 1;
-    ClassDistances classes;
+    ClassSums classes;
     double sum = 0, last = 0;  // of the nearest k; of the last neighbor
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
         last = positive_distance(measure, neighbors[i].distance);
@@ -55,7 +54,7 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
         classes.add(labels[neighbors[i].index], last, j);
     }
     double own = HUGE_VAL, other = HUGE_VAL;
-    for (const ClassDistance& one : classes.all()) {
+    for (const ClassSum& one : classes.all()) {
         const double distance = one.with_missing(j, last);
         if (one.label == vote.label)
             own = distance;

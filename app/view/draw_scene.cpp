@@ -13,22 +13,22 @@ namespace knn {
 namespace {
 
 constexpr double width = 1000, height = 710, margin = pad_left;
-constexpr double facts_left = pad_left + Drawing::side + 40, row_top = 330;
+constexpr double facts_left = pad_left + PadDrawing::side + 40, row_top = 330;
 constexpr std::size_t max_neighbors = 6;
 constexpr double tile = 112, tile_step = 138, tile_pitch = 172;
 const Color line_color = rgb(0xc3ccd6), answer_ink = rgb(0x1f5fa6), other_ink = rgb(0xb8390d);
 
 /// The pad, with the pen's lines in one value.
-cv::Mat mat_of(const Drawing& drawing) {
+cv::Mat mat_of(const PadDrawing& drawing) {
     constexpr int paper_gray = 255, ink_gray = 20;
-    cv::Mat pad(Drawing::side, Drawing::side, CV_8U, cv::Scalar(paper_gray));
+    cv::Mat pad(PadDrawing::side, PadDrawing::side, CV_8U, cv::Scalar(paper_gray));
     for (const Stroke& stroke : drawing.strokes()) {
         std::vector<cv::Point> points;
         for (const Point& point : stroke)
             points.emplace_back(point.x, point.y);
         if (points.size() == 1)
-            cv::circle(pad, points[0], Drawing::pen / 2, ink_gray, cv::FILLED, cv::LINE_AA);
-        cv::polylines(pad, points, false, ink_gray, Drawing::pen, cv::LINE_AA);
+            cv::circle(pad, points[0], PadDrawing::pen / 2, ink_gray, cv::FILLED, cv::LINE_AA);
+        cv::polylines(pad, points, false, ink_gray, PadDrawing::pen, cv::LINE_AA);
     }
     return pad;
 }
@@ -79,7 +79,7 @@ void draw_foot(Canvas& canvas, const std::string& message) {
 }
 
 /// A quarter of the pixels: the digit is found in a third of the time, and has 28×28 in the end.
-cv::Mat half_of(const Drawing& drawing) {
+cv::Mat half_of(const PadDrawing& drawing) {
     cv::Mat half;
     cv::resize(mat_of(drawing), half, {}, 0.5, 0.5, cv::INTER_AREA);
     return half;
@@ -87,18 +87,18 @@ cv::Mat half_of(const Drawing& drawing) {
 
 }  // namespace
 
-Picture picture_of(const Drawing& drawing) {
+Picture picture_of(const PadDrawing& drawing) {
     const cv::Mat pad = half_of(drawing);
     return {pad.rows, pad.cols, {pad.datastart, pad.dataend}};
 }
 
-std::vector<std::uint8_t> drawing_png(const Drawing& drawing) {
+std::vector<std::uint8_t> drawing_png(const PadDrawing& drawing) {
     cv::Mat rgb;
     cv::cvtColor(half_of(drawing), rgb, cv::COLOR_GRAY2RGB);
     return rgb_png(rgb.data, rgb.rows, rgb.cols);
 }
 
-Frame draw_pad(const Drawing& drawing, const Answer* answer, const PictureAnswers& answers,
+Frame draw_pad(const PadDrawing& drawing, const Answer* answer, const PictureAnswers& answers,
                const std::string& message) {
     Canvas canvas(width, height, 2);
     canvas.text("Draw a digit", margin, 52, 18, ink, Side::left, 0.15);
@@ -107,11 +107,11 @@ Frame draw_pad(const Drawing& drawing, const Answer* answer, const PictureAnswer
         draw_nearest(canvas, *answer, answers);
     }
     draw_foot(canvas, message);
-    canvas.box(pad_left - 2, pad_top - 2, Drawing::side + 4, Drawing::side + 4, line_color);
+    canvas.box(pad_left - 2, pad_top - 2, PadDrawing::side + 4, PadDrawing::side + 4, line_color);
     const cv::Mat frame = canvas.picture();
     cv::Mat pad;
     cv::cvtColor(mat_of(drawing), pad, cv::COLOR_GRAY2BGR);
-    pad.copyTo(frame(cv::Rect(pad_left, pad_top, Drawing::side, Drawing::side)));
+    pad.copyTo(frame(cv::Rect(pad_left, pad_top, PadDrawing::side, PadDrawing::side)));
     return {frame.rows, frame.cols, {frame.datastart, frame.dataend}};
 }
 

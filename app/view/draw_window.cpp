@@ -4,7 +4,7 @@
 
 #include "app/console/output.h"
 #include "app/view/draw_scene.h"
-#include "app/view/drawing.h"
+#include "app/view/pad_drawing.h"
 #include "app/view/shown_window.h"
 #include "data/core/errors.h"
 
@@ -97,7 +97,7 @@ class Pad {
     const PictureAnswers& answers_;
     const std::function<Answer(const Picture&)>& classify_;
     ShownWindow window_;
-    Drawing drawing_;
+    PadDrawing drawing_;
     std::optional<Answer> answer_;
     std::string message_;
     bool is_stale_ = false;    // the answer is not of this drawing

@@ -234,10 +234,16 @@ double ms_to_stop(test::Request request, const Measure& measure = {}) {
     return std::chrono::duration<double, std::milli>(end - asked).count();
 }
 
+#ifdef __SANITIZE_THREAD__
+constexpr double most_ms_to_stop = 2000;  // everything takes ten times as long
+#else
+constexpr double most_ms_to_stop = 200;
+#endif
+
 /// The least of up to five tries: the machine may be busy with something else for a while.
 double min_ms_to_stop(const test::Request& request, const Measure& measure = {}) {
     double least = ms_to_stop(request, measure);
-    for (int i = 1; i < 5 && least >= 200; ++i)
+    for (int i = 1; i < 5 && least >= most_ms_to_stop; ++i)
         least = std::min(least, ms_to_stop(request, measure));
     return least;
 }
@@ -247,13 +253,13 @@ TEST_CASE("cpu::search: stops when asked to") {
     for (const std::string& name : cpu::instruction_sets()) {
         CAPTURE(name);
         const test::Isa isa(name);
-        CHECK(min_ms_to_stop(wide.request) < 200);
-        CHECK(min_ms_to_stop(tall.request) < 200);
+        CHECK(min_ms_to_stop(wide.request) < most_ms_to_stop);
+        CHECK(min_ms_to_stop(tall.request) < most_ms_to_stop);
         for (const Measure& measure : test::other_measures()) {
             CAPTURE(measure.metric);
             CAPTURE(measure.p);
-            CHECK(min_ms_to_stop(wide.request, measure) < 200);
-            CHECK(min_ms_to_stop(tall.request, measure) < 200);
+            CHECK(min_ms_to_stop(wide.request, measure) < most_ms_to_stop);
+            CHECK(min_ms_to_stop(tall.request, measure) < most_ms_to_stop);
         }
     }
     std::atomic<bool> stop{true};

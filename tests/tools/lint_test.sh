@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Names of tests; shellcheck and Python's compiler on every script.
+# Names of tests and classes; shellcheck and Python's compiler on every script.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
 if command -v python3 >/dev/null; then
     check "python" env PYTHONPYCACHEPREFIX="$work" python3 -m py_compile "$repository"/tools/*.py "$repository"/tests/tools/*.py \
         "$repository"/tests/fuzz/*.py
+    check "no class is defined by two headers" python3 "$repository/tests/tools/one_definition.py" \
+        "$repository"/{app,classifier,cpu,data,gpu}
 fi
 # CTest takes what is behind a semicolon for another test, and runs neither.
 check "names of tests have no semicolon" ! grep -rnE 'TEST_CASE(_TEMPLATE)?\("[^"]*;' "$repository/tests" --include=*.cpp --include=*.cu

@@ -1,29 +1,29 @@
-#include "app/view/drawing.h"
+#include "app/view/pad_drawing.h"
 
 #include <doctest/doctest.h>
 
 namespace knn {
 
 TEST_CASE("drawing: a stroke begins on the pad and goes on at its border") {
-    Drawing drawing;
+    PadDrawing drawing;
     drawing.press({-1, 5});
-    drawing.press({5, Drawing::side});
+    drawing.press({5, PadDrawing::side});
     drawing.move({7, 7});
     CHECK(drawing.empty());
     drawing.press({5, 6});
     drawing.move({5, 6});
     drawing.move({-40, 9});
-    drawing.move({9, 4 * Drawing::side});
+    drawing.move({9, 4 * PadDrawing::side});
     CHECK(drawing.pen_is_down());
     drawing.lift();
     drawing.move({50, 50});
     CHECK_FALSE(drawing.pen_is_down());
     REQUIRE(drawing.strokes().size() == 1);
-    CHECK(drawing.strokes()[0] == Stroke{{5, 6}, {0, 9}, {9, Drawing::side - 1}});
+    CHECK(drawing.strokes()[0] == Stroke{{5, 6}, {0, 9}, {9, PadDrawing::side - 1}});
 }
 
 TEST_CASE("drawing: undo takes strokes back one by one, also the one that is drawn") {
-    Drawing drawing;
+    PadDrawing drawing;
     CHECK_FALSE(drawing.undo());
     drawing.press({1, 1});
     drawing.lift();

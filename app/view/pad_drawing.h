@@ -14,7 +14,7 @@ struct Point {
 using Stroke = std::vector<Point>;
 
 /// Strokes on a square pad.
-class Drawing {
+class PadDrawing {
   public:
     static constexpr int side = 480;  ///< pixels of the pad
     static constexpr int pen = 34;    ///< width of a stroke
