@@ -58,7 +58,7 @@ Classified search_with_many_queries(test::Request request) {
 }
 
 /// Sanitizers make the battery ten times slower; an odd number of threads meets every way to share work.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MNIST_KNN_SANITIZED
 constexpr std::array thread_counts{3};
 #else
 constexpr std::array thread_counts{1, 2, 3};
