@@ -26,10 +26,12 @@ void check_case(const BenchCase& which, const Options& options) {
     if (options.wish.device.several())
         throw UsageError("--device " + options.wish.device.text() + ": the case " + which.name +
                          " measures one device; expected gpu or gpu:N, or no --case");
-    for (const std::string& name : options.bench.only)
-        if (!has(which.names, name))
-            throw UsageError("--only " + name + has_its_own + " rows; expected " +
-                             (which.names.empty() ? "one of the two" : one_of(which.names)));
+    const auto& only = options.bench.only;
+    const auto other = std::find_if(only.begin(), only.end(),
+                                    [&](const std::string& name) { return !has(which.names, name); });
+    if (other != only.end())
+        throw UsageError("--only " + *other + has_its_own + " rows; expected " +
+                         (which.names.empty() ? "one of the two" : one_of(which.names)));
 }
 
 /// --distance and --select apply to rows of kernels.

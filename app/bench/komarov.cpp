@@ -24,7 +24,7 @@ class Komarov {
     explicit Komarov(BenchRun& run) : run_(run) {
         if (run.has_gpu()) return;
         std::vector<std::string> names;
-        for (const char* name : {ours_, random_pivot, "insertion", "bitonic_topk"})
+        for (const char* name : {ours, random_pivot, "insertion", "bitonic_topk"})
             if (run.wants(name)) names.emplace_back(name);
         for (const char* name : only_kth)
             if (run.wants(name)) names.emplace_back(name);
@@ -36,7 +36,7 @@ class Komarov {
                 const std::string& x, const std::vector<Point>& points, bool per_query = false) {
         const std::string heading = number.size() == 1 ? "Fig. " + number : number;
         std::vector<std::string> ways, all = rivals, names;
-        all.insert(all.begin(), ours_);
+        all.insert(all.begin(), ours);
         for (const std::string& name : all)
             if (run_.wants(name) && (run_.has_gpu() || name == "nth_element")) names.push_back(name);
         if (names.empty()) return run_.leave_out(heading, "--only names none of its rows");
@@ -65,7 +65,7 @@ class Komarov {
                 if (names.size() > 1)
                     diagram.ratio("speed-up" + (rivals.size() > 1 ? " over " + rival : "") +
                                       ", k = " + std::to_string(point.k),
-                                  way(rival, point.k), way(ours_, point.k));
+                                  way(rival, point.k), way(ours, point.k));
             if (point.k == ks.back()) diagram.words("paper", "not stated");
         }
         diagram.add_to(run_.report());
@@ -89,7 +89,7 @@ class Komarov {
         diagram.value(way(name, problem.k), one, per_query ? one.us_per_query() : one.ms_median());
     }
 
-    static constexpr const char* ours_ = "multiselect";
+    static constexpr const char* ours = "multiselect";
     BenchRun& run_;
 };
 

@@ -57,13 +57,13 @@ class Nolan {
                 run_.prepare(*work);
                 if (!selectors_.empty()) arrays = run_.arrays(*work);
                 if (arrays != nullptr)
-                    distance = run_.distance(*work, *arrays, "nolan " + number, distance_, run_.trial(0.2));
+                    distance = run_.distance(*work, *arrays, "nolan " + number, texture, run_.trial(0.2));
             }
             measure(diagram, number, *work, arrays.get(), distance, sizes.k);
             diagram.words("paper", "not stated");
         }
         if (!selectors_.empty())
-            diagram.note(std::string("Distances by ") + distance_ + "; the paper's are by texture or tiles.");
+            diagram.note(std::string("Distances by ") + texture + "; the paper's are by texture or tiles.");
         diagram.note("The paper: " + says);
         diagram.add_to(run_.report());
     }
@@ -102,7 +102,7 @@ class Nolan {
                  const Measurement& distance, int k) {
         const std::string experiment = "nolan " + number;
         if (arrays != nullptr) {
-            arrays->fill(distance_);
+            arrays->fill(texture);
             for (const std::string& name : selectors_) {
                 const Measurement one = run_.select(work, *arrays, experiment, name, k, run_.trial(0.2));
                 add(diagram, name, one, distance);
@@ -118,7 +118,7 @@ class Nolan {
             }
     }
 
-    static constexpr const char* distance_ = "auto-texture";
+    static constexpr const char* texture = "auto-texture";
     BenchRun& run_;
     std::vector<std::string> selectors_, on_cpu_;
 };

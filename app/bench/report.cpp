@@ -73,7 +73,7 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
                                "faster than the limit's run")
                       : LimitShare{};
     const double max_gflop_per_s = on_gpu ? direct_form * limits.multiply_add_gflop_per_s : 0;
-    const LimitShare arithmetic =
+    LimitShare arithmetic =
         within(measured.gflop_per_s(), max_gflop_per_s, "arithmetic",
                measured.gflop_per_s() > noise * max_gflop_per_s ? "not the direct form"
                                                                 : "faster than the limit's run");
