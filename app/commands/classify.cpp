@@ -164,7 +164,7 @@ int classify(const Options& options, Clock::time_point) {
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
-    const DataLocation location = locate(options.data);
+    const DataLocation location = locate_training(options.data);
     outputs.check(inputs_of(location, sources));
     const int threads = cpu::threads_or_all(options.wish.threads);
 

@@ -109,7 +109,8 @@ void Judge::judge(Answer& digit, const Classified& found, std::int64_t query) co
     const Evidence& evidence = found.evidence[at];
     const double unlike =
         unlikeness(features_of(digit.image.pixels).data(), compared_, found.voters(query), vote.label);
-    digit.confidence = confidence_.probability(evidence);
+    // No digit was seen in the picture, so a forced answer is not right.
+    digit.confidence = digit.image.refused.empty() ? confidence_.probability(evidence) : 0;
     digit.vote_share = vote.confidence;
     digit.usual = rejection_.usual(evidence, unlike);
     if (loss_) digit.reason = rejection_.reason(evidence, unlike, *loss_);

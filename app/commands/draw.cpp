@@ -13,7 +13,7 @@ namespace knn {
 
 int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
-    const DataLocation location = locate(options.data);
+    const DataLocation location = locate_training(options.data);
     const int threads = cpu::threads_or_all(options.wish.threads);
     const LoadedTraining training = load_training(location, options, threads);
     stop_if_asked();

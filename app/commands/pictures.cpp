@@ -7,6 +7,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <string_view>
 
@@ -51,11 +52,11 @@ bool is_hidden(const fs::path& file) {
     return file.filename().string().starts_with('.');
 }
 
-/// Adds the pictures in a folder to `files`, with `recursive` also those in its folders; how many folders in
-/// it were left out.
-int list_folder(const fs::path& folder, bool recursive, std::vector<std::string>& files,
-                std::error_code& error) {
+/// Adds the pictures in a folder to `found`, with `recursive` also those in its folders, and folders that cannot be read;
+/// how many folders in it were left out.
+int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSource>& found) {
     int left_out = 0;
+    std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
         std::error_code ignored;
         const fs::path& file = entry->path();
@@ -63,34 +64,31 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<std::string>
         if (entry->is_directory(ignored)) {
             // A link to a folder above would never end.
             if (recursive && !entry->is_symlink(ignored))
-                list_folder(file, true, files, error);
+                list_folder(file, true, found);
             else
                 ++left_out;
         } else if (entry->is_regular_file(ignored) && (has_picture_ending(file) || begins_as_picture(file))) {
-            files.push_back(file.string());
+            found.push_back({file.string(), ""});
         }
-        if (error) break;
     }
+    if (error) found.push_back({folder.string(), error.message() + "; expected a folder that can be read"});
     return left_out;
 }
 
 /// The pictures of one folder, or why there are none.
 void add_folder(const std::string& folder, bool recursive, PictureSources& sources) {
-    std::error_code error;
-    std::vector<std::string> files;
-    const int left_out = list_folder(folder, recursive, files, error);
+    std::vector<PictureSource> found;
+    const int left_out = list_folder(folder, recursive, found);
     const std::string folders = std::to_string(left_out) + ' ' + noun(left_out, "folder");
     const auto fail = [&](const std::string& why) { sources.pictures.push_back({folder, why}); };
-    if (error) return fail(error.message() + "; expected a folder that can be read");
-    if (files.empty() && left_out > 0 && !recursive)
+    if (found.empty() && left_out > 0 && !recursive)
         return fail("holds no pictures but " + folders + "; expected -r to go into folders");
-    if (files.empty())
+    if (found.empty())
         return fail(std::string("holds no pictures; expected a folder with at least ") + picture_kinds);
     if (left_out > 0 && !recursive)
         sources.notices.push_back(folder + ": " + folders + " in it left out; -r goes into them");
-    std::sort(files.begin(), files.end());
-    for (std::string& file : files)
-        sources.pictures.push_back({std::move(file), ""});
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.file < b.file; });
+    std::move(found.begin(), found.end(), std::back_inserter(sources.pictures));
 }
 
 /// "FILE: what; expected ..." without the file, which is stored separately.

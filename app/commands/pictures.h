@@ -21,8 +21,8 @@ struct PictureSources {
 };
 
 /// Files and "-" as they are; for a folder the picture files directly in it, with `recursive` also those in its
-/// folders, by content or ending, sorted by name. Names that begin with a dot are left out. Throws UsageError
-/// where standard input is named twice.
+/// folders, by content or ending, sorted by name; links to folders are not followed. Names that begin with a dot are left
+/// out; a folder that cannot be read is an error of its own. Throws UsageError where standard input is named twice.
 PictureSources find_pictures(const std::vector<std::string>& names, bool recursive = false);
 
 struct ExtractOptions {

@@ -78,8 +78,12 @@ std::string single_text(const PictureAnswer& picture, const PictureAnswers& answ
 
 std::string page_text(const PictureAnswer& page, bool color) {
     const std::int64_t count = std::ssize(page.digits);
-    std::string text = harmless(page.file) + ": " + (count == 0 ? "no" : std::to_string(count)) + ' ' +
-                       noun(count, "digit") + '\n';
+    const auto answered = std::count_if(page.digits.begin(), page.digits.end(),
+                                        [](const Answer& digit) { return digit.label.has_value(); });
+    std::string text = harmless(page.file) + ": " + (answered == 0 ? "no" : std::to_string(answered)) + ' ' +
+                       noun(answered, "digit");
+    if (answered < count) text += ", " + std::to_string(count - answered) + " rejected";
+    text += '\n';
     for (const std::string& line : page_lines(page))
         text += "    " + emphasized(line, count == 0, color) + '\n';
     for (const Answer& digit : page.digits) {

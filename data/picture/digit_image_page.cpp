@@ -21,7 +21,10 @@ constexpr double most_skew = 12, skew_step = 0.25;  // degrees
 cv::Mat resized(const cv::Mat& gray, double scale) {
     if (scale == 1) return gray.clone();
     cv::Mat result;
-    cv::resize(gray, result, {}, scale, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
+    cv::Size size;
+    if (scale * std::min(gray.rows, gray.cols) < 1)  // the shorter side keeps a pixel
+        size = {std::max(1, cvRound(scale * gray.cols)), std::max(1, cvRound(scale * gray.rows))};
+    cv::resize(gray, result, size, scale, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
     return result;
 }
 

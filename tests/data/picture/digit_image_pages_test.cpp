@@ -146,6 +146,16 @@ TEST_CASE("digit image: a table's edge along the border is no digit, and the wor
           "all ink lies along the picture's border: a digit needs paper around it");
 }
 
+TEST_CASE("digit image: pictures a few pixels wide are scaled to one pixel at least") {
+    for (const auto& [rows, cols] : {std::pair{5000, 1}, {1, 5000}, {3, 20'000}, {4799, 2}, {1, 1}, {3, 3}}) {
+        cv::Mat page(rows, cols, CV_8U);
+        cv::RNG random(3);
+        random.fill(page, cv::RNG::UNIFORM, 0, 256);
+        CHECK_NOTHROW(knn::extract_digits(picture_of(page)));
+        CHECK_NOTHROW(knn::extract_digit(picture_of(page)));
+    }
+}
+
 TEST_CASE("digit image: several digits on ruled paper with a shadow, in reading order") {
     cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
     rule(page, 55, 2, 165, false);
