@@ -32,16 +32,18 @@ struct Answer {
 /// One picture, whose answer is an `error` or `digits`.
 struct PictureAnswer {
     std::string file;
-    std::string error;           ///< "what is wrong; what was expected"
-    int rows = 0, cols = 0;      ///< of the picture
-    std::vector<Answer> digits;  ///< exactly one unless pages were asked for
-    std::vector<Step> steps;     ///< if they are to be explained; reduced in size
+    std::string error;            ///< "what is wrong; what was expected"
+    int rows = 0, cols = 0;       ///< of the picture
+    std::vector<Answer> digits;   ///< exactly one unless pages were asked for
+    std::optional<int> expected;  ///< the digit that the name tells, if names tell them (--expected)
+    std::vector<Step> steps;      ///< if they are to be explained; reduced in size
 };
 
 struct PictureAnswers {
-    bool pages = false;   ///< pictures with any number of digits (--many)
-    bool pixels = false;  ///< the 28×28 pixels are wanted (--pixels)
-    Rows train;           ///< 28×28
+    bool pages = false;     ///< pictures with any number of digits (--many)
+    bool pixels = false;    ///< the 28×28 pixels are wanted (--pixels)
+    bool expected = false;  ///< names tell the digits (--expected)
+    Rows train;             ///< 28×28
     std::span<const std::uint8_t> labels;
     Method method;
     bool calibrated = false;              ///< confidences are fitted, see Evaluation

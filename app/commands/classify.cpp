@@ -201,6 +201,7 @@ int classify(const Options& options, Clock::time_point) {
     }
     if (explained > 0 && !answers.pages && options.method.rerank.has_descriptors())
         add_candidates(answers, training, options);
+    if (options.classify.expected) note_expected(answers);
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);
     if (!options.output.report.empty()) write_expected_report(answers, training.set, found, options);

@@ -20,6 +20,7 @@ namespace {
 
 /// A picture that was answered, and what it should show.
 struct Judged {
+    const std::string* file;
     const Answer* answer;
     std::uint8_t truth;
 };
@@ -33,7 +34,7 @@ struct Judgment {
 Judgment judge(const PictureAnswers& answers) {
     Judgment result;
     for (const PictureAnswer& picture : answers.pictures) {
-        const std::optional<int> truth = expected_digit(picture.file);
+        const std::optional<int> truth = picture.expected;
         ++(truth ? result.named : result.unnamed);
         if (!truth) continue;
         if (!picture.error.empty())
@@ -41,7 +42,7 @@ Judgment judge(const PictureAnswers& answers) {
         else if (const Answer& answer = picture.digits.at(0); !answer.label)
             ++result.rejected;
         else
-            result.answered.push_back({&answer, static_cast<std::uint8_t>(*truth)});
+            result.answered.push_back({&picture.file, &answer, static_cast<std::uint8_t>(*truth)});
     }
     if (result.named == 0)
         throw DataError(
@@ -53,7 +54,7 @@ Judgment judge(const PictureAnswers& answers) {
 Score score_of(const Judgment& judgment, std::vector<std::uint8_t> labels) {
     std::vector<Vote> votes;
     std::vector<std::uint8_t> truth;
-    for (const auto& [answer, digit] : judgment.answered) {
+    for (const auto& [file, answer, digit] : judgment.answered) {
         Vote vote;
         vote.label = static_cast<decltype(vote.label)>(*answer->label);
         votes.push_back(vote);
@@ -83,6 +84,16 @@ LabeledImages images_of(std::span<const std::uint8_t> pixels, std::span<const st
     return images;
 }
 
+/// A line for each picture with a wrong answer.
+std::string wrong_text(const Judgment& judgment) {
+    std::string text;
+    for (const auto& [file, answer, digit] : judgment.answered)
+        if (*answer->label != digit)
+            text += "    " + harmless(*file) + ": " + std::to_string(*answer->label) + ", expected " +
+                    std::to_string(digit) + '\n';
+    return text.empty() ? "" : "\nwrong:\n" + text;
+}
+
 }  // namespace
 
 std::optional<int> expected_digit(const std::string& file) {
@@ -99,6 +110,12 @@ std::optional<int> expected_digit(const std::string& file) {
     return digit_of(path.stem().string());
 }
 
+void note_expected(PictureAnswers& answers) {
+    answers.expected = true;
+    for (PictureAnswer& picture : answers.pictures)
+        picture.expected = expected_digit(picture.file);
+}
+
 std::string expected_text(const PictureAnswers& answers, bool quiet, bool color) {
     const Judgment judgment = judge(answers);
     const Score found = score_of(judgment, labels_of(judgment, answers.labels));
@@ -111,7 +128,7 @@ std::string expected_text(const PictureAnswers& answers, bool quiet, bool color)
                               : "; the names of " + std::to_string(judgment.unnamed) + " more tell no digit";
     if (found.total == 0) return all + others + '\n';
     const std::string text = all + others + "\nof those answered: " + accuracy_line(found);
-    return quiet ? text : text + '\n' + confusion_text(found, color);
+    return quiet ? text : text + '\n' + confusion_text(found, color) + wrong_text(judgment);
 }
 
 void write_expected_report(const PictureAnswers& answers, const TrainingSet& set, const Classified& found,
@@ -124,7 +141,7 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
     const int k = static_cast<int>(judgment.answered.front().answer->neighbors.size());
     evaluation.found.neighbors = Neighbors(count, k);
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto& [answer, digit] = judgment.answered[static_cast<std::size_t>(i)];
+        const auto& [file, answer, digit] = judgment.answered[static_cast<std::size_t>(i)];
         pixels.insert(pixels.end(), answer->image.pixels.begin(), answer->image.pixels.end());
         truth.push_back(digit);
         Vote vote;

@@ -14,7 +14,10 @@ namespace knn {
 /// with _3 or -3. The folder is asked first.
 std::optional<int> expected_digit(const std::string& file);
 
-/// How many are right, and the confusion matrix of those that were answered. Throws DataError if no name tells a
+/// Notes for each picture which digit its name tells.
+void note_expected(PictureAnswers& answers);
+
+/// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong. Throws DataError if no name tells a
 /// digit.
 std::string expected_text(const PictureAnswers& answers, bool quiet, bool color);
 

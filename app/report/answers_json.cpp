@@ -38,6 +38,7 @@ std::string answers_json(const PictureAnswers& answers) {
     Json list = Json::array();
     for (const PictureAnswer& picture : answers.pictures) {
         Json one = {{"file", picture.file}};
+        if (answers.expected) one["expected"] = picture.expected ? Json(*picture.expected) : Json();
         if (!picture.error.empty()) {
             one["error"] = picture.error;
         } else if (answers.pages) {

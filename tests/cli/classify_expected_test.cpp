@@ -83,6 +83,11 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
         "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the names of 1 more tell "
         "no digit\nof those answered: accuracy 75"));
     CHECK(result.out.find("true \\ predicted") != std::string::npos);
+    CHECK(result.out.ends_with("\nwrong:\n    " + (folder / "in/wrong-7.pgm") + ": 2, expected 7\n"));
+    const json listed =
+        digits.answers({"--expected", "--reject", "off", folder / "in/a_4.pgm", folder / "in/img12.pgm"});
+    CHECK(listed[0]["expected"] == 4);
+    CHECK(listed[1]["expected"].is_null());
     const RunResult quiet = digits.classify({"-rq", "--expected", "--reject", "off", folder / "in"});
     CHECK(lines_of(quiet.out).size() == 2);
 

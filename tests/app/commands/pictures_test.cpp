@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/unprivileged.h"
 
@@ -33,7 +34,7 @@ TEST_CASE("pictures: a folder that cannot be read is an error of its own, and th
     std::filesystem::permissions(folder / "b", std::filesystem::perms::none);
     {
         const test::Unprivileged user;
-        REQUIRE(user.is_ordinary());
+        if (!user.is_ordinary()) return test::skip("root cannot become another user here");
         check_sources(folder);
     }
     std::filesystem::permissions(folder / "b", std::filesystem::perms::all);  // so that it can be removed
