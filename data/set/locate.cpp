@@ -71,10 +71,13 @@ std::string fill_from(const fs::path& folder, WantedFiles files) {
     return missing;
 }
 
-/// A folder named by the user must have all missing files.
-void fill_from_named(const fs::path& folder, WantedFiles files) {
+/// A folder named by the user, in the option or the variable, must have all missing files.
+void fill_from_named(const fs::path& folder, WantedFiles files, bool by_variable) {
     std::error_code error;
-    const char* expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
+    const std::string expected =
+        "; expected a folder with MNIST's " +
+        std::string(files.size() == training_files ? "two training files" : "four IDX files") +
+        ", each plain or .gz" + (by_variable ? ", in $MNIST_KNN_DATA" : "");
     if (!fs::exists(folder, error))
         throw DataError(folder.string() + ": " + (error ? error.message() : "no such folder") + expected);
     if (!fs::is_directory(folder, error)) throw DataError(folder.string() + ": is not a folder" + expected);
@@ -147,7 +150,7 @@ DataLocation locate_first(const DataOptions& options, std::size_t wanted) {
     if (n_given < files.size()) {
         if (!named.empty()) {
             location.looked_in.push_back(named);
-            fill_from_named(named, files);
+            fill_from_named(named, files, options.folder.empty());
             location.source = named;
         } else if (!fill_from_usual(location, files)) {
             if (n_given > 0) fail_incomplete(files, location);

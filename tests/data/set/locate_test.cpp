@@ -175,7 +175,14 @@ TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an 
     const std::string lacks = "part: lacks train-labels-idx1-ubyte, t10k-labels-idx1-ubyte" + expected;
     CHECK(error_of(in("part")) == lacks);
     nowhere.surroundings.set("MNIST_KNN_DATA", "part");
-    CHECK(error_of({}) == lacks);
+    CHECK(error_of({}) == lacks + ", in $MNIST_KNN_DATA");
+    try {
+        knn::locate_training(in("none"));
+        FAIL("was found");
+    } catch (const DataError& error) {
+        CHECK(std::string(error.what()) ==
+              "none: no such folder; expected a folder with MNIST's two training files, each plain or .gz");
+    }
 }
 
 TEST_CASE("locate: single files replace the folder's") {
