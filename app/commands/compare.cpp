@@ -53,8 +53,11 @@ struct Side {
 /// Throws DataError unless both are of one test set.
 void check_same_test_set(const Side& a, const Side& b, const OutputOptions& output) {
     const auto refuse = [&](const std::string& what) {
-        throw DataError(a.report.file + ": is of another test set than " + b.report.file + " (" + what +
-                        "); expected two reports of one test set");
+        const bool pictures = a.report.of_pictures && b.report.of_pictures;
+        throw DataError(
+            a.report.file + ": is of another test set than " + b.report.file + " (" + what +
+            (pictures ? ": of the same pictures, each method answers others, in another size" : "") +
+            "); expected two reports of one test set");
     };
     const auto counts = [](const Side& side) {
         return with_commas(side.report.evaluation.n_test) + " images";

@@ -104,9 +104,9 @@ TEST_CASE("digit image: the sample photos") {
 TEST_CASE("digit image: MNIST's test images as photos") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const knn::Dataset data = mnist();
-    // All distortions together are tested on 1,000 images, each alone on 200, to keep the test within
+    // All distortions together are tested on 500 images, each alone on 100, to keep the test within
     // minutes.
-    constexpr std::int64_t all = 1000, few = 200;
+    constexpr std::int64_t all = 500, few = 100;
     const double raw_all = share(data, raw_labels(data, all)), raw_few = share(data, raw_labels(data, few));
     for (const Damage& damage : damages()) {
         const std::int64_t n = damage.name.starts_with("all of it, upright") ? all : few;
