@@ -43,26 +43,21 @@ counted() {  # PRESET ATTRIBUTE
     echo "${count:-0}"
 }
 
-has_libfuzzer() {
-    echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
-        clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null
-}
-
 install_missing "${build_packages[@]}" "${test_packages[@]}"
 (install_missing "${optional_packages[@]}") || say "going on: the tests that need them are skipped"
-if [[ -n $sanitize ]]; then
-    (install_missing clang && version=$(clang++ -dumpversion) && install_missing "libclang-rt-${version%%.*}-dev") || true
-    # One build with clang has the unit tests and the fuzzers; g++ has the tests alone.
-    if has_libfuzzer; then
-        presets+=(fuzz)
-    else
-        say "no fuzzers: clang++ and its libFuzzer are not there (Debian: clang, and libclang-rt-14-dev of its version)"
-        presets+=(asan)
-    fi
-fi
 options=(-DBUILD_TESTING=ON)
 # The oldest and the newest kind of card: all six take twice as long, and nothing runs there.
 [[ ${CI:-} != true ]] || options+=(-DMNIST_KNN_WERROR=ON "-DCMAKE_CUDA_ARCHITECTURES=75-real;90a-real")
+if [[ -n $sanitize ]]; then
+    (install_missing clang && version=$(clang++ -dumpversion) && install_missing "libclang-rt-${version%%.*}-dev") || true
+    # One build with clang has the unit tests and the fuzzers; g++ has the tests alone.
+    if (configure fuzz "${options[@]}"); then
+        presets+=(fuzz)
+    else
+        say "going on without fuzzers"
+        presets+=(asan)
+    fi
+fi
 if [[ -z ${MNIST_KNN_DATA:-} ]] && holds_mnist "$root/data/mnist"; then
     export MNIST_KNN_DATA=$root/data/mnist
 fi

@@ -17,8 +17,8 @@ std::optional<int> expected_digit(const std::string& file);
 /// Notes for each picture which digit its name tells.
 void note_expected(PictureAnswers& answers);
 
-/// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong. Throws DataError if no name tells a
-/// digit.
+/// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong. Throws
+/// DataError if no name tells a digit.
 std::string expected_text(const PictureAnswers& answers, bool quiet, bool color);
 
 /// Writes the files of `evaluate --report` for the pictures that were answered and whose names tell a digit.

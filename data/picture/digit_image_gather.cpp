@@ -45,10 +45,8 @@ bool same_digit(const cv::Rect& group, const cv::Rect& part, double usual) {
 /// How much of the light is lost within a quarter of a digit around each pixel. CV_32F
 cv::Mat steps_of(const cv::Mat& paper, double usual) {
     // The paper changes slowly: a fourth of its pixels are enough.
-    cv::Mat small, bright, dark, step;
-    const cv::Size fourth(std::max(1, cvRound(0.25 * paper.cols)), std::max(1, cvRound(0.25 * paper.rows)));
-    cv::resize(paper, small, std::min(paper.rows, paper.cols) < 4 ? fourth : cv::Size(), 0.25, 0.25,
-               cv::INTER_AREA);
+    const cv::Mat small = scaled(paper, 0.25, cv::INTER_AREA);
+    cv::Mat bright, dark, step;
     const int width = std::max(3, int(usual / 8) | 1);
     cv::dilate(small, bright, cv::Mat::ones(width, width, CV_8U));
     cv::erode(small, dark, cv::Mat::ones(width, width, CV_8U));

@@ -17,11 +17,14 @@ constexpr double max_side = 1000, min_side = 160;
 constexpr double least_light = 0.35;  // of paper, of the mean brightness
 constexpr int coarse_side = 125;      // for illumination, which changes slowly
 
+/// At least a pixel.
+cv::Size scaled_size(const cv::Mat& mat, double scale) {
+    return {std::max(1, int(std::lround(mat.cols * scale))), std::max(1, int(std::lround(mat.rows * scale)))};
+}
+
 cv::Mat resized(const cv::Mat& mat, double scale, int method) {
     cv::Mat result;
-    const cv::Size size(std::max(1, int(std::lround(mat.cols * scale))),
-                        std::max(1, int(std::lround(mat.rows * scale))));
-    cv::resize(mat, result, size, 0, 0, method);
+    cv::resize(mat, result, scaled_size(mat, scale), 0, 0, method);
     return result;
 }
 
@@ -112,6 +115,13 @@ double noise_of(const cv::Mat& amount) {
 }
 
 }  // namespace
+
+cv::Mat scaled(const cv::Mat& mat, double scale, int method) {
+    cv::Mat result;
+    const bool vanishes = scale * std::min(mat.rows, mat.cols) < 1;
+    cv::resize(mat, result, vanishes ? scaled_size(mat, scale) : cv::Size(), scale, scale, method);
+    return result;
+}
 
 /// The weight was tuned on the kinds of pages in docs/classify.md, both polarities: either vote alone errs
 /// several times as often.

@@ -19,13 +19,7 @@ constexpr double most_enlarged = 4;
 constexpr double most_skew = 12, skew_step = 0.25;  // degrees
 
 cv::Mat resized(const cv::Mat& gray, double scale) {
-    if (scale == 1) return gray.clone();
-    cv::Mat result;
-    cv::Size size;
-    if (scale * std::min(gray.rows, gray.cols) < 1)  // the shorter side keeps a pixel
-        size = {std::max(1, cvRound(scale * gray.cols)), std::max(1, cvRound(scale * gray.rows))};
-    cv::resize(gray, result, size, scale, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
-    return result;
+    return scale == 1 ? gray.clone() : scaled(gray, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
 }
 
 /// Whether the ink is lighter than the paper: around most places ink is the minority, so the third moment of the

@@ -53,7 +53,7 @@ struct Group {
 };
 
 /// Polarity, by the whole picture at reduced size: whether the ink is lighter than the paper.
-/// digit_image_light.cpp, as the next two.
+/// digit_image_light.cpp, as the next three.
 bool is_light_ink(const cv::Mat& gray);
 /// The ink of `work`, a picture at working size; `scale`: its pixels per pixel of the picture. The paper is a
 /// closing `paper_width` pixels wide, which must be wider than the pen, at a size at which these are
@@ -61,6 +61,8 @@ bool is_light_ink(const cv::Mat& gray);
 Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps);
 /// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
+/// Resized by a factor; a side that would vanish keeps a pixel.
+cv::Mat scaled(const cv::Mat& mat, double scale, int method);
 
 /// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
 /// picture of one digit. digit_image_parts.cpp

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Names of tests and classes; shellcheck and Python's compiler on every script.
+# Names of tests and classes, the table of mutations; shellcheck and Python's compiler on every script.
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
@@ -8,6 +8,8 @@ if command -v python3 >/dev/null; then
         "$repository"/tests/fuzz/*.py
     check "no class is defined by two headers" python3 "$repository/tests/tools/one_definition.py" \
         "$repository"/{app,classifier,cpu,data,gpu}
+    check "the mutations fit the tree" env PYTHONPATH="$repository/tools" PYTHONDONTWRITEBYTECODE=1 \
+        python3 -c 'import mutate; mutate.check_fit(mutate.MUTATIONS)'
 fi
 # CTest takes what is behind a semicolon for another test, and runs neither.
 check "names of tests have no semicolon" ! grep -rnE 'TEST_CASE(_TEMPLATE)?\("[^"]*;' "$repository/tests" --include=*.cpp --include=*.cu
