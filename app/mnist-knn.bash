@@ -59,7 +59,7 @@ _mnist_knn() {
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return
         fi
-        words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ +(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
+        words=$("$program" "$command" --help 2>/dev/null | grep -oE '^ {2,6}(-[a-z], +)?--?[a-z][a-z-]*' | tr -d ',')
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
         ;;
     esac

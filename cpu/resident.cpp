@@ -30,8 +30,9 @@ std::int64_t Resident::bytes_to_pack() const {
 
 std::int64_t Resident::max_block() const {
     constexpr std::int64_t most = 1024, least = 96;
-    const std::int64_t wanted = std::clamp(kernel.block_bytes / train.dim, least, most);
-    return round_up(plan.batch > 0 ? std::min(plan.batch, wanted) : wanted, kernel.queries);
+    const std::int64_t wanted =
+        round_up(std::clamp(kernel.block_bytes / train.dim, least, most), kernel.queries);
+    return plan.batch > 0 ? std::min(plan.batch, wanted) : wanted;
 }
 
 PanelScanner Resident::scanner(std::int64_t block) const {

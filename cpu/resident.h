@@ -32,8 +32,8 @@ struct Resident {
     void pack(Team& team, Timeline& timeline);
     /// Bytes that `pack` would still allocate.
     std::int64_t bytes_to_pack() const;
-    /// Maximum number of queries in a block: the block stays in the L2 cache while all panels are read, and each
-    /// panel is used often before the next one is read.
+    /// Maximum number of queries in a block: the plan's batch at most; the block stays in the L2 cache while all panels are
+    /// read, and each panel is used often before the next one is read.
     std::int64_t max_block() const;
     PanelScanner scanner(std::int64_t block) const;
 };

@@ -43,6 +43,10 @@ class Search {
 
   private:
     bool packs() const { return queries_.count > few_queries; }
+    /// For a task of the largest size; the kernels have whole strips of queries.
+    std::int64_t lists() const {
+        return packs() ? round_up(work_.largest(), resident_.kernel.queries) : work_.largest();
+    }
     void require_memory() const;
     void search_panels();
     void search_rows();
@@ -83,7 +87,8 @@ Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, 
       exclude_(exclude),
       timeline_(timeline),
       work_(queries.count, units_of(resident, queries.count), resident.plan.threads,
-            packs() ? resident.kernel.queries : 1, resident.max_block(), max_slices(queries.count, k)),
+            packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, resident.max_block(),
+            max_slices(queries.count, k)),
       team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
@@ -91,7 +96,7 @@ void Search::require_memory() const {
     const Kernel& kernel = resident_.kernel;
     const Rows& train = resident_.train;
     const std::int64_t rows = queries_.count * (work_.slices() > 1 ? work_.slices() + 1 : 1);
-    std::int64_t thread = BestLists::bytes(work_.largest(), k_);
+    std::int64_t thread = BestLists::bytes(lists(), k_);
     if (packs()) thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
                           queries_.count * std::int64_t{sizeof(Vote)} + thread * team_.threads();
@@ -107,7 +112,7 @@ void Search::require_memory() const {
 
 template <class Scanner>
 void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
-    BestLists best(work_.largest(), k_);
+    BestLists best(lists(), k_);
     while (const auto task = work_.next()) {
         scanner.begin(queries_.slice(task->first_query, task->n_query), tally);
         best.clear(task->n_query, scanner.n_lists());

@@ -76,14 +76,16 @@ Words sort_words(const std::vector<std::string>& words) {
                                 words.end());
             break;
         }
-        sorted.help = sorted.help || word == "-h" || word == "--help";
-        sorted.version = sorted.version || word == "--version";
+        const bool help = word == "-h" || word == "--help", version = word == "--version";
+        sorted.help = sorted.help || help;
+        sorted.version = sorted.version || version;
         if (!is_option(word)) {
             sorted.plain.push_back(word);
             continue;
         }
         sorted.options.push_back(word);
-        if (sorted.unknown.empty() && lookup(word, all) == nullptr) sorted.unknown = word;
+        if (sorted.unknown.empty() && !help && !version && lookup(word, all) == nullptr)
+            sorted.unknown = word;
         if (!takes_next(word, all)) continue;
         if (i + 1 == words.size() || is_option(words[i + 1])) {
             // A forgotten value must not swallow the option behind it.
@@ -157,7 +159,8 @@ void read_options(const std::vector<std::string>& words, const Command& command,
         // `tune`, which takes several, reads them itself.
         const bool is_given = values.contains("method");
         if (!is_given || values["method"].value().type() == typeid(std::string))
-            options.method = parse_method(is_given ? values["method"].as<std::string>() : command.method);
+            options.method =
+                parse_method(is_given ? values["method"].as<std::string>() : command.method, options);
         po::notify(values);
         for (const auto& [name, value] : values)
             if (!value.defaulted()) options.given.insert(name);
@@ -193,7 +196,9 @@ void CommandLine::parse(std::vector<std::string> words) {
         sorted.help = true;
         plain.erase(plain.begin());
     }
+    if ((sorted.version || sorted.help) && !sorted.unknown.empty()) explain_no_command(sorted);
     if (sorted.version) {
+        if (!plain.empty()) command_named(plain[0]);
         answer = std::string("mnist-knn ") + program_version + '\n';
         return;
     }

@@ -155,7 +155,8 @@ struct Options {
     bool no_cache = false;
     TuneOptions tune;
     CompareOptions compare;
-    std::set<std::string> given;  ///< which options the command line has: "data", "-k"
+    std::vector<std::filesystem::path> method_files;  ///< of --method
+    std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };
 
 /// Options that belong together, under one heading of the help.
@@ -164,9 +165,9 @@ struct OptionGroup {
     boost::program_options::options_description list;
 };
 
-/// A method of the table, or of a file (classifier/method_file.h). Throws UsageError, DataError. --method is read before
-/// all other options, which change parts of it.
-Method parse_method(const std::string& given);
+/// A method of the table, or of a file (classifier/method_file.h), whose name is added to `options.method_files`. Throws
+/// UsageError, DataError. --method is read before all other options, which change parts of it.
+Method parse_method(const std::string& given, Options& options);
 
 /// Each group writes into `options` when Boost notifies; a bad value is a UsageError.
 OptionGroup data_group(Options& options);

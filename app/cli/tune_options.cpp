@@ -27,7 +27,9 @@ OptionGroup tune_search_group(Options& options) {
          "the numbers of neighbors to try, A-B or N, up to 1024 (default 1-30)")(
             "method",
             several("NAME|FILE",
-                    [&tune](const std::string& given) { tune.methods.push_back(parse_method(given)); }),
+                    [&options](const std::string& given) {
+                        options.tune.methods.push_back(parse_method(given, options));
+                    }),
             "a method, or a FILE of --save, without its vote; may be repeated (default raw)")(
             "transform",
             several("LIST",

@@ -5,6 +5,7 @@
 
 #include "app/commands/command.h"
 #include "app/commands/loaded_set.h"
+#include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/notes.h"
@@ -82,7 +83,7 @@ int audit(const Options& options, Clock::time_point start) {
     const Destinations outputs = destinations(options);
     Planner planner(options.wish);  // looks for GPUs in the background
     const DataLocation location = located(options);
-    outputs.check(location.files());
+    outputs.check(inputs_of(options, location.files()));
 
     const auto memory = host_memory(planner.likely_engine(), planner.likely_device());
     const auto loading = Clock::now();

@@ -120,8 +120,9 @@ Destinations destinations_of(const Options& options) {
 }
 
 /// All files that will be read.
-std::vector<fs::path> inputs_of(const DataLocation& location, const std::vector<PictureSource>& pictures) {
-    std::vector<fs::path> inputs = location.files();
+std::vector<fs::path> inputs_of(const Options& options, const DataLocation& location,
+                                const std::vector<PictureSource>& pictures) {
+    std::vector<fs::path> inputs = inputs_of(options, location.files());
     for (const PictureSource& picture : pictures)
         inputs.emplace_back(picture.file);
     return inputs;
@@ -165,7 +166,7 @@ int classify(const Options& options, Clock::time_point) {
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);
     const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate_training(options.data);
-    outputs.check(inputs_of(location, sources));
+    outputs.check(inputs_of(options, location, sources));
     const int threads = cpu::threads_or_all(options.wish.threads);
 
     limit_codecs();

@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "app/commands/command.h"
+#include "app/commands/outputs.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
@@ -55,7 +56,7 @@ int condense(const Options& options, Clock::time_point start) {
     outputs.add_folder("--out", folder, names);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
-    outputs.check(location.files());
+    outputs.check(inputs_of(options, location.files()));
 
     const Points points(planner, location, options);
     const Training& training = points.training();

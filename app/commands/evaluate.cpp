@@ -12,7 +12,7 @@ int evaluate(const Options& options, Clock::time_point start) {
     const Destinations outputs = destinations(options.output);
     Planner planner(options.wish);  // looks for GPUs in the background
     const DataLocation location = locate(options.data);
-    outputs.check(location.files());
+    outputs.check(inputs_of(options, location.files()));
 
     LoadedSet set(planner, location, options);
     agree_on({set.training().rows, set.queries()}, set.training().labels);

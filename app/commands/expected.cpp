@@ -104,7 +104,10 @@ std::optional<int> expected_digit(const std::string& file) {
         return text.back() - '0';
     };
     const fs::path path(file);
-    const std::string folder = path.parent_path().filename().string();
+    // "a.png" and "./a.png" lie in the current folder, whatever it is called.
+    std::error_code none;
+    const fs::path whole = file == "-" ? path : fs::absolute(path, none).lexically_normal();
+    const std::string folder = whole.parent_path().filename().string();
     if (folder.size() == 1)
         if (const std::optional<int> digit = digit_of(folder)) return digit;
     return digit_of(path.stem().string());

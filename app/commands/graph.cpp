@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/outputs.h"
 #include "app/commands/plot_file.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
@@ -170,7 +171,7 @@ int graph(const Options& options, Clock::time_point start) {
     const Destinations outputs = destinations(options, files);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
-    outputs.check(location.files());
+    outputs.check(inputs_of(options, location.files()));
 
     GraphResult result;
     result.created = utc_now();

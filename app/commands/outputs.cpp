@@ -80,6 +80,11 @@ Destinations destinations(const OutputOptions& output) {
     return all;
 }
 
+std::vector<fs::path> inputs_of(const Options& options, std::vector<fs::path> files) {
+    files.insert(files.end(), options.method_files.begin(), options.method_files.end());
+    return files;
+}
+
 void add_report(Destinations& destinations, const OutputOptions& output) {
     destinations.add_folder("--report", output.report, report_files);
 }

@@ -1,6 +1,9 @@
 #pragma once
 /// All outputs of a report.
 
+#include <filesystem>
+#include <vector>
+
 #include "app/cli/options.h"
 #include "app/console/destinations.h"
 #include "classifier/evaluation.h"
@@ -9,6 +12,10 @@ namespace knn {
 
 /// All files that `write_outputs` will write. Throws UsageError if two of them are one.
 Destinations destinations(const OutputOptions& output);
+
+/// All files that are read: these and those of --method.
+std::vector<std::filesystem::path> inputs_of(const Options& options,
+                                             std::vector<std::filesystem::path> files);
 
 /// Writes the files of --report, all together or not at all. Throws DataError, Interrupted.
 void write_report(const Evaluation& evaluation, const OutputOptions& output);

@@ -67,8 +67,10 @@ int list_folder(const fs::path& folder, bool recursive, std::vector<PictureSourc
                 list_folder(file, true, found);
             else
                 ++left_out;
-        } else if (entry->is_regular_file(ignored) && (has_picture_ending(file) || begins_as_picture(file))) {
-            found.push_back({file.string(), ""});
+        } else if (entry->is_regular_file(ignored)
+                       ? has_picture_ending(file) || begins_as_picture(file)
+                       : entry->is_symlink(ignored) && has_picture_ending(file) && !entry->exists(ignored)) {
+            found.push_back({file.string(), ""});  // reading it tells where a link leads nowhere
         }
     }
     if (error) found.push_back({folder.string(), error.message() + "; expected a folder that can be read"});

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/commands/command.h"
+#include "app/commands/outputs.h"
 #include "app/commands/plot_file.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
@@ -157,7 +158,7 @@ int tune(const Options& options, Clock::time_point start) {
     check_plot(tune.plot);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
-    outputs.check(location.files());
+    outputs.check(inputs_of(options, location.files()));
 
     const Points points(planner, location, options);
     const Training& training = points.training();

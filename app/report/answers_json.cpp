@@ -3,6 +3,7 @@
 #include "app/report/answers.h"
 #include "app/report/distance.h"
 #include "app/report/json.h"
+#include "app/report/report_path.h"
 
 namespace knn {
 
@@ -37,7 +38,7 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
 std::string answers_json(const PictureAnswers& answers) {
     Json list = Json::array();
     for (const PictureAnswer& picture : answers.pictures) {
-        Json one = {{"file", picture.file}};
+        Json one = {{"file", name_in_answers(picture.file)}};
         if (answers.expected) one["expected"] = picture.expected ? Json(*picture.expected) : Json();
         if (!picture.error.empty()) {
             one["error"] = picture.error;

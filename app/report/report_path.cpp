@@ -24,6 +24,15 @@ std::string report_path(const std::filesystem::path& file) {
     return text;
 }
 
+std::string name_in_answers(const std::string& file) {
+    for (std::string_view rest = file; !rest.empty();) {
+        const std::size_t length = utf8_length(rest);
+        if (length == 0) return report_path(file);
+        rest.remove_prefix(length);
+    }
+    return file;
+}
+
 std::filesystem::path path_in_report(const std::string& text) {
     std::string name;
     for (std::size_t i = 0; i < text.size(); ++i) {

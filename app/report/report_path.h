@@ -10,6 +10,9 @@ namespace knn {
 /// "caf%E9".
 std::string report_path(const std::filesystem::path& file);
 
+/// The name itself if it is UTF-8, else as `report_path` writes it.
+std::string name_in_answers(const std::string& file);
+
 /// The inverse of `report_path`.
 std::filesystem::path path_in_report(const std::string& text);
 

@@ -1,4 +1,5 @@
 #include "app/view/source.h"
+#include "app/commands/outputs.h"
 #include "app/console/notes.h"
 
 #include <algorithm>
@@ -91,7 +92,7 @@ Source::Source(const Options& options, std::optional<SavedReport> report, const 
     }
     Planner planner(options_.wish);
     const DataLocation location = locate(options_.data);
-    inputs_ = location.files();
+    inputs_ = inputs_of(options_, location.files());
     outputs.check(inputs_);
     set_ = std::make_unique<LoadedSet>(planner, location, options_);
     classifier_ = set_->open(options_);

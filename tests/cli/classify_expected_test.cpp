@@ -88,6 +88,15 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
         digits.answers({"--expected", "--reject", "off", folder / "in/a_4.pgm", folder / "in/img12.pgm"});
     CHECK(listed[0]["expected"] == 4);
     CHECK(listed[1]["expected"].is_null());
+    // However the folder is named.
+    const std::string command =
+        "cd \"$1/in/3\" && \"$0\" classify --expected -q --reject off --no-cache --data \"$2\" ";
+    for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
+        CAPTURE(name);
+        const RunResult named = run(
+            {"/bin/sh", "-c", command + name, MNIST_KNN_BINARY, folder.path.string(), digits.folder / ""});
+        CHECK(named.out.starts_with("1 of 1 picture"));
+    }
     const RunResult quiet = digits.classify({"-rq", "--expected", "--reject", "off", folder / "in"});
     CHECK(lines_of(quiet.out).size() == 2);
 

@@ -84,6 +84,29 @@ TEST_CASE("no output replaces a file that is read") {
     CHECK(work.content() == before);
 }
 
+TEST_CASE("no output replaces a file of --method") {
+    const Work work;
+    const std::string method = work.folder / "mine.method";
+    REQUIRE(work.run("tune", {"-q", "-k", "1-2", "--save", "mine.method"}).exit_code == 0);
+    const std::string before = read_file(method);
+    fs::create_hard_link(method, work.folder / "link");
+    const std::vector<std::vector<std::string>> outputs = {
+        {"evaluate", "--json"}, {"evaluate", "--predictions"},
+        {"graph", "--csv"},     {"tune", "--csv"},
+        {"tune", "--save"},     {"audit", "--csv"},
+        {"view", "--html"}};
+    for (const std::string file : {"mine.method", "./mine.method", "link"})
+        for (const std::vector<std::string>& words : outputs) {
+            CAPTURE(file);
+            CAPTURE(words[0]);
+            const RunResult result = work.run(words[0], {"--method", "mine.method", words[1], file});
+            CAPTURE(result.err);
+            CHECK(result.exit_code == 1);
+            CHECK(result.err.find("is read by this command (mine.method)") != std::string::npos);
+            CHECK(read_file(method) == before);
+        }
+}
+
 TEST_CASE("view replaces neither the report nor the predictions that it reads") {
     const Work work;
     REQUIRE(work.run("evaluate", {"-q", "--report", "r"}).exit_code == 0);

@@ -45,6 +45,9 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
     const std::vector<std::vector<std::string>> wrong = {
         {},
         {"evalute"},
+        {"--version", "evalute"},
+        {"--version", "--foo"},
+        {"--help", "--foo"},
         {"evaluate", "--engin", "cpu"},
         {"evaluate", "--eng", "cpu"},  // no abbreviations
         {"evaluate", "-k", "0"},

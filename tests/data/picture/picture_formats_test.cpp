@@ -242,6 +242,10 @@ TEST_CASE("picture formats: gray with alpha, 8 and 16 bits, and gray of 1 to 16 
 TEST_CASE("picture formats: PBM, as text and packed, and PGM of 16 bits") {
     CHECK(corners(pbm(true)) == "bwww");
     CHECK(corners(pbm(false)) == "bwww");
+    Bytes unended = pbm(true);
+    REQUIRE(unended.back() == ' ');
+    unended.pop_back();
+    CHECK(corners(unended) == "bwww");  // nothing behind the last digit
     CHECK(corners(deep_pgm()) == "bgww");
 }
 
