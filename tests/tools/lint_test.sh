@@ -15,5 +15,5 @@ fi
 check "names of tests have no semicolon" ! grep -rnE 'TEST_CASE(_TEMPLATE)?\("[^"]*;' "$repository/tests" --include=*.cpp --include=*.cu
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
-check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
+check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/cli/*.sh tests/app/*/*.sh tests/gpu/*/*.sh
 check "shellcheck" shellcheck -s bash app/mnist-knn.bash
