@@ -34,10 +34,7 @@ void check_combination(const Wish& wish) {
     if (cpu_engine && gpu_device)
         throw UsageError("--engine " + *wish.engine +
                          " runs on the CPU; expected --device cpu, or another engine");
-    if (wish.ranks != nullptr && wish.device.several())
-        throw UsageError(
-            "--device " + wish.device.text() +
-            ": with mpirun each rank has one device; expected --device gpu, and a rank for each");
+    check_ranks(wish);
     const bool serial = selects_on_cpu(wish);
     if (serial && (gpu_device || gpu_engine))
         throw UsageError("--select " + wish.select + " runs on the CPU; expected no GPU with it");
@@ -112,6 +109,13 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
 
 }  // namespace
 
+void check_ranks(const Wish& wish) {
+    if (wish.ranks != nullptr && wish.device.several())
+        throw UsageError(
+            "--device " + wish.device.text() +
+            ": with mpirun each rank has one device; expected --device gpu, and a rank for each");
+}
+
 std::string DeviceWish::text() const {
     std::string text = name(kind);
     if (number) text.append(":").append(std::to_string(*number));
@@ -147,6 +151,11 @@ std::vector<Device> find_gpus(const DeviceWish& wish, const Machine& machine) {
     for (const int number : wish.others)
         all.push_back(*find_gpu({DeviceKind::gpu, number}, machine));
     return all;
+}
+
+std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& gpus) {
+    if (gpus.empty()) return {};
+    return {gpus[static_cast<std::size_t>(ranks.local_rank()) % gpus.size()]};
 }
 
 namespace {
@@ -233,9 +242,7 @@ Planner::Planner(const Wish& wish) : wish_(wish) {
                    Machine machine;
                    machine.gpus = gpus(&machine.why_no_gpu);
                    machine.cpu = cpu_device();
-                   if (ranks != nullptr && !machine.gpus.empty())
-                       machine.gpus = {
-                           machine.gpus[static_cast<std::size_t>(ranks->local_rank()) % machine.gpus.size()]};
+                   if (ranks != nullptr) machine.gpus = gpus_of_rank(*ranks, machine.gpus);
                    return machine;
                }).share();
 }

@@ -83,9 +83,15 @@ const Device* find_gpu(const DeviceWish& wish, const Machine& machine);
 /// All requested GPUs, the first one first. Throws as `find_gpu`.
 std::vector<Device> find_gpus(const DeviceWish& wish, const Machine& machine);
 
+/// The one of a host's GPUs that this rank takes, by its number among the ranks there; none if there are none.
+std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& gpus);
+
 /// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
 /// the plan's memory does not hold it, or there are too few queries to share.
 SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);
+
+/// Throws UsageError if a rank is to have several devices.
+void check_ranks(const Wish& wish);
 
 /// Looks for GPUs on another thread, so that files can be read meanwhile.
 class Planner {

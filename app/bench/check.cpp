@@ -26,6 +26,9 @@ void check_case(const BenchCase& which, const Options& options) {
     if (options.wish.device.several())
         throw UsageError("--device " + options.wish.device.text() + ": the case " + which.name +
                          " measures one device; expected gpu or gpu:N, or no --case");
+    if (options.wish.ranks != nullptr)
+        throw UsageError(std::string("--case ") + which.name +
+                         ": measures one process; expected it without mpirun, or bench with no --case");
     const auto& only = options.bench.only;
     const auto other = std::find_if(only.begin(), only.end(),
                                     [&](const std::string& name) { return !has(which.names, name); });
@@ -98,6 +101,7 @@ void check_sizes(const Options& options) {
 }  // namespace
 
 void check_bench_options(const Options& options) {
+    check_ranks(options.wish);
     if (const BenchCase* which = find_case(options.bench.which)) return check_case(*which, options);
     check_sizes(options);
     check_strategies(options);

@@ -6,6 +6,8 @@
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/section.h"
+#include "app/bench/spread.h"
+#include "app/commands/ranks.h"
 #include "cpu/serial/serial.h"
 #include "data/core/format.h"
 
@@ -132,17 +134,11 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
-/// By --engine and --only.
-bool wants_engine(const BenchRun& run, const SearchWay& way) {
-    const auto& asked = run.options().wish.engine;
-    return (!asked || *asked == way.engine->name) && run.wants(way.name);
-}
-
 void compare_engines(BenchRun& run, const Workload& work, int k) {
     Section section(run, "engines, the training set resident, k = " + std::to_string(k), "engine",
                     {open_heading, kernels_heading});
     for (const SearchWay& way : search_ways()) {
-        if (!wants_engine(run, way)) continue;
+        if (!run.wants_engine(way)) continue;
         const Measurement one = run.search(work, experiment, way, k, run.trial());
         section.add(one, {open_cell(one), kernels_cell(one)});
     }
@@ -154,29 +150,9 @@ void compare_engines(BenchRun& run, const Workload& work, int k) {
     section.finish();
 }
 
-/// The same engines on all GPUs of --device.
-void compare_spread(BenchRun& run, const Workload& work, int k) {
-    if (run.several().empty()) return;
-    Section section(run, "engines on " + run.several() + ", k = " + std::to_string(k), "engine",
-                    {open_heading, kernels_heading});
-    for (SearchWay way : search_ways()) {
-        if (!way.engine->on_gpu || !wants_engine(run, way)) continue;
-        const std::string engine = way.name;
-        for (const SpreadBy spread : {SpreadBy::queries, SpreadBy::training}) {
-            way.spread = spread;
-            way.name = engine + " by " + name(spread);
-            const Measurement one = run.search(work, experiment, way, k, run.trial());
-            section.add(one, {open_cell(one), kernels_cell(one)});
-        }
-    }
-    section.note("by queries: each has the training set and some queries; by training: the other way round.");
-    section.note("kernels: each stage as it was where it took longest.");
-    section.finish();
-}
-
 /// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
-    if (!run.has_gpu() || !wants_engine(run, search_way("tensor"))) return;
+    if (!run.has_gpu() || !run.wants_engine(search_way("tensor"))) return;
     Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
     section.add(run.kernels(work, experiment, k, run.trial()));
     section.note(
@@ -189,6 +165,8 @@ void compare_kernels(BenchRun& run, const Workload& work, int k) {
 void run_compare(BenchRun& run) {
     const int k = run.options().method.vote.k;
     const BenchData data = bench_data(run, k);
+    agree_on({data.work->train(), data.work->query()}, data.work->training().labels);
+    if (!run.leads()) return compare_spread(run, *data.work, experiment, k);
     BenchReport& report = run.report();
     report.data = data.text;
     report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k) +
@@ -196,13 +174,13 @@ void run_compare(BenchRun& run) {
     const auto n_distances = static_cast<std::int64_t>(wanted(run, distance_kernels()).size());
     const auto n_selectors = static_cast<std::int64_t>(wanted(run, selectors()).size());
     const auto n_ways = static_cast<std::int64_t>(search_ways().size());
-    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
-               n_ways * (run.several().empty() ? 1 : 3));
+    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) + n_ways +
+               spread_rows(run));
     run.prepare(*data.work);
     compare_on_gpu(run, *data.work, k);
     compare_on_cpu(run, *data.work, k);
     compare_engines(run, *data.work, k);
-    compare_spread(run, *data.work, k);
+    compare_spread(run, *data.work, experiment, k);
     compare_kernels(run, *data.work, k);
 }
 

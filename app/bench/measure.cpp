@@ -1,6 +1,7 @@
 // The ways to measure: each compares its answers with the reference before it keeps a time.
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "app/bench/run.h"
@@ -47,6 +48,28 @@ bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const
 void count_selection(Measurement& measured, int written) {
     measured.bytes = static_cast<double>(measured.n_query) *
                      (4 * static_cast<double>(measured.problem.n_train) + 8.0 * written);
+}
+
+/// The slowest of all ranks, after all of them have come here.
+double slowest_ms(Ranks& ranks, double ms, const Watch& watch) {
+    std::uint8_t mine[sizeof ms];
+    std::memcpy(mine, &ms, sizeof ms);
+    for (const auto& theirs : gather_all(ranks, mine, watch.stop)) {
+        double one = 0;
+        std::memcpy(&one, theirs.data(), sizeof one);
+        ms = std::max(ms, one);
+    }
+    return ms;
+}
+
+/// Why the first rank that cannot search does not; empty if all can.
+std::string first_refusal(Ranks& ranks, const std::string& mine, const Watch& watch) {
+    const std::vector<std::uint8_t> bytes(mine.begin(), mine.end());
+    const auto all = gather_all(ranks, bytes, watch.stop);
+    for (std::size_t r = 0; r < all.size(); ++r)
+        if (!all[r].empty())
+            return "rank " + std::to_string(r) + ": " + std::string(all[r].begin(), all[r].end());
+    return "";
 }
 
 }  // namespace
@@ -201,8 +224,12 @@ Plan BenchRun::settled(const SearchWay& way, Measurement& measured) const {
     else if (const Refusal refusal = engine.settle(measured.problem, plan))
         measured.left_out = *refusal;
     if (way.spread == SpreadBy::automatic) return plan;
-    plan.devices = gpus_;
     plan.spread = way.spread;
+    if (ranks() != nullptr) {
+        plan.ranks = ranks()->size();
+        return plan;
+    }
+    plan.devices = gpus_;
     for (const Device& device : gpus_) {
         Plan own = plan;
         own.device = device;
@@ -214,19 +241,25 @@ Plan BenchRun::settled(const SearchWay& way, Measurement& measured) const {
 
 Measurement BenchRun::search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
                              const TrialOptions& options, Classified* result, bool all_queries) {
-    const std::string on = !way.engine->on_gpu                 ? "cpu"
-                           : way.spread != SpreadBy::automatic ? several()
-                           : has_gpu()                         ? report_.gpu
-                                                               : "gpu";
+    const std::string on = way.spread != SpreadBy::automatic ? several()
+                           : !way.engine->on_gpu             ? "cpu"
+                           : has_gpu()                       ? report_.gpu
+                                                             : "gpu";
     Measurement measured = started(experiment, "search", way.name, on, work.problem(k));
     const Plan plan = settled(way, measured);
+    Ranks* together = way.spread != SpreadBy::automatic ? ranks() : nullptr;
+    if (together != nullptr) measured.left_out = first_refusal(*together, measured.left_out, watch_);
     if (!measured.left_out.empty()) return keep(std::move(measured));
 
     Classifier classifier(work.training(), {.measure = work.measure, .vote = {.k = k}},
-                          {way.engine, plan, ""});
+                          {way.engine, plan, "", together});
     measured.open_ms = classifier.open_ms();
     const auto classify = [&](std::int64_t n) {
-        return classifier.classify(work.query().first(n), watch_, work.exclude);
+        if (together != nullptr) slowest_ms(*together, 0, watch_);  // all begin at the same time
+        Classified one = classifier.classify(work.query().first(n), watch_, work.exclude);
+        // The ranks take the same decisions on it.
+        if (together != nullptr) one.search_ms = slowest_ms(*together, one.search_ms, watch_);
+        return one;
     };
     TrialOptions limits = options;
     if (all_queries) limits.budget_ms = std::numeric_limits<double>::infinity();

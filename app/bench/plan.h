@@ -14,7 +14,7 @@ struct SearchWay {
     std::string name;  ///< "tensor", "classic+gemm+replace_max"
     const Engine* engine = nullptr;
     std::string distance, select;           ///< empty: the engine's own
-    SpreadBy spread = SpreadBy::automatic;  ///< among all GPUs of --device; automatic: one GPU
+    SpreadBy spread = SpreadBy::automatic;  ///< among all GPUs of --device, or all ranks; automatic: neither
 };
 
 /// Every engine, and engines with other strategies that serve as baselines.

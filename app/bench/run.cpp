@@ -15,6 +15,7 @@ BenchRun::BenchRun(const Options& options)
       watch_(stoppable()) {
     find_gpu();
     report_.devices.push_back(cpu_device());
+    if (!leads()) return;
     if (has_gpu()) report_.limits = gpu_bench()->limits(gpu_.number);
     stop_if_asked();
     report_.cpu_copy_gb_per_s = cpu::copy_gb_per_s();
@@ -29,6 +30,7 @@ void BenchRun::find_gpu() {
     }
     Machine machine;
     machine.gpus = gpus(&machine.why_no_gpu);
+    if (ranks() != nullptr && !wanted.number) machine.gpus = gpus_of_rank(*ranks(), machine.gpus);
     gpus_ = find_gpus(wanted, machine);
     if (!gpus_.empty()) {
         gpu_ = gpus_.front();
@@ -41,6 +43,7 @@ void BenchRun::find_gpu() {
 }
 
 std::string BenchRun::several() const {
+    if (ranks() != nullptr) return std::to_string(ranks()->size()) + " ranks";
     if (gpus_.size() < 2) return "";
     std::string text = report_.gpu;
     for (std::size_t i = 1; i < gpus_.size(); ++i)
@@ -50,6 +53,11 @@ std::string BenchRun::several() const {
 
 bool BenchRun::wants(const std::string& name) const {
     return is_wanted(options_.bench, name);
+}
+
+bool BenchRun::wants_engine(const SearchWay& way) const {
+    const auto& asked = options_.wish.engine;
+    return (!asked || *asked == way.engine->name) && wants(way.name);
 }
 
 TrialOptions BenchRun::trial(double share) const {

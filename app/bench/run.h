@@ -25,9 +25,15 @@ class BenchRun {
     const BenchOptions& bench() const { return options_.bench; }
     BenchReport& report() { return report_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
-    /// "gpu:0,1" if --device names several GPUs; else empty.
+    /// The processes that search together; null: this one alone.
+    Ranks* ranks() const { return options_.wish.ranks; }
+    /// Whether this process measures all rows; other ranks only take part in those of all ranks.
+    bool leads() const { return ranks() == nullptr || ranks()->rank() == 0; }
+    /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
     bool wants(const std::string& name) const;
+    /// By --engine and --only.
+    bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
     TrialOptions trial(double share = 1) const;
 

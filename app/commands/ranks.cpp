@@ -132,7 +132,7 @@ bool share_among_ranks(const Command& command, Options& options) {
     if (ranks == nullptr) return true;
     const std::string_view name = command.name;
     if (name == "info") return ranks->rank() == 0;
-    const std::array<std::string, 5> sharing = {"evaluate", "tune", "graph", "condense", "audit"};
+    const std::array<std::string, 6> sharing = {"evaluate", "tune", "graph", "condense", "audit", "bench"};
     if (std::find(sharing.begin(), sharing.end(), name) == sharing.end())
         throw UsageError(std::string(name) + ": runs in one process; expected it without mpirun, or " +
                          one_of(sharing) + " with it");
@@ -144,9 +144,10 @@ bool share_among_ranks(const Command& command, Options& options) {
     silent.quiet = true;
     silent.progress = When::never;
     options.output = silent;
-    for (std::string* file : {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot,
-                              &options.tune.save, &options.tune.csv, &options.tune.plot, &options.audit.csv,
-                              &options.audit.html, &options.audit.sheet})
+    for (std::string* file :
+         {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot, &options.tune.save,
+          &options.tune.csv, &options.tune.plot, &options.audit.csv, &options.audit.html,
+          &options.audit.sheet, &options.bench.json, &options.bench.csv, &options.bench.plot})
         file->clear();
     return true;
 }

@@ -110,15 +110,56 @@ TEST_CASE("ranks: tune, audit and condense write the same files") {
     }
 }
 
+TEST_CASE("ranks: bench measures both ways to share, and rank 0 writes") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    const std::vector<std::string> words = {"bench", "--dim",     "20",  "--n-train", "300", "--n-query",
+                                            "70",    "--device",  "cpu", "--repeat",  "3",   "--only",
+                                            "cpu",   "--seconds", "0.5", "-k",        "7"};
+    std::vector<std::string> to_files = words;
+    to_files.insert(to_files.end(), {"--json", "b.json", "--csv", "b.csv"});
+    RunResult result = ranks(3, to_files, in_folder(folder));
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    CHECK(own_errors(result.err).empty());
+    const std::string title = "engines on 3 ranks, k = 7";
+    CHECK(contains(result.out, title));
+    CHECK(result.out.find(title) == result.out.rfind(title));
+    CHECK(lines_of(read_file(folder / "b.csv")).size() >= 4);
+    const auto report = nlohmann::json::parse(read_file(folder / "b.json"));
+    CHECK(report["correct"] == true);
+    int shared = 0;
+    for (const auto& one : report["measurements"]) {
+        CHECK(one["status"] == "measured");
+        CHECK(one["runs"] == 3);
+        CHECK(one["queries_measured"] == 70);
+        shared += one["device"] == "3 ranks" ? 1 : 0;
+    }
+    CHECK(shared == 2);
+    check_only(folder, {"b.csv", "b.json"});
+
+    to_files = words;
+    to_files.insert(to_files.end(), {"--json", "/dev/full"});
+    result = ranks(2, to_files, in_folder(folder));
+    CHECK(result.exit_code == 1);
+    check_one_error(result, "rank 0: /dev/full");
+}
+
 TEST_CASE("ranks: a mistake is told once, with its exit code") {
     if (!have_mpi()) return;
     const Folder folder;
     RunResult result = ranks(3, {"evaluate", "--tie", "never"}, in_folder(folder));
     CHECK(result.exit_code == 2);
     check_one_error(result, "--tie never: unknown name");
-    result = ranks(2, {"bench"}, in_folder(folder));
+    result = ranks(2, {"view"}, in_folder(folder));
     CHECK(result.exit_code == 2);
-    check_one_error(result, "bench: runs in one process");
+    check_one_error(result, "view: runs in one process");
+    result = ranks(2, {"bench", "--case", "graph"}, in_folder(folder));
+    CHECK(result.exit_code == 2);
+    check_one_error(result, "--case graph: measures one process");
+    result = ranks(2, {"bench", "--device", "gpu:0,1"}, in_folder(folder));
+    CHECK(result.exit_code == 2);
+    check_one_error(result, "each rank has one device");
     result = ranks(2, {"evaluate", "--data", folder.path.string()}, in_folder(folder));
     CHECK(result.exit_code == 1);
     check_one_error(result, folder.path.string());
