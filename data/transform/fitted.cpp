@@ -99,8 +99,8 @@ void write_blocks(const Histograms& histograms, const std::vector<std::int32_t>&
             sum += value * value;
         return sum;
     };
-    for (int r = 0; r + histograms.block_rows() <= histograms.rows.count(); ++r)
-        for (int c = 0; c + histograms.block_cols() <= cols; ++c) {
+    for (int r = 0; r < histograms.grid_rows(); ++r)
+        for (int c = 0; c < histograms.grid_cols(); ++c) {
             block.clear();
             for (int cell = 0; cell < histograms.block_rows() * histograms.block_cols(); ++cell) {
                 const int at_r = r + cell / histograms.block_cols(),
@@ -163,10 +163,7 @@ FeatureGrid grid_of(const FittedTransform* transform, ImageShape image) {
     if (transform == nullptr) return grid;
     for (const FittedStep& step : transform->steps)
         if (const auto* histograms = std::get_if<Histograms>(&step.what)) {
-            const bool blocks = histograms->has_blocks;
-            grid.rows = histograms->rows.count() - (blocks ? histograms->block_rows() - 1 : 0);
-            grid.cols = histograms->cols.count() - (blocks ? histograms->block_cols() - 1 : 0);
-            grid.depth = static_cast<int>(step.dim_out) / (grid.rows * grid.cols);
+            grid = {histograms->grid_rows(), histograms->grid_cols(), histograms->depth()};
         } else if (std::holds_alternative<Projection>(step.what)) {
             grid = {1, 1, static_cast<int>(step.dim_out)};
         }

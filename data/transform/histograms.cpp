@@ -56,13 +56,6 @@ std::int32_t triangle(int pixel, int begin, int end) {
 
 }  // namespace
 
-std::int64_t Histograms::dim() const {
-    if (!has_blocks) return cells() * bins();
-    const std::int64_t blocks =
-        std::int64_t{rows.count() - block_rows() + 1} * (cols.count() - block_cols() + 1);
-    return blocks * block_rows() * block_cols() * bins();
-}
-
 Histograms gradient_histograms(ImageShape image) {
     constexpr int pixels = 4;
     constexpr float one = 8 * 255;  // the Sobel gradient of a slope of 1 per pixel

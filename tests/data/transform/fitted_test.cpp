@@ -26,4 +26,10 @@ TEST_CASE("transform: where the values of a row lie on the image") {
         CHECK(std::int64_t{found.rows} * found.cols * found.depth == fitted.dim_out());
     }
     CHECK(grid_of(nullptr, {3, 9}).cols == 9);
+    const FittedTransform flat =
+        cpu::fit(parse_transform("--transform", "hog"), {pixels.data(), 30, 84}, {3, 28}, 1, nullptr);
+    const FeatureGrid found = grid_of(&flat, {3, 28});  // one row of cells
+    CHECK(found.rows == 1);
+    CHECK(found.cols == 6);
+    CHECK(found.depth == 18);
 }
