@@ -50,7 +50,8 @@ void write_set(const std::filesystem::path& folder, const Training& training, co
 
 int condense(const Options& options, Clock::time_point start) {
     const std::string& folder = options.condense.out;
-    if (folder.empty()) throw UsageError("condense: writes a training set; expected --out DIR");
+    if (!options.given.contains("out"))
+        throw UsageError("condense: writes a training set; expected --out DIR");
     Destinations outputs;
     const auto names = names_in_folder();
     outputs.add_folder("--out", folder, names);
@@ -67,7 +68,7 @@ int condense(const Options& options, Clock::time_point start) {
     const Reduced reduced = watched(options.output, "condensing", [&](const Watch& watch) {
         return reduce(training, options.method, resolved, rule, watch);
     });
-    if (writes_files()) write_set(folder, training, reduced.kept);
+    if (!folder.empty()) write_set(folder, training, reduced.kept);
     if (!options.output.quiet)
         print(reduced_text({reduced, options.method, training.rows.count, location.training.source, folder,
                             ms_since(start)}));

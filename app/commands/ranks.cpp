@@ -147,13 +147,9 @@ bool share_among_ranks(const Command& command, Options& options) {
     for (std::string* file :
          {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot, &options.tune.save,
           &options.tune.csv, &options.tune.plot, &options.audit.csv, &options.audit.html,
-          &options.audit.sheet, &options.bench.json, &options.bench.csv, &options.bench.plot})
+          &options.audit.sheet, &options.bench.json, &options.bench.csv, &options.bench.plot, &options.condense.out})
         file->clear();
     return true;
-}
-
-bool writes_files() {
-    return !state().ranks || state().ranks->rank() == 0;
 }
 
 void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {

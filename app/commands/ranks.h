@@ -21,12 +21,10 @@ struct RanksEnd : std::runtime_error {
 /// from here on. Throws DataError if this build has no MPI.
 void start_ranks(const std::vector<std::string>& words);
 
-/// Before the command runs: it searches with all ranks, and only rank 0 writes. Returns whether this rank has
-/// anything to do: commands that do not search run on rank 0 alone. Throws UsageError for those that cannot share.
+/// Before the command runs: it searches with all ranks, and only the options of rank 0 keep the names of files to write.
+/// Returns whether this rank has anything to do: commands that do not search run on rank 0 alone. Throws UsageError for
+/// those that cannot share.
 bool share_among_ranks(const Command& command, Options& options);
-
-/// Whether this process is the one that writes: always without ranks.
-bool writes_files();
 
 /// All ranks come here before they search. Throws RanksEnd unless they have the same version, options and data, or if one
 /// of them failed before.
