@@ -126,9 +126,13 @@ void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
     Section section(run, "one CPU thread, one query after another, k = " + std::to_string(k), "part");
     bool distances = run.wants(serial_distances);
     for (const std::string& selector : wanted_serial(run)) {
-        const BenchRun::Serial serial = run.serial(work, experiment, selector, k, run.trial());
-        if (distances) section.add(serial.distance);
-        if (run.wants(selector)) section.add(serial.select);
+        using Listed = BenchRun::Listed;
+        const Listed listed = !distances            ? Listed::select
+                              : run.wants(selector) ? Listed::both
+                                                    : Listed::distance;
+        const BenchRun::Serial serial = run.serial(work, experiment, selector, k, run.trial(), listed);
+        if (listed != Listed::select) section.add(serial.distance);
+        if (listed != Listed::distance) section.add(serial.select);
         distances = false;
     }
     section.finish();

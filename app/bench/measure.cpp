@@ -181,21 +181,26 @@ Measurement BenchRun::before(const Workload& work, const std::string& experiment
 }
 
 BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& experiment,
-                                  const std::string& selector, int k, const TrialOptions& options) {
+                                  const std::string& selector, int k, const TrialOptions& options,
+                                  Listed listed) {
     Serial both{started(experiment, "distance", serial_distances, one_cpu_thread, work.problem(k)),
                 started(experiment, "select", selector, one_cpu_thread, work.problem(k))};
     const cpu::SerialTrial trial = cpu::time_serial(work.problem(k), work.train(), work.query(),
                                                     *cpu::find_serial_selector(selector), options, watch_);
     take(both.distance, trial.distance);
     take(both.select, trial.select);
-    if (both.select.ms.empty()) return {keep(both.distance), keep(both.select)};
-    both.select.wrong = work.mismatch(trial.neighbors);
-    count_distances(both.distance, trial.distance);
-    // Each query reads all training bytes.
-    const double pairs = static_cast<double>(both.distance.n_query) * static_cast<double>(work.train().count);
-    both.distance.bytes = pairs * static_cast<double>(work.train().dim + 4);
-    count_selection(both.select, k);
-    return {keep(both.distance), keep(both.select)};
+    if (!both.select.ms.empty()) {
+        (listed == Listed::distance ? both.distance : both.select).wrong = work.mismatch(trial.neighbors);
+        count_distances(both.distance, trial.distance);
+        // Each query reads all training bytes.
+        const double pairs =
+            static_cast<double>(both.distance.n_query) * static_cast<double>(work.train().count);
+        both.distance.bytes = pairs * static_cast<double>(work.train().dim + 4);
+        count_selection(both.select, k);
+    }
+    if (listed != Listed::select) keep(both.distance);
+    if (listed != Listed::distance) keep(both.select);
+    return both;
 }
 
 Measurement BenchRun::serial_random(const Problem& problem, const std::string& experiment,

@@ -72,8 +72,10 @@ class BenchRun {
     struct Serial {
         Measurement distance, select;
     };
+    /// The report gets the parts that are `listed`. Their check is that of the neighbors, after both.
+    enum class Listed { both, distance, select };
     Serial serial(const Workload& work, const std::string& experiment, const std::string& selector, int k,
-                  const TrialOptions& options);
+                  const TrialOptions& options, Listed listed = Listed::both);
     Measurement serial_random(const Problem& problem, const std::string& experiment,
                               const TrialOptions& options);
 

@@ -97,6 +97,28 @@ TEST_CASE("bench measures serial selectors that --only names") {
     CHECK(measured == std::set<std::string>{"serial_insertion", "serial_sort"});
 }
 
+TEST_CASE("bench writes the rows that --only names, and no others that their check needs") {
+    const Folder folder;
+    for (const std::string name : {"serial", "nth_element", "serial_sort"}) {
+        CAPTURE(name);
+        const RunResult result =
+            program(small_bench({"--only", name, "--csv", folder / "c", "--json", folder / "j"}));
+        CHECK(result.exit_code == 0);
+        const json measurements = json::parse(read_file(folder / "j"))["measurements"];
+        REQUIRE(measurements.size() == 1);
+        CHECK(measurements[0]["name"] == name);
+        CHECK(measurements[0]["status"] == "measured");
+        CHECK(csv_rows(read_file(folder / "c")).size() == 3);  // also the heading, and that no GPU is used
+    }
+    const RunResult all =
+        program(small_bench({"--only", "serial_sort,serial,nth_element", "--csv", folder / "c", "-q"}));
+    CHECK(csv_rows(read_file(folder / "c")).size() == 5);  // "serial" once
+    const RunResult refused = program(small_bench(
+        {"--only", "serial", "--metric", "cosine", "--csv", folder / "c", "--json", folder / "j"}));
+    CHECK(refused.exit_code == 0);
+    CHECK(json::parse(read_file(folder / "j"))["measurements"].size() == 1);
+}
+
 TEST_CASE("bench by another metric") {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"--metric", "cosine"}, {"--metric", "lp", "--p", "1.5"}}) {
