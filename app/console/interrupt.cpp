@@ -4,6 +4,7 @@
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
+#include "data/file/unfinished_file.h"
 
 namespace knn {
 
@@ -14,6 +15,9 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may touc
 
 constexpr int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
+/// They end a process by default. Those that a process is started to ignore stay ignored.
+constexpr int end_signals[] = {SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU};
+
 /// The next signal of any kind gets the default action.
 void on_stop(int number) {
     const bool again = stop.exchange(true, std::memory_order_relaxed);
@@ -23,6 +27,22 @@ void on_stop(int number) {
         if (now.sa_handler == on_stop) std::signal(signal, SIG_DFL);
     }
     if (again) std::raise(number);  // two threads took two signals at the same moment
+}
+
+/// The action is the default again, which may write a core file.
+void on_end(int number) {
+    remove_unfinished_files();
+    std::raise(number);
+}
+
+void watch_for_ends() {
+    struct sigaction action = {}, before = {};
+    action.sa_handler = on_end;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    sigemptyset(&action.sa_mask);
+    for (const int signal : end_signals)
+        if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(signal, &action, nullptr);
 }
 
 }  // namespace
@@ -38,6 +58,7 @@ void watch_for_interrupts() {
         sigaction(signal, nullptr, &before);
         if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
     }
+    watch_for_ends();
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
 }

@@ -1,5 +1,5 @@
 #pragma once
-/// SIGINT, SIGTERM and SIGHUP.
+/// Signals that end the program.
 
 #include <atomic>
 
@@ -7,6 +7,8 @@ namespace knn {
 
 /// From now on the first SIGINT, SIGTERM or SIGHUP sets the flag, which also ends blocked transfers, and the
 /// second, of any kind, ends the process at once. A SIGHUP that was ignored stays ignored (nohup).
+/// SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2 and SIGXCPU (ulimit -t) end the process at once, as they do by default (also with a
+/// core file), but unfinished files are removed before.
 /// SIGPIPE and SIGXFSZ are ignored: a reader that went away and a file that grew too large are errors of
 /// write(), after which the unfinished file is removed.
 void watch_for_interrupts();

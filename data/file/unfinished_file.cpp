@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -63,27 +64,45 @@ bool lock(const FileDescriptor& file) {
 std::mutex all_mutex;
 UnfinishedFile* newest = nullptr;
 
+/// Locks that list. Meanwhile no signal handler of this thread runs: it may remove the files, and would wait for ever.
+class ListLock {
+  public:
+    ListLock() {
+        sigset_t every;
+        sigfillset(&every);
+        ::pthread_sigmask(SIG_BLOCK, &every, &before_);
+        all_mutex.lock();
+    }
+    ListLock(const ListLock&) = delete;
+    ListLock& operator=(const ListLock&) = delete;
+    ~ListLock() {
+        all_mutex.unlock();
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+  private:
+    sigset_t before_ = {};
+};
+
 }  // namespace
 
 UnfinishedFile::UnfinishedFile(fs::path place, mode_t mode) : place_(std::move(place)) {
     static std::atomic<unsigned> counter = 0;
     const fs::path folder = place_.has_parent_path() ? place_.parent_path() : ".";
     remove_abandoned(folder);
+    const ListLock lock_list;  // no signal between the file and its place in the list
     do {
         path_ = folder / (prefix + std::to_string(::getpid()) + "-" + std::to_string(counter++) + suffix);
         descriptor = FileDescriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     } while (descriptor.is_open() ? !lock(descriptor) : errno == EEXIST);
-    const std::lock_guard lock_all(all_mutex);
     next_ = std::exchange(newest, this);
     if (next_ != nullptr) next_->previous_ = this;
 }
 
 UnfinishedFile::~UnfinishedFile() {
-    {
-        const std::lock_guard lock_all(all_mutex);
-        (previous_ != nullptr ? previous_->next_ : newest) = next_;
-        if (next_ != nullptr) next_->previous_ = previous_;
-    }
+    const ListLock lock_list;
+    (previous_ != nullptr ? previous_->next_ : newest) = next_;
+    if (next_ != nullptr) next_->previous_ = previous_;
     if (descriptor.is_open() && !renamed_) ::unlink(path_.c_str());
 }
 
@@ -93,7 +112,7 @@ bool UnfinishedFile::rename_to_place() {
 }
 
 void remove_unfinished_files() noexcept {
-    const std::lock_guard lock_all(all_mutex);
+    const ListLock lock_list;
     for (const UnfinishedFile* file = newest; file != nullptr; file = file->next_)
         if (file->descriptor.is_open() && !file->renamed_) ::unlink(file->path_.c_str());
 }

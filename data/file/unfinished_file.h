@@ -35,7 +35,8 @@ class UnfinishedFile {
     UnfinishedFile *next_ = nullptr, *previous_ = nullptr;  ///< of all of this process
 };
 
-/// Removes those of this process that are not renamed. For a process that ends without destructors; allocates nothing.
+/// Removes those of this process that are not renamed. For a process that ends without destructors, also in a signal
+/// handler; allocates nothing.
 void remove_unfinished_files() noexcept;
 
 }  // namespace knn
