@@ -240,6 +240,10 @@ TEST_CASE("tune: one class, a class with one image, two images, equal images, k 
     const RunResult one_class = Work(20, 4, {255}).tune({});
     CHECK(one_class.exit_code == 0);
     CHECK(contains(one_class.err, "note: all images have one label"));
+    const RunResult unweighed = Work(20).tune({"--vote", "class-mean", "--weights", "distance", "-k", "1"});
+    CHECK(unweighed.exit_code == 0);
+    CHECK(contains(unweighed.err, "note: --weights distance has no effect"));
+    CHECK(Work(20).tune({"--weights", "distance", "-k", "1"}).err.empty());
     CHECK(contains(one_class.out, "0.00 %"));
 
     const Work two(2, 4, {3});
