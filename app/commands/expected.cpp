@@ -11,6 +11,7 @@
 #include "classifier/evaluation.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace fs = std::filesystem;
 
@@ -122,13 +123,16 @@ void note_expected(PictureAnswers& answers) {
 std::string expected_text(const PictureAnswers& answers, bool quiet, bool color) {
     const Judgment judgment = judge(answers);
     const Score found = score_of(judgment, labels_of(judgment, answers.labels));
-    const std::string all = std::to_string(found.correct) + " of " + std::to_string(judgment.named) +
-                            " pictures right, " + std::to_string(found.total - found.correct) + " wrong, " +
+    const std::string all = std::to_string(found.correct) + " of " + std::to_string(judgment.named) + ' ' +
+                            noun(static_cast<std::int64_t>(judgment.named), "picture") + " right, " +
+                            std::to_string(found.total - found.correct) + " wrong, " +
                             std::to_string(judgment.rejected) + " rejected, " +
                             std::to_string(judgment.failed) + " failed";
     const std::string others =
         judgment.unnamed == 0 ? ""
-                              : "; the names of " + std::to_string(judgment.unnamed) + " more tell no digit";
+        : judgment.unnamed == 1
+            ? "; the name of 1 more tells no digit"
+            : "; the names of " + std::to_string(judgment.unnamed) + " more tell no digit";
     if (found.total == 0) return all + others + '\n';
     const std::string text = all + others + "\nof those answered: " + accuracy_line(found);
     return quiet ? text : text + '\n' + confusion_text(found, color) + wrong_text(judgment);

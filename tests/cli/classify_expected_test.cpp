@@ -80,7 +80,7 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     CAPTURE(result.err);
     CHECK(result.exit_code == 3);
     CHECK(result.out.starts_with(
-        "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the names of 1 more tell "
+        "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the name of 1 more tells "
         "no digit\nof those answered: accuracy 75"));
     CHECK(result.out.find("true \\ predicted") != std::string::npos);
     CHECK(result.out.ends_with("\nwrong:\n    " + (folder / "in/wrong-7.pgm") + ": 2, expected 7\n"));
@@ -97,6 +97,8 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
             {"/bin/sh", "-c", command + name, MNIST_KNN_BINARY, folder.path.string(), digits.folder / ""});
         CHECK(named.out.starts_with("1 of 1 picture"));
     }
+    CHECK(digits.classify({"-q", "--expected", "--reject", "off", folder / "in/a_4.pgm"})
+              .out.starts_with("1 of 1 picture right, 0 wrong"));
     const RunResult quiet = digits.classify({"-rq", "--expected", "--reject", "off", folder / "in"});
     CHECK(lines_of(quiet.out).size() == 2);
 
