@@ -108,7 +108,7 @@ std::string data_section(const Inventory& inventory) {
                                  ? "none: neither XDG_CACHE_HOME nor HOME names a folder"
                                  : harmless(inventory.cache) + ", " +
                                        fixed(double(inventory.cache_bytes) / (1 << 20), 1) +
-                                       " MiB, made by classify; may be deleted"});
+                                       " MiB, made by earlier runs; may be deleted"});
     std::string text = section("data set (--data)", rows);
     text.pop_back();
     Table files({Align::left, Align::left, Align::left});

@@ -16,6 +16,7 @@ TEST_CASE("info tells of the build, the devices, the engines and the data set") 
     for (const char* part : {"compiler", "CUDA", "OpenCV", "  cpu", "  classic", "built-in synthetic digits",
                              "tools/fetch_mnist.sh", "data/mnist", "mnist-knn/mnist"})
         CHECK(result.out.find(part) != std::string::npos);
+    CHECK(contains(result.out, ", made by earlier runs; may be deleted"));
 }
 
 TEST_CASE("info for machines") {
