@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "tests/cli/program.h"
 #include "tests/support/build.h"
@@ -226,6 +227,34 @@ TEST_CASE("what could not be written is found before the search") {
         CHECK(is_one_error_line(result.err));
     }
     CHECK(work.folder.names() == std::vector<std::string>{"in", "report"});
+}
+
+TEST_CASE("a file in a missing folder is refused before the search, a folder is made with those above it") {
+    const Work work;
+    const std::map<std::string, std::vector<std::string>> files = {
+        {"evaluate", {"--json", "--predictions", "--neighbors-csv"}},
+        {"view", {"--html"}},
+        {"bench", {"--json", "--csv", "--plot"}},
+        {"tune", {"--json", "--csv", "--plot", "--save"}},
+        {"graph", {"--json", "--csv", "--mtx", "--plot", "--npy"}},
+        {"audit", {"--json", "--csv", "--html"}},
+        {"info", {"--json"}}};
+    for (const auto& [command, options] : files)
+        for (const std::string& option : options) {
+            CAPTURE(command);
+            CAPTURE(option);
+            const RunResult result = work.run(command, {option, "new/a.svg"});
+            CHECK(result.exit_code == 1);
+            CHECK(result.out.empty());
+            CHECK(is_one_error_line(result.err));
+            CHECK(contains(result.err, "its folder is missing"));
+            CHECK(work.folder.names() == std::vector<std::string>{"in"});
+        }
+    CHECK(work.run("evaluate", {"--report", "new/a/b"}).exit_code == 0);
+    CHECK(work.run("condense", {"--out", "new/c/d"}).exit_code == 0);
+    CHECK(program({"info", "--write-synthetic", "new/e/f"}, work.here).exit_code == 0);
+    for (const char* file : {"a/b/report.json", "c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
+        CHECK(fs::exists(work.folder / (std::string("new/") + file)));
 }
 
 TEST_CASE("Ctrl-C while files are written ends the run and leaves no partial file") {
