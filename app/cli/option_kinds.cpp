@@ -1,5 +1,7 @@
 #include "app/cli/option_kinds.h"
 
+#include <algorithm>
+
 #include "data/core/errors.h"
 
 namespace knn {
@@ -52,7 +54,8 @@ po::typed_value<std::vector<std::string>>* several(const char* placeholder, Read
 po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
                                                    std::vector<std::int64_t>& target, std::int64_t high) {
     return several(placeholder, [=, &target](const std::string& given) {
-        target.push_back(parse_integer(option, given, 0, high));
+        const std::int64_t number = parse_integer(option, given, 0, high);
+        if (std::find(target.begin(), target.end(), number) == target.end()) target.push_back(number);
     });
 }
 

@@ -41,7 +41,7 @@ StringOption* number(const char* option, Number& target, std::int64_t low, std::
     });
 }
 
-/// A whole number from 0 to `high` that may be given more than once.
+/// Whole numbers from 0 to `high`, one each time that the option is given; none twice.
 po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
                                                    std::vector<std::int64_t>& target, std::int64_t high);
 

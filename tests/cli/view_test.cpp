@@ -57,6 +57,9 @@ TEST_CASE("view filters by true label, predicted label, index, and takes the cor
           evaluated.expected([](A a) { return a.label == 7 && a.predicted == 7; }));
     CHECK(shown({"--index", "3", "--index", "59"}) ==
           evaluated.expected([](A a) { return a.index == 3 || a.index == 59; }));
+    const RunResult twice = evaluated.view({"--text", "--true", "7", "--true", "7"});
+    CHECK(twice.out == evaluated.view({"--text", "--true", "7"}).out);
+    CHECK(contains(twice.out, "true label 7)"));
 }
 
 TEST_CASE("view orders by confidence, index or pair") {
