@@ -35,7 +35,7 @@ StringOption* folder(const char* option, std::string& target) {
     });
 }
 
-StringOption* picture(const char* option, std::string& target, std::vector<std::string> endings) {
+StringOption* picture(const char* option, std::string& target, const std::vector<std::string>& endings) {
     return value("FILE", [=, &target](const std::string& given) {
         target = parse_picture_file(option, given, endings);
     });

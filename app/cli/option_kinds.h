@@ -29,7 +29,7 @@ StringOption* text(const char* option, const char* placeholder, std::string& tar
 StringOption* folder(const char* option, std::string& target);
 
 /// A picture to be written, see parse_picture_file.
-StringOption* picture(const char* option, std::string& target, std::vector<std::string> endings);
+StringOption* picture(const char* option, std::string& target, const std::vector<std::string>& endings);
 
 /// A text that may be given more than once; `read` judges each, in their order.
 po::typed_value<std::vector<std::string>>* several(const char* placeholder, Reader read);

@@ -37,7 +37,7 @@ Gray shrunk(const std::uint8_t* gray, int rows, int cols, int max_side) {
             for (int y = row; y < end_row; ++y)
                 for (int x = col; x < end_col; ++x)
                     sum += gray[std::int64_t{y} * cols + x];
-            small.levels.push_back(static_cast<int>(sum / ((end_row - row) * (end_col - col))));
+            small.levels.push_back(static_cast<int>(sum / (std::int64_t{end_row - row} * (end_col - col))));
         }
     return small;
 }

@@ -23,7 +23,7 @@ std::string right(const std::string& text, std::size_t width) {
 
 /// One count in its column. Without color a zero is a dot, to make the errors visible.
 std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t width, bool color) {
-    const std::string text = right(count > 0 ? std::to_string(count) : ".", width);
+    std::string text = right(count > 0 ? std::to_string(count) : ".", width);
     if (!color) return text;
     const char* style = count == 0 ? dim : hit ? green : 2 * count >= worst ? bold_red : red;
     return style + text + reset;

@@ -137,10 +137,11 @@ double draw_neighbors(Canvas& canvas, const Answer& answer, std::span<const Neig
                       double y) {
     canvas.text(words, neighbor_x, y + heading, heading, faint_ink, Side::left);
     const int beside = per_row(neighbor_side, width - neighbor_x - margin);
-    for (std::size_t i = 0; i < neighbors.size(); ++i)
+    for (std::size_t i = 0; i < neighbors.size(); ++i) {
+        const int row = int(i) / beside, col = int(i) % beside;
         draw_neighbor(canvas, answer, neighbors[i], answers, measure,
-                      neighbor_x + double(int(i) % beside) * (neighbor_side + gap),
-                      y + heading + 40 + double(int(i) / beside) * neighbor_pitch);
+                      neighbor_x + col * (neighbor_side + gap), y + heading + 40 + row * neighbor_pitch);
+    }
     return y + heading + count_rows(neighbors.size(), beside) * neighbor_pitch;
 }
 
@@ -191,8 +192,8 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     Canvas canvas(width, middle + low + margin / 2, 3);
     draw_headline(canvas, headline(picture, answer), answer.reason, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
-        const double x = margin + double(int(i) % columns) * (step_side + gap);
-        const double y = top + double(int(i) / columns) * step_pitch;
+        const int row = int(i) / columns, col = int(i) % columns;
+        const double x = margin + col * (step_side + gap), y = top + row * step_pitch;
         framed(canvas, steps[i]->picture, x, y, step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
     framed(canvas, picture_of(answer.image.pixels.data()), margin, middle, digit_side,
@@ -262,7 +263,7 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 }  // namespace
 
 std::string neighbors_heading(std::size_t neighbors, const Method& method) {
-    const std::string what = "nearest training images: label, number, " + distance_name(method);
+    std::string what = "nearest training images: label, number, " + distance_name(method);
     if (neighbors <= max_neighbors_drawn) return what;
     const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
     return what + "; and " + with_commas(more) + " more";

@@ -127,8 +127,8 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
                 const std::string& name, std::int64_t most) {
     const double x = at.width - Layout::beside + 30;
     canvas.text(name, x, top - 12, 10, faint_ink, Side::left);
-    for (double y = 0; y < height; ++y)
-        canvas.box(x, top + y, Layout::bar, 1, color_at(ramp, 1 - y / height));
+    for (int row = 0; row < height; ++row)
+        canvas.box(x, top + row, Layout::bar, 1, color_at(ramp, 1 - row / height));
     double above = top - 100;
     for (const double share : {1.0, 0.5, 0.2, 0.05, 0.0}) {
         double step = std::pow(10, std::floor(std::log10(std::max(share * double(most), 1.0))));

@@ -65,9 +65,11 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
                 0.15);
     canvas.text(shortened(printable(sheet.words), 10, max_width), margin, margin + 46, 10, faint_ink,
                 Side::left);
-    for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t row = i / across, col = i % across;
         draw_digit(canvas, sheet, sheet.digits[static_cast<std::size_t>(i)],
-                   margin + double(i % across) * cell_width, head + double(i / across) * cell_height);
+                   margin + double(col) * cell_width, head + double(row) * cell_height);
+    }
     if (count == 0) canvas.text("There are none.", margin, head + 20, 12, faint_ink, Side::left);
     return canvas.png();
 }
