@@ -55,8 +55,8 @@ void draw_nearest(Canvas& canvas, const Answer& answer, const PictureAnswers& an
     canvas.text("nearest training images", facts_left, row_top, 11, faint_ink, Side::left);
     for (std::size_t i = 0; i < count; ++i) {
         const Neighbor& neighbor = answer.neighbors[i];
-        const double x = facts_left + double(i % 3) * tile_step,
-                     y = row_top + 16 + double(i / 3) * tile_pitch;
+        const std::size_t row = i / 3, col = i % 3;
+        const double x = facts_left + double(col) * tile_step, y = row_top + 16 + double(row) * tile_pitch;
         const int label = answers.labels[neighbor.index];
         canvas.image(answers.train.row(neighbor.index), DigitImage::side, DigitImage::side, x, y, tile);
         canvas.text(std::to_string(label), x + 8, y + tile + 22, 14,
