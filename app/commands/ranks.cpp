@@ -144,10 +144,10 @@ bool share_among_ranks(const Command& command, Options& options) {
     silent.quiet = true;
     silent.progress = When::never;
     options.output = silent;
-    for (std::string* file :
-         {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot, &options.tune.save,
-          &options.tune.csv, &options.tune.plot, &options.audit.csv, &options.audit.html,
-          &options.audit.sheet, &options.bench.json, &options.bench.csv, &options.bench.plot, &options.condense.out})
+    for (std::string* file : {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot,
+                              &options.tune.save, &options.tune.csv, &options.tune.plot, &options.audit.csv,
+                              &options.audit.html, &options.audit.sheet, &options.bench.json,
+                              &options.bench.csv, &options.bench.plot, &options.condense.out})
         file->clear();
     return true;
 }

@@ -77,7 +77,7 @@ TEST_CASE("a blank picture is answered with a question mark") {
     const json forced = digits.answers({"--reject", "off", folder / "blank.pgm"})[0];
     CHECK(forced["digit"].is_number_integer());
     CHECK(!forced.contains("reason"));
-    CHECK(forced["confidence"] == 0);  // without ink nothing is likely to be right
+    CHECK(forced["confidence"] == 0);        // without ink nothing is likely to be right
     CHECK(forced["neighbors"].size() == 4);  // of accurate
     const json page = digits.answers({"--many", folder / "blank.pgm"})[0];
     CHECK(page["digits"].empty());
