@@ -196,7 +196,8 @@ void CommandLine::parse(std::vector<std::string> words) {
         sorted.help = true;
         plain.erase(plain.begin());
     }
-    if ((sorted.version || sorted.help) && !sorted.unknown.empty()) explain_no_command(sorted);
+    const bool asks = sorted.version || sorted.help;  // beside a command whatever else is there
+    if (asks && plain.empty() && !sorted.unknown.empty()) explain_no_command(sorted);
     if (sorted.version) {
         if (!plain.empty()) command_named(plain[0]);
         answer = std::string("mnist-knn ") + program_version + '\n';
