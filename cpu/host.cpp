@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -21,8 +23,17 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string content_of(const fs::path& file) {
+    errno = 0;
     std::ifstream in(file);
+    if (!in.is_open() && errno == ENOMEM) throw std::bad_alloc();  // else there seems to be no such file
     return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// To read a text from: where memory is short it throws, instead of ending early.
+std::istringstream reading(const std::string& text) {
+    std::istringstream in(text);
+    in.exceptions(std::ios::badbit);
+    return in;
 }
 
 /// The first number of a file; nothing if there is no file or no number ("max").
@@ -35,9 +46,9 @@ std::optional<double> number_in(const fs::path& file) {
 
 /// The number after `key` in lines such as "MemTotal:  24105 kB" or "inactive_file 4096".
 std::optional<double> number_after(const std::string& key, const std::string& text) {
-    std::istringstream lines(text);
+    std::istringstream lines = reading(text);
     for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
+        std::istringstream words = reading(line);
         std::string name;
         double number = 0;
         if (words >> name >> number && name == key) return number;
@@ -47,7 +58,7 @@ std::optional<double> number_after(const std::string& key, const std::string& te
 
 /// Whether `name` is one of "name,name,name".
 bool lists(const std::string& names, const std::string& name) {
-    std::istringstream in(names);
+    std::istringstream in = reading(names);
     for (std::string one; std::getline(in, one, ',');)
         if (one == name) return true;
     return false;
@@ -60,7 +71,7 @@ bool lists(const std::string& names, const std::string& name) {
 std::vector<fs::path> group_folders(const std::string& self, const fs::path& root,
                                     const std::string& controller) {
     std::vector<fs::path> folders;
-    std::istringstream lines(self);
+    std::istringstream lines = reading(self);
     for (std::string line; std::getline(lines, line);) {
         const std::size_t one = line.find(':'), two = line.find(':', one + 1);
         if (one == std::string::npos || two == std::string::npos) continue;
@@ -78,7 +89,7 @@ std::vector<fs::path> group_folders(const std::string& self, const fs::path& roo
 
 /// cpu.max of version 2 is "quota period" or "max period"; version 1 has two files, and -1 for no quota.
 std::optional<double> cpus_of(const fs::path& group) {
-    std::istringstream both(content_of(group / "cpu.max"));
+    std::istringstream both = reading(content_of(group / "cpu.max"));
     double quota = 0, period = 0;
     if (both >> quota >> period && quota > 0 && period > 0) return quota / period;
     quota = number_in(group / "cpu.cfs_quota_us").value_or(0);
@@ -144,7 +155,7 @@ Device device() {
     Device cpu;
     cpu.kind = Device::Kind::cpu;
     cpu.name = "CPU";
-    std::ifstream info("/proc/cpuinfo");
+    std::istringstream info = reading(content_of("/proc/cpuinfo"));
     for (std::string line; std::getline(info, line);) {
         const std::size_t colon = line.find(": ");
         if (line.starts_with("model name") && colon != std::string::npos) {

@@ -111,10 +111,11 @@ PictureHeader tiff(const BytesView& file) {
     for (std::uint64_t entry = 0; entry < count && file.has(directory + 2 + 12 * entry, 12); ++entry) {
         const std::uint64_t at = directory + 2 + 12 * entry;
         const std::uint64_t tag = file.u16(at, big);
-        if (tag == 256) header.cols = std::int64_t(tiff_value(file, at, 0, big));
-        if (tag == 257) header.rows = std::int64_t(tiff_value(file, at, 0, big));
-        if (tag == 273 || tag == 324) offsets = at, parts = file.u32(at + 4, big);
-        if (tag == 279 || tag == 325) sizes = at;
+        // Of a tag that occurs twice libtiff takes the first.
+        if (tag == 256 && header.cols == 0) header.cols = std::int64_t(tiff_value(file, at, 0, big));
+        if (tag == 257 && header.rows == 0) header.rows = std::int64_t(tiff_value(file, at, 0, big));
+        if ((tag == 273 || tag == 324) && offsets == 0) offsets = at, parts = file.u32(at + 4, big);
+        if ((tag == 279 || tag == 325) && sizes == 0) sizes = at;
     }
     if (offsets == 0 || sizes == 0) return header;
     parts = std::min<std::uint64_t>({parts, file.u32(sizes + 4, big), file.size()});

@@ -8,6 +8,7 @@
 
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
+#include "data/picture/picture_header.h"
 #include "tests/support/decoded.h"
 
 using knn::DataError;
@@ -130,8 +131,8 @@ Bytes exif(std::uint8_t orientation) {
                  3,   0,   0, 0,  1, 0, orientation, 0, 0, 0, 0, 0,  0};
 }
 
-/// Gray, not compressed, little-endian, with the orientation (274).
-Bytes tiff(int orientation) {
+/// Gray, not compressed, little-endian, with the orientation (274). `rows_tag`: 278, or another in its place.
+Bytes tiff(int orientation, std::uint32_t rows_tag = 278) {
     const std::uint32_t tags[][3] = {{256, 4, 48},
                                      {257, 4, 32},
                                      {258, 3, 8},
@@ -140,7 +141,7 @@ Bytes tiff(int orientation) {
                                      {273, 4, 0},
                                      {274, 3, std::uint32_t(orientation)},
                                      {277, 3, 1},
-                                     {278, 4, 32},
+                                     {rows_tag, 4, 32},
                                      {279, 4, 48 * 32}};
     const std::uint32_t pixels = 8 + 2 + 12 * 10 + 4;
     Bytes file = text("II") + little(42, 2) + little(8, 4) + little(10, 2);
@@ -254,6 +255,12 @@ TEST_CASE("picture formats: CMYK JPEG") {
     CHECK(corners(from_hex(ycck_of_adobe)) == "bgww");
     CHECK(error_of(from_hex(cmyk_without_marker)).find("CMYK JPEG without Adobe's marker") !=
           std::string::npos);
+}
+
+TEST_CASE("picture formats: of a tag that a TIFF has twice the first counts, as for its decoder") {
+    const Bytes twice = tiff(1, 256);
+    CHECK(knn::decode_picture(twice, "it").cols == 48);
+    CHECK(knn::picture_header(twice)->cols == 48);
 }
 
 TEST_CASE("picture formats: of an animation the first picture") {
