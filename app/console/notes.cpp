@@ -18,11 +18,11 @@ std::string unused_options(const Options& options) {
     const Method& method = options.method;
     const bool tunes = options.tune.candidates > 0;
     const VoteRange& tried = options.tune.range;
-    const bool class_mean = (tried.votes ? *tried.votes : method.vote.votes) == Votes::class_mean;
+    const bool class_mean = tried.votes.value_or(method.vote.votes) == Votes::class_mean;
     if (options.given.contains("candidates") && !tunes && !method.reranks() && !class_mean)
         return "--candidates has no effect: nothing orders or counts candidates without --rerank or --vote "
                "class-mean";
-    if ((tried.weights ? *tried.weights : method.vote.weights) == Weights::distance && class_mean)
+    if (tried.weights.value_or(method.vote.weights) == Weights::distance && class_mean)
         return "--weights distance has no effect: --vote class-mean does not weigh";
     return "";
 }

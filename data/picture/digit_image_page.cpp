@@ -71,8 +71,8 @@ double skew_of(const cv::Mat& mask) {
     std::vector<int> counts;
     for (double angle = -most_skew; angle <= most_skew; angle += skew_step) {
         const double slope = std::tan(angle * CV_PI / 180), least = std::min(0.0, -slope * mask.cols);
-        counts.assign(std::size_t((mask.rows + std::abs(slope) * mask.cols) / 2) + 3,
-                      0);  // the third is asked for
+        // At least three, of which the third largest is asked for.
+        counts.assign(std::size_t((mask.rows + std::abs(slope) * mask.cols) / 2) + 3, 0);
         for (const cv::Point& at : ink)
             ++counts[std::size_t((at.y - slope * at.x - least) / 2)];
         double squares = 0;

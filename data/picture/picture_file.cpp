@@ -98,15 +98,6 @@ Picture upright(Picture stored, int orientation) {
     return result;
 }
 
-/// OpenCV refuses a PNM file in plain text that ends with its last digit; with a line's end it does not.
-std::vector<std::uint8_t> ended_text(const PictureHeader& header, std::span<const std::uint8_t> bytes) {
-    const bool is_text = header.format == "PNM" && bytes[1] <= '3';
-    if (!is_text || bytes.back() < '0' || bytes.back() > '9') return {};
-    std::vector<std::uint8_t> ended(bytes.begin(), bytes.end());
-    ended.push_back('\n');
-    return ended;
-}
-
 }  // namespace
 
 Picture turned(Picture picture, int quarters) {
@@ -123,10 +114,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     if (bytes.empty()) fail(name, "is empty");
     const PictureHeader header = header_of(bytes, name);
     check(header, name);
-    const std::vector<std::uint8_t> ended = ended_text(header, bytes);
-    const std::span<const std::uint8_t> still = !ended.empty()          ? std::span(ended)
-                                                : !header.still.empty() ? std::span(header.still)
-                                                                        : bytes;
+    const std::span<const std::uint8_t> still = header.still.empty() ? bytes : std::span(header.still);
 
     Picture picture;
     bool damaged = false;

@@ -108,14 +108,15 @@ PictureHeader tiff(const BytesView& file) {
     const std::uint64_t directory = file.u32(4, big), count = file.u16(directory, big);
     header.cut_short = count == 0 || !file.has(directory, 2 + 12 * count);
     std::uint64_t offsets = 0, sizes = 0, parts = 0;
-    for (std::uint64_t entry = 0; entry < count && file.has(directory + 2 + 12 * entry, 12); ++entry) {
+    // From the last to the first: of a tag that occurs twice libtiff takes the first.
+    for (std::uint64_t entry = count; entry-- > 0;) {
         const std::uint64_t at = directory + 2 + 12 * entry;
+        if (!file.has(at, 12)) continue;
         const std::uint64_t tag = file.u16(at, big);
-        // Of a tag that occurs twice libtiff takes the first.
-        if (tag == 256 && header.cols == 0) header.cols = std::int64_t(tiff_value(file, at, 0, big));
-        if (tag == 257 && header.rows == 0) header.rows = std::int64_t(tiff_value(file, at, 0, big));
-        if ((tag == 273 || tag == 324) && offsets == 0) offsets = at, parts = file.u32(at + 4, big);
-        if ((tag == 279 || tag == 325) && sizes == 0) sizes = at;
+        if (tag == 256) header.cols = std::int64_t(tiff_value(file, at, 0, big));
+        if (tag == 257) header.rows = std::int64_t(tiff_value(file, at, 0, big));
+        if (tag == 273 || tag == 324) offsets = at, parts = file.u32(at + 4, big);
+        if (tag == 279 || tag == 325) sizes = at;
     }
     if (offsets == 0 || sizes == 0) return header;
     parts = std::min<std::uint64_t>({parts, file.u32(sizes + 4, big), file.size()});
@@ -181,6 +182,15 @@ PictureHeader webp(const BytesView& file) {
     return header;
 }
 
+/// OpenCV refuses a PNM file in plain text that ends with its last digit; with a line's end it does not.
+void end_text(const BytesView& file, PictureHeader& header) {
+    const unsigned last = file.u8(file.size() - 1);
+    if (last < '0' || last > '9') return;
+    for (std::uint64_t i = 0; i < file.size(); ++i)
+        header.still.push_back(std::uint8_t(file.u8(i)));
+    header.still.push_back('\n');
+}
+
 /// PNM: P1 to P6, then numbers between white space and comments (# to the end of the line).
 PictureHeader pnm(const BytesView& file) {
     PictureHeader header("PNM");
@@ -208,6 +218,7 @@ PictureHeader pnm(const BytesView& file) {
     const std::uint64_t samples = std::uint64_t(values[0]) * (kind % 3 == 0 ? 3 : 1);
     const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (values[2] > 255 ? 2 : 1);
     header.cut_short = !file.has(at, 1 + (kind >= 4 ? row * std::uint64_t(values[1]) : 0));
+    if (kind <= 3) end_text(file, header);
     return header;
 }
 
