@@ -128,9 +128,10 @@ Tally try_calls(const Shim& shim, const Workplace& place, Call from, Call to, st
     for (int i = static_cast<int>(from); i <= static_cast<int>(to); ++i) {
         const Call call = static_cast<Call>(i);
         const std::uint64_t all = calls[static_cast<std::size_t>(i)];
-        const std::uint64_t step = try_all() ? 1 : std::max<std::uint64_t>(1, all / most);
+        const FaultShare share = fault_share();
+        const std::uint64_t step = try_all() ? share.of : std::max<std::uint64_t>(1, all / most);
         for (const std::string& kind : kinds_of(call))
-            for (std::uint64_t at = 1 + (step > 1 ? kind.size() % step : 0);; at += step) {
+            for (std::uint64_t at = try_all() ? share.first : 1 + kind.size() % step;; at += step) {
                 prepare();
                 if (!survives(shim, place, {call, at, kind}, tally)) break;
             }

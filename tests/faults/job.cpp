@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -195,8 +196,18 @@ std::vector<fs::path> Workplace::cache_files() const {
 }
 
 bool try_all() {
+    return std::getenv("MNIST_KNN_FAULTS") != nullptr;
+}
+
+FaultShare fault_share() {
+    FaultShare share;
     const char* wanted = std::getenv("MNIST_KNN_FAULTS");
-    return wanted != nullptr && std::string(wanted) == "all";
+    if (wanted == nullptr || std::string(wanted) == "all") return share;
+    char end = 0;
+    REQUIRE(std::sscanf(wanted, "%llu/%llu%c", &share.first, &share.of, &end) == 2);
+    REQUIRE(share.first >= 1);
+    REQUIRE(share.first <= share.of);
+    return share;
 }
 
 }  // namespace knn::test

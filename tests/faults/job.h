@@ -61,7 +61,13 @@ class Workplace {
     Contents expected_;
 };
 
-/// Whether everything is tried, which takes long, and not some of it: MNIST_KNN_FAULTS=all.
+/// Whether everything is tried, which takes long, and not some of it: MNIST_KNN_FAULTS=all, or I/N.
 bool try_all();
+
+/// MNIST_KNN_FAULTS=I/N: of all places the I-th of each N, so that N processes share them. Else all: 1/1.
+struct FaultShare {
+    unsigned long long first = 1, of = 1;
+};
+FaultShare fault_share();
 
 }  // namespace knn::test
