@@ -16,7 +16,7 @@ namespace knn {
 
 Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved,
                        const Watch& watch)
-    : training_(training), method_(method) {
+    : training_(training), method_(method), threads_(cpu::available_threads()) {
     const auto start = Clock::now();
     if (!method.transform.is_raw() && training.transform == nullptr) {
         fitted_ = std::make_unique<FittedTransform>(
@@ -39,7 +39,7 @@ std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searche
     Training training = training_;
     training.reranking = &reranking;
     const auto around = [&](std::unique_ptr<Searcher> inner) -> std::unique_ptr<Searcher> {
-        return std::make_unique<cpu::RerankedSearcher>(training, std::move(inner), cpu::available_threads());
+        return std::make_unique<cpu::RerankedSearcher>(training, std::move(inner), threads_);
     };
     auto* ranks = dynamic_cast<RankSearcher*>(searcher.get());
     if (ranks != nullptr && ranks->wrap(around)) return searcher;
@@ -82,14 +82,16 @@ namespace {
 /// order in which they are told, while the device searches others.
 class Judging {
   public:
+    /// threads: of the host.
     Judging(const Training& training, const Method& method, std::int64_t n_query, int voters,
-            const Plan& plan)
+            const Plan& plan, int threads)
         : training_(training),
           method_(method),
           n_query_(static_cast<std::size_t>(n_query)),
           voters_(voters),
           on_cpu_(plan.device.kind == Device::Kind::cpu),
-          threads_(on_cpu_ ? plan.threads : cpu::available_threads()) {}
+          threads_(threads),
+          vote_threads_(on_cpu_ ? plan.threads : threads) {}
 
     void add(const FoundRows& found) {
         // Nothing else is searched meanwhile: a thread would only cost time.
@@ -116,15 +118,14 @@ class Judging {
             const auto start = Clock::now();
             votes_.resize(n_query_);
             const auto here = std::span(votes_).subspan(begin, count);
-            vote_rows(found.neighbors, voters_, training_.labels, rule, measure, threads_, here);
+            vote_rows(found.neighbors, voters_, training_.labels, rule, measure, vote_threads_, here);
             stage_.launches = 1;
             stage_.total_ms += ms_since(start);
             votes = here;
         }
         evidence_.resize(n_query_);
-        // On all cores, also where the search ran on a GPU.
-        evidence_of_rows(found.neighbors, voters_, training_.labels, votes, rule, measure,
-                         cpu::available_threads(), std::span(evidence_).subspan(begin, count));
+        evidence_of_rows(found.neighbors, voters_, training_.labels, votes, rule, measure, threads_,
+                         std::span(evidence_).subspan(begin, count));
     }
 
     const Training& training_;
@@ -132,7 +133,7 @@ class Judging {
     std::size_t n_query_;
     int voters_;
     bool on_cpu_;
-    int threads_;
+    int threads_, vote_threads_;
     std::vector<Vote> votes_;
     std::vector<Evidence> evidence_;
     Stage stage_{.name = "vote", .kind = on_cpu_ ? StageKind::kernel : StageKind::host};
@@ -148,7 +149,7 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
     const bool device_votes = searcher_->votes(rule);
     const int voters = device_votes ? rule.k : method_.voters(training_.rows.count - (exclude.any() ? 1 : 0));
     Answers answers;
-    Judging judging(training_, method_, images.count, voters, searcher_->plan());
+    Judging judging(training_, method_, images.count, voters, searcher_->plan(), threads_);
     searcher_->search_and_tell(
         images, voters, device_votes ? &rule : nullptr, exclude, result.timeline, watch,
         [&](const FoundRows& found) { judging.add(found); }, answers);

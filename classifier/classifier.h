@@ -62,6 +62,7 @@ class Classifier {
     Method method_;
     Timeline opening_;
     double open_ms_ = 0;
+    int threads_;  ///< of the host: read once, because the system takes 50 µs to say it
     std::unique_ptr<Searcher> searcher_;
 };
 

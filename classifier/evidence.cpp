@@ -73,12 +73,10 @@ void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<cons
                       std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
                       int threads, std::span<Evidence> all) {
     const auto length = static_cast<std::size_t>(k);
-    cpu::for_rows(std::ssize(all), cpu::lists_per_piece(k), threads, nullptr,
-                  [&](std::int64_t first, std::int64_t last) {
-                      for (auto q = static_cast<std::size_t>(first); q < static_cast<std::size_t>(last); ++q)
-                          all[q] = evidence(neighbors.subspan(q * length, length), labels, votes[q], rule,
-                                            measure);
-                  });
+    cpu::for_lists(std::ssize(all), k, threads, [&](std::int64_t first, std::int64_t last) {
+        for (auto q = static_cast<std::size_t>(first); q < static_cast<std::size_t>(last); ++q)
+            all[q] = evidence(neighbors.subspan(q * length, length), labels, votes[q], rule, measure);
+    });
 }
 
 }  // namespace knn

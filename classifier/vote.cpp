@@ -46,14 +46,12 @@ void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::
     const auto row_of = [&](std::int64_t q) {
         return neighbors.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k));
     };
-    cpu::for_rows(std::ssize(votes), cpu::lists_per_piece(k), threads, nullptr,
-                  [&](std::int64_t first, std::int64_t last) {
-                      for (std::int64_t q = first; q < last; ++q)
-                          votes[static_cast<std::size_t>(q)] =
-                              rule.votes == Votes::class_mean
-                                  ? class_mean(row_of(q), labels, rule.k, rule.tie)
-                                  : vote(row_of(q), labels, rule, measure);
-                  });
+    cpu::for_lists(std::ssize(votes), k, threads, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t q = first; q < last; ++q)
+            votes[static_cast<std::size_t>(q)] = rule.votes == Votes::class_mean
+                                                     ? class_mean(row_of(q), labels, rule.k, rule.tie)
+                                                     : vote(row_of(q), labels, rule, measure);
+    });
 }
 
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,

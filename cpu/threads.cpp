@@ -1,6 +1,7 @@
 #include "cpu/threads.h"
 
 #include <algorithm>
+#include <cmath>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -75,6 +76,14 @@ int team_size(int wanted, std::int64_t count, std::int64_t piece) {
 std::int64_t lists_per_piece(int k) {
     constexpr std::int64_t neighbors = 32'768, most = 1024;
     return std::clamp<std::int64_t>(neighbors / std::max(k, 1), 1, most);
+}
+
+void for_lists(std::int64_t count, int k, int threads,
+               const std::function<void(std::int64_t, std::int64_t)>& work) {
+    const std::int64_t piece = lists_per_piece(k);
+    const auto worth = std::lround(std::sqrt(static_cast<double>(divide_up(count, piece))));
+    for_rows(count, piece, std::min(threads_or_all(threads), std::max(static_cast<int>(worth), 1)), nullptr,
+             work);
 }
 
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,

@@ -55,6 +55,11 @@ int team_size(int wanted, std::int64_t count, std::int64_t piece);
 /// How many lists of k neighbors make a piece that takes longer than the start of a thread, some 20 µs.
 std::int64_t lists_per_piece(int k);
 
+/// work(first, last) on lists of k neighbors, 0 .. count-1, where one takes some 50 ns. On at most `threads` threads, and
+/// no more than the root of the number of pieces: more would take longer to start than they save.
+void for_lists(std::int64_t count, int k, int threads,
+               const std::function<void(std::int64_t, std::int64_t)>& work);
+
 /// work(first, last) on pieces of 0 .. count-1, without progress. Throws Interrupted if `stop` is set, and what `work`
 /// throws.
 void for_rows(std::int64_t count, std::int64_t piece, int threads, const std::atomic<bool>* stop,
