@@ -1,18 +1,16 @@
 /// load() and checksums() of locate.h: the four files, read in parallel.
 
-#include <openssl/evp.h>
-
 #include <array>
 #include <bitset>
 #include <exception>
 #include <future>
 #include <memory>
-#include <new>
 #include <system_error>
 #include <utility>
 
 #include "data/core/errors.h"
 #include "data/core/problem.h"
+#include "data/core/sha256.h"
 #include "data/core/words.h"
 #include "data/file/byte_source.h"
 #include "data/set/idx.h"
@@ -106,29 +104,14 @@ std::string folder_name(const fs::path& file) {
     return !name.empty() ? name : "data";
 }
 
-using DigestContext = std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)>;
-
-DigestContext new_context() {
-    DigestContext context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-    if (!context) throw std::bad_alloc();
-    return context;
-}
-
-/// The SHA-256 of a file in hexadecimal; `begun`: an initialized, empty digest.
-std::string sha256(const fs::path& file, const EVP_MD_CTX& begun) {
+/// The SHA-256 of a file.
+std::string sha256_of(const fs::path& file) {
     ByteSource source(file, "an IDX file, plain or gzip");
-    const DigestContext context = new_context();
-    if (EVP_MD_CTX_copy_ex(context.get(), &begun) != 1) throw std::bad_alloc();
+    Sha256 sum;
     std::vector<std::uint8_t> piece(1 << 18);
     while (const std::size_t got = source.read(piece))
-        EVP_DigestUpdate(context.get(), piece.data(), got);
-    std::array<std::uint8_t, EVP_MAX_MD_SIZE> digest = {};
-    unsigned size = 0;
-    EVP_DigestFinal_ex(context.get(), digest.data(), &size);
-    std::string hex;
-    for (unsigned i = 0; i < size; ++i)
-        hex += {"0123456789abcdef"[digest[i] >> 4], "0123456789abcdef"[digest[i] & 15]};
-    return hex;
+        sum.add(piece.data(), got);
+    return sum.hex();
 }
 
 }  // namespace
@@ -169,14 +152,9 @@ std::vector<FileChecksum> checksums(const DataLocation& location) {
     if (location.synthetic) return {};
     const std::array<fs::path, 4> files = {location.train_images, location.train_labels, location.test_images,
                                            location.test_labels};
-    // Initializes OpenSSL before the threads start: it would crash if they left no memory for its locks.
-    const DigestContext begun = new_context();
-    if (EVP_DigestInit_ex(begun.get(), EVP_sha256(), nullptr) != 1)
-        throw DataError(files[0].string() +
-                        ": cannot be checked; expected an OpenSSL that has SHA-256, and memory for it");
     std::vector<std::future<std::string>> hashes;
     for (const fs::path& file : files)
-        hashes.push_back(std::async([&] { return sha256(file, *begun); }));
+        hashes.push_back(std::async([&] { return sha256_of(file); }));
     std::vector<FileChecksum> result;
     for (std::size_t i = 0; i < files.size(); ++i)
         result.push_back({files[i], hashes[i].get(), mnist_files[i].sha256});
