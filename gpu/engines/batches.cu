@@ -39,6 +39,7 @@ struct BatchedSearcher::Run {
     const VotingRule* rule;  // null: no vote
     Exclude exclude;
     bool is_one_batch;
+    bool is_self;  ///< the engine's own search of its training set
 };
 
 BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
@@ -120,8 +121,19 @@ void BatchedSearcher::search_and_tell(const Rows& queries, int k, const VotingRu
     answers.neighbors.rows.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(k));
     if (rule != nullptr) answers.votes.reserve(static_cast<std::size_t>(n));
     const int candidates = reranker_ ? reranking_.candidates(k, n_train_, exclude.any()) : k;
-    reserve(n, candidates, exclude);
-    run({queries, candidates, k, rule, exclude, plan_.batch >= n}, answers, timeline, watch, tell);
+    const bool self = is_self(queries, exclude) && engine_->reserve_self(k);
+    if (self)
+        plan_.batch = n;
+    else
+        reserve(n, candidates, exclude);
+    run({queries, candidates, k, rule, exclude, plan_.batch >= n, self}, answers, timeline, watch, tell);
+}
+
+/// Whether the queries are all training images, each without itself, and their neighbors are the answer.
+bool BatchedSearcher::is_self(const Rows& queries, Exclude exclude) const {
+    const bool each_itself = exclude.first == 0 && exclude.n == exclude.m && exclude.rest == 0;
+    return each_itself && queries.pixels == train_images_.pixels && queries.count == n_train_ && !reranker_ &&
+           limit_ == 0;
 }
 
 void BatchedSearcher::run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch,
@@ -173,28 +185,20 @@ cudaEvent_t BatchedSearcher::enqueue_rerank(const ByteRows& images, const Neighb
     return timer.time(kernels_, {.name = "rerank"}, [&] { reranker_->enqueue(candidates, out, kernels_); });
 }
 
-void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
-    const Rows queries = run.queries.slice(begin, std::min(plan_.batch, run.queries.count - begin));
-    const ResultLayout layout(queries.count, run.k, run.rule != nullptr);
+/// Upload, transform and the engine's stages of a batch; `neighbors` gets their result.
+cudaEvent_t BatchedSearcher::enqueue_search(const Run& run, Slot& slot, const Rows& queries,
+                                            const NeighborRows& neighbors) {
     slot.images.reserve(queries.count, queries.dim);
     if (!transform_.is_raw()) slot.features.reserve(queries.count, dim_);
-    slot.results.reserve(layout.bytes);
-    slot.host_results.reserve(layout.bytes);
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
-    const cudaStream_t out = run.is_one_batch ? kernels_ : downloads_;
     const ByteRows images = slot.images.rows(queries.count, queries.dim);
-    const NeighborRows neighbors{reinterpret_cast<Neighbor*>(slot.results.d_data()), queries.count, run.k};
     const Batch batch{
         transform_.is_raw() ? images : slot.features.rows(queries.count, dim_),
         reranker_ ? NeighborRows{candidates_.d_data(), queries.count, run.candidates} : neighbors,
-        {run.exclude, begin}};
-    auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
-    const double n = static_cast<double>(queries.count), dim = static_cast<double>(queries.dim), k = run.k;
-
-    slot.begin = begin;
-    slot.n = queries.count;
-    cudaEvent_t done = slot.timer.time(in, {.name = "upload", .bytes = n * dim, .kind = StageKind::copy},
-                                       [&] { enqueue_upload(queries, images, in); });
+        {run.exclude, slot.begin}};
+    cudaEvent_t done = slot.timer.time(
+        in, {.name = "upload", .bytes = byte_count(queries.count, queries.dim), .kind = StageKind::copy},
+        [&] { enqueue_upload(queries, images, in); });
     if (in != kernels_) kernels_.wait_for(done);
     if (!transform_.is_raw())
         done = slot.timer.time(kernels_,
@@ -202,7 +206,27 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
                                [&] { transform_.enqueue(images, batch.query, kernels_); });
     for (Step& step : engine_->steps(batch))
         done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
-    if (reranker_) done = enqueue_rerank(images, batch.out, neighbors, slot.timer);
+    return reranker_ ? enqueue_rerank(images, batch.out, neighbors, slot.timer) : done;
+}
+
+void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
+    const Rows queries = run.queries.slice(begin, std::min(plan_.batch, run.queries.count - begin));
+    const ResultLayout layout(queries.count, run.k, run.rule != nullptr);
+    slot.results.reserve(layout.bytes);
+    slot.host_results.reserve(layout.bytes);
+    slot.begin = begin;
+    slot.n = queries.count;
+    const cudaStream_t out = run.is_one_batch ? kernels_ : downloads_;
+    const NeighborRows neighbors{reinterpret_cast<Neighbor*>(slot.results.d_data()), queries.count, run.k};
+    auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
+    const double n = static_cast<double>(queries.count), k = run.k;
+
+    cudaEvent_t done{};
+    if (run.is_self)
+        for (Step& step : engine_->self_steps(neighbors))
+            done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
+    else
+        done = enqueue_search(run, slot, queries, neighbors);
     if (run.rule != nullptr)
         done = slot.timer.time(
             kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {

@@ -62,6 +62,18 @@ struct Fold {
             keys[i] = reaches ? key_of(distance, images[i].index) : no_key;
         }
     }
+    /// How many rows reach this column; more than the capacity: some are lost.
+    __device__ int count_of_column(std::int64_t query) const {
+        return step.pairs ? pass.pairs.d_column_counts[query] : 0;
+    }
+    __device__ void empty_column(std::int64_t query) const {
+        if (step.pairs) pass.pairs.d_column_counts[query] = 0;
+    }
+    __device__ NeighborKey key_of_entry(std::int64_t query, int i, std::uint32_t query_norm) const {
+        const int2 entry = pass.pairs.d_entries[query * pass.pairs.column_capacity + i];
+        const TrainImage image = d_images[entry.y];
+        return key_of(query_norm + image.norm - 2 * static_cast<std::uint32_t>(entry.x), image.index);
+    }
     __device__ NeighborKey key_before(std::int64_t query, int i) const {
         if (step.is_first) return no_key;
         const Neighbor neighbor = out.d_data[query * out.k + i];
@@ -156,16 +168,15 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     const std::uint32_t itself = fold.excluded.of(q);
     NeighborKey best = lane < k ? fold.key_before(q, lane) : no_key;
     const GroupNumbers<warp_size> found{all_numbers[warp], &counts[warp], warp_groups};
-    const int n_groups = found.collect(fold.pass, q, lane);
-    if (n_groups > warp_groups) {
+    const int n_entries = fold.count_of_column(q);
+    const int n_groups = found.collect(fold.pass, q, lane);  // synchronizes the warp
+    if (lane == 0) fold.empty_column(q);
+    if (n_groups > warp_groups || n_entries > fold.pass.pairs.column_capacity) {
         if (lane == 0) fold.leave_undecided(q);
         return;
     }
     NeighborKey* keys = all_keys[warp];
-    for (int begin = 0; begin < n_groups; begin += warp_size) {
-        NeighborKey mine[4] = {no_key, no_key, no_key, no_key};
-        if (begin + lane < n_groups)
-            fold.keys_of(q, found.numbers[begin + lane], query_norm, itself, threshold, mine);
+    const auto offer = [&](const auto& mine) {
         const NeighborKey last = __shfl_sync(all_lanes, best, k - 1);
         int count = 0;  // the same on all lanes
         for (const NeighborKey key : mine) {
@@ -177,6 +188,17 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
         for (int at = 0; at < count; at += warp_size)
             best = warp_merge(best, warp_sort(at + lane < count ? keys[at + lane] : no_key, lane), lane);
         __syncwarp();
+    };
+    for (int begin = 0; begin < n_groups; begin += warp_size) {
+        NeighborKey mine[4] = {no_key, no_key, no_key, no_key};
+        if (begin + lane < n_groups)
+            fold.keys_of(q, found.numbers[begin + lane], query_norm, itself, threshold, mine);
+        offer(mine);
+    }
+    for (int begin = 0; begin < n_entries; begin += warp_size) {
+        const NeighborKey mine[1] = {begin + lane < n_entries ? fold.key_of_entry(q, begin + lane, query_norm)
+                                                              : no_key};
+        offer(mine);
     }
     const NeighborKey deciding = __shfl_sync(all_lanes, best, fold.deciding());
     if (lane == 0) fold.conclude(q, deciding, query_norm, threshold);
@@ -222,7 +244,10 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(max_keys)), &count,
         max_groups};
     if (thread == 0) n_keys = 0;
-    const int n_groups = found.collect(fold.pass, q, thread);
+    const int n_entries = fold.count_of_column(q);
+    const int n_groups = found.collect(fold.pass, q, thread);  // synchronizes the block
+    if (thread == 0) fold.empty_column(q);
+    const bool all_kept = n_groups <= max_groups && n_entries <= fold.pass.pairs.column_capacity;
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
     const std::uint32_t itself = fold.excluded.of(q);
@@ -238,14 +263,19 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         const NeighborKey before[] = {fold.key_before(q, i)};
         keep(before);
     }
-    if (n_groups <= max_groups)
+    if (all_kept) {
         for (int i = thread; i < n_groups; i += threads) {
             NeighborKey mine[4];
             fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
             keep(mine);
         }
+        for (int i = thread; i < n_entries; i += threads) {
+            const NeighborKey mine[] = {fold.key_of_entry(q, i, query_norm)};
+            keep(mine);
+        }
+    }
     __syncthreads();
-    if (n_groups > max_groups || n_keys > max_keys) {
+    if (!all_kept || n_keys > max_keys) {
         if (thread == 0) fold.leave_undecided(q);
         return;
     }

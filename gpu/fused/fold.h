@@ -13,6 +13,7 @@ struct FoldStep {
     bool is_first = true;  ///< `out` holds nothing yet
     bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
     int rank = 0;          ///< 1 <= rank <= k
+    bool pairs = false;    ///< after the pass over pairs: the columns' entries are survivors too
 };
 
 /// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,

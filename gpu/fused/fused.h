@@ -12,7 +12,7 @@
 
 namespace knn::gpu {
 
-/// One way to compute tiles of scores on tensor cores. Both passes queue one launch on `stream`, allocate
+/// One way to compute tiles of scores on tensor cores. Each pass queues one launch on `stream`, allocate
 /// nothing and wait for nothing. train: rows in tile order, train_tiles · tile_train of them.
 /// Pitches are multiples of 32 bytes; bytes beyond `cols` are zero.
 struct TensorKernel {
@@ -22,6 +22,8 @@ struct TensorKernel {
     Refusal (*supports)(const Problem& problem, int compute_capability);
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
+    /// The pass over a triangle of tiles of the training set, which are the queries too; null: it has none.
+    void (*pairs)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*load)(int dim);  ///< gpu/runtime/load.h; dim: pixels that are multiplied
 };
 

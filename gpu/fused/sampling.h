@@ -25,8 +25,9 @@ struct Sampling {
     std::vector<SearchPass> passes;  ///< all tiles of the training set
     double spread = 0;               ///< of the first pass's survivors: standard deviation / mean
 };
-/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit.
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles);
+/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit. self: the
+/// training set is searched with itself; after the first pass each product counts for two images (triangle.h).
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool self = false);
 
 /// Expected number of images above the rank-th largest bucket maximum, for random images in disjoint buckets
 /// of equal size.

@@ -1,18 +1,17 @@
 #include "gpu/fused/search.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "data/core/round_up.h"
 #include "gpu/fused/fold.h"
+#include "gpu/fused/layout.h"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr std::int64_t row_alignment = 32;               // a sector of the L2 cache
-constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
+constexpr std::int64_t row_alignment = 32;  // a sector of the L2 cache
 constexpr std::int64_t pass_windows =
     4;  // a pass keeps a list for each window, so larger sets take more passes
 constexpr std::int64_t max_list_bytes = 208 << 20;
@@ -23,37 +22,10 @@ int tiles_of(std::int64_t n_train) {
     return static_cast<int>(divide_up(n_train, tile_train));
 }
 
-/// Entries per list of a pass: the expected number plus three standard deviations and the spread within a list.
-int capacity_for(double survivors, double spread, const Schedule& schedule) {
-    const double share = static_cast<double>(schedule.max_piece()) / schedule.train_tiles / quad;
-    const double mean = survivors * share;
-    return static_cast<int>(mean * (1 + 3 * spread) + 5.5 * std::sqrt(mean) + 8);
-}
-
 /// The tiles of so many windows.
 int tiles_in(std::int64_t windows, std::int64_t dim) {
     constexpr std::int64_t many = 1 << 23;  // more than there are
     return static_cast<int>(std::clamp<std::int64_t>(windows * window_bytes / (tile_train * dim), 1, many));
-}
-
-Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std::int64_t dim,
-                      int multiprocessors) {
-    Schedule schedule;
-    schedule.query_tiles = static_cast<int>(query_tiles);
-    schedule.first_tile = first_tile;
-    schedule.train_tiles = n_tiles;
-    const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * dim;
-    schedule.windows =
-        static_cast<int>(std::min<std::int64_t>(divide_up(bytes, window_bytes), schedule.train_tiles));
-    schedule.blocks = static_cast<int>(
-        std::min<std::int64_t>(multiprocessors, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
-    return schedule;
-}
-
-/// Before any stream reads it.
-void clear(const DeviceBuffer<std::int32_t>& counters) {
-    check(cudaMemset(counters.d_data(), 0, counters.size() * sizeof(std::int32_t)), "clearing counters");
-    check(cudaDeviceSynchronize(), "clearing counters");
 }
 
 }  // namespace
@@ -69,7 +41,8 @@ struct FusedSearch::Layout {
         for (const SearchPass& pass : sampling.passes) {
             passes.push_back(schedule_for(query_tiles, pass.first_tile, pass.n_tiles, dim, multiprocessors));
             slots = std::max(slots, passes.back().slots());
-            capacity = std::max(capacity, capacity_for(pass.survivors, sampling.spread, passes.back()));
+            const double share = static_cast<double>(passes.back().max_piece()) / passes.back().train_tiles;
+            capacity = std::max(capacity, capacity_for(pass.survivors, sampling.spread, share));
         }
     }
     std::int64_t lists() const { return std::int64_t{sample.query_tiles} * tile_queries * slots * quad; }

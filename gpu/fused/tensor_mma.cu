@@ -125,7 +125,7 @@ __device__ void multiply_stage(int (&sums)[128], unsigned stage, int warp, int l
 
 #endif
 
-template <bool sampling>
+template <PassKind kind>
 __global__ void __launch_bounds__(threads, 1)
     tensor_mma_kernel(ByteRows train, ByteRows query, const __grid_constant__ TensorPass pass, int stages) {
 #if __CUDA_ARCH__ >= 800
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(threads, 1)
     Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     for (Piece piece; pieces.next(piece);) {
         assert(std::int64_t{piece.first_tile + piece.n_tiles} * tile_train <= train.n);
-        Comparer<sampling> comparer(pass, piece, 16 * warp + lane / quad);
+        Comparer<kind> comparer(pass, piece, 16 * warp + lane / quad);
         Feeder feeder(train, query, piece, stages, shared);
         for (int i = 0; i < ring - 1; ++i)
             feeder.start_next();
@@ -163,19 +163,19 @@ __global__ void __launch_bounds__(threads, 1)
 }
 
 void load(int) {
-    load_kernels(tensor_mma_kernel<true>, tensor_mma_kernel<false>);
+    load_kernels(tensor_mma_kernel<PassKind::sample>, tensor_mma_kernel<PassKind::search>);
 }
 
-template <bool sampling>
+template <PassKind kind>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     require(pass.dim >= 1 && pass.dim <= max_tensor_dim, "1 to 4,096 pixels");
     require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
     require(train.n % tile_train == 0 && train.n <= max_train &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of at most 2,147,483,648 training images");
-    require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+    require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
     const int stages = static_cast<int>(divide_up(pass.dim, stage_dim));
-    const auto kernel = tensor_mma_kernel<sampling>;
+    const auto kernel = tensor_mma_kernel<kind>;
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring * stage_bytes),
           "asking for shared memory");
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, ring * stage_bytes, stream>>>(
@@ -194,9 +194,12 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 }  // namespace
 
-extern const TensorKernel tensor_mma{
-    "tensor_mma",  "mma.sync on tiles of 128 x 256; compute capability 8.0 and newer",
-    supports,      launch<true>,
-    launch<false>, load};
+extern const TensorKernel tensor_mma{"tensor_mma",
+                                     "mma.sync on tiles of 128 x 256; compute capability 8.0 and newer",
+                                     supports,
+                                     launch<PassKind::sample>,
+                                     launch<PassKind::search>,
+                                     nullptr,
+                                     load};
 
 }  // namespace knn::gpu

@@ -5,7 +5,7 @@
 // training  the same in tile order (schedule.h)
 // bias      −⌊‖r‖² / 2⌋ for each row of each tile
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
-//           of 64 buckets of the sample instead
+//           of 64 buckets of the sample instead; in the pass over pairs also the columns' candidates among the rows
 //
 // launch    one block per multiprocessor: a producer warp group, two threads of which issue the bulk copies,
 //           and two consumer warp groups, which multiply and compare 64 queries each
@@ -107,10 +107,21 @@ __device__ int stage_at(int i, int stages) {
     return i == 1 ? stages - 1 : i - 1;
 }
 
+/// The pieces of this block.
+template <PassKind kind>
+__device__ auto pieces_of(const TensorPass& pass) {
+    const int block = static_cast<int>(blockIdx.x);
+    if constexpr (kind == PassKind::pairs)
+        return ListedPieces(pass.pairs.pieces, block);
+    else
+        return Pieces(pass.schedule, block);
+}
+
 /// Producer thread of the ring.
+template <PassKind kind>
 __device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, const Shape& shape,
                         const Shared& shared) {
-    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
+    auto pieces = pieces_of<kind>(pass);
     RingPosition at;
     int bias_slot = 0;
     for (Piece piece; pieces.next(piece);)
@@ -131,9 +142,10 @@ __device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, co
 
 /// Producer thread of the queries: loads each piece stage by stage, as the consumers release the previous
 /// one.
+template <PassKind kind>
 __device__ void produce_queries(const CUtensorMap& query_map, const TensorPass& pass, const Shape& shape,
                                 const Shared& shared) {
-    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
+    auto pieces = pieces_of<kind>(pass);
     std::uint32_t parity = 1;
     for (Piece piece; pieces.next(piece); parity ^= 1)
         for (int i = 0; i < shape.stages; ++i) {
@@ -221,7 +233,7 @@ class Multiplier {
 ///
 /// The first and the last stage of a tile are multiplied as two halves: the first half of this tile while the
 /// second half of the previous tile is compared, and the second half while the first is.
-template <bool sampling, int tail>
+template <PassKind kind, int tail>
 __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared& shared, int group) {
     const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32 % 4;
     const int row = 64 * group + 16 * warp + lane / quad, stages = shape.stages;
@@ -231,10 +243,12 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
 #pragma unroll
     for (int& sum : sums)
         sum = 0;
-    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
+    auto pieces = pieces_of<kind>(pass);
     int bias_slot = 0;
+    PairRecorder recorder(
+        pass.pairs, static_cast<int>((blockIdx.x * 2 + group) * group_threads + threadIdx.x % group_threads));
     for (Piece piece; pieces.next(piece);) {
-        Comparer<sampling> comparer(pass, piece, row);
+        Comparer<kind> comparer(pass, piece, row, &recorder);
         multiplier.begin_piece();
         const int end = piece.first_tile + piece.n_tiles;
         const std::int32_t* before = nullptr;  // bias of the tile whose second half is still to be compared
@@ -285,11 +299,12 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
         comparer.template compare<1>(sums, end - 1, before);
         comparer.close();
     }
+    if constexpr (kind == PassKind::pairs) recorder.close();
 }
 
 #endif
 
-template <bool sampling, int tail>
+template <PassKind kind, int tail>
 __global__ void __launch_bounds__(threads, 1)
     tensor_sm90_kernel(const __grid_constant__ CUtensorMap query_map,
                        const __grid_constant__ CUtensorMap train_map, const __grid_constant__ TensorPass pass,
@@ -314,11 +329,11 @@ __global__ void __launch_bounds__(threads, 1)
     const int group = static_cast<int>(threadIdx.x) / group_threads;
     if (group == 0) {
         give_registers_away<40>();
-        if (threadIdx.x == 0) produce(train_map, pass, shape, shared);
-        if (threadIdx.x == 32) produce_queries(query_map, pass, shape, shared);
+        if (threadIdx.x == 0) produce<kind>(train_map, pass, shape, shared);
+        if (threadIdx.x == 32) produce_queries<kind>(query_map, pass, shape, shared);
     } else {
         take_registers<232>();
-        consume<sampling, tail>(pass, shape, shared, group - 1);
+        consume<kind, tail>(pass, shape, shared, group - 1);
     }
 #endif
 }
@@ -351,27 +366,30 @@ CUtensorMap map_of(const ByteRows& rows, int box_rows) {
 }
 
 /// By the number of steps in the last stage.
-template <bool sampling>
-constexpr decltype(&tensor_sm90_kernel<sampling, 1>) kernels[] = {
-    tensor_sm90_kernel<sampling, 1>, tensor_sm90_kernel<sampling, 2>, tensor_sm90_kernel<sampling, 3>,
-    tensor_sm90_kernel<sampling, steps>};
+template <PassKind kind>
+constexpr decltype(&tensor_sm90_kernel<kind, 1>) kernels[] = {
+    tensor_sm90_kernel<kind, 1>, tensor_sm90_kernel<kind, 2>, tensor_sm90_kernel<kind, 3>,
+    tensor_sm90_kernel<kind, steps>};
 
 void load(int dim) {
     const int i = shape_for(dim).tail_steps - 1;
-    load_kernels(kernels<true>[i], kernels<false>[i]);
+    load_kernels(kernels<PassKind::sample>[i], kernels<PassKind::search>[i]);
 }
 
-template <bool sampling>
+template <PassKind kind>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     require(pass.dim >= 1 && pass.dim <= max_stages * stage_dim, "1 to 1,024 pixels");
     require(train.aligned(row_bytes) && query.aligned(row_bytes), "rows at multiples of 32 bytes");
     require(train.n % tile_train == 0 &&
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of training images");
-    require(sampling || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+    require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+    if constexpr (kind == PassKind::pairs)
+        require(query.d_data == train.d_data && query.n == train.n && pass.pairs.capacity >= 1,
+                "the training set as queries, and lists of at least one record");
     const Shape shape = shape_for(pass.dim);
     require(shape.bytes() <= shared_limit, "at most 227 KiB of shared memory");
-    const auto kernel = kernels<sampling>[shape.tail_steps - 1];
+    const auto kernel = kernels<kind>[shape.tail_steps - 1];
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
           "asking for shared memory");
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
@@ -388,9 +406,12 @@ Refusal supports(const Problem& problem, int compute_capability) {
 
 }  // namespace
 
-extern const TensorKernel tensor_sm90{
-    "tensor_sm90", "wgmma on tiles of 128 x 256, loaded by TMA; compute capability 9.0",
-    supports,      launch<true>,
-    launch<false>, load};
+extern const TensorKernel tensor_sm90{"tensor_sm90",
+                                      "wgmma on tiles of 128 x 256, loaded by TMA; compute capability 9.0",
+                                      supports,
+                                      launch<PassKind::sample>,
+                                      launch<PassKind::search>,
+                                      launch<PassKind::pairs>,
+                                      load};
 
 }  // namespace knn::gpu

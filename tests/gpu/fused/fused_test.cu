@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/fused/search.h"
+#include "gpu/fused/self_search.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
@@ -48,6 +48,7 @@ class Fused {
     }
     std::vector<Neighbor> run() {
         gpu::check(cudaMemset(out_.d_data(), 0xee, out_.size() * sizeof(Neighbor)), "poisoning");
+        gpu::check(cudaDeviceSynchronize(), "poisoning");  // before another stream writes
         for (const auto& step : search_->steps(query_, {out_.d_data(), query_count_, k_}))
             step.enqueue(stream_);
         std::vector<Neighbor> result(out_.size());
@@ -65,6 +66,7 @@ class Fused {
     static void upload(const gpu::DeviceBuffer<std::uint8_t>& to, const test::Rows& rows) {
         gpu::check(cudaMemcpy(to.d_data(), rows.pixels.data(), rows.pixels.size(), cudaMemcpyHostToDevice),
                    "uploading");
+        gpu::check(cudaDeviceSynchronize(), "uploading");  // before another stream reads it
     }
     static gpu::ByteRows view(const gpu::DeviceBuffer<std::uint8_t>& bytes, const test::Rows& rows) {
         return {bytes.d_data(), rows.n, rows.dim, static_cast<std::size_t>(rows.dim)};
@@ -78,6 +80,66 @@ class Fused {
     std::unique_ptr<gpu::FusedTraining> training_;
     std::unique_ptr<gpu::FusedSearch> search_;
 };
+
+/// The search of a training set with itself; `capacity` > 0 shortens the lists.
+class FusedSelf {
+  public:
+    FusedSelf(const TensorKernel& kernel, const test::Rows& train, int k, int capacity = 0)
+        : n_(train.n), k_(k) {
+        const gpu::DeviceBuffer<std::uint8_t> bytes(train.pixels.size());
+        gpu::check(cudaMemcpy(bytes.d_data(), train.pixels.data(), bytes.size(), cudaMemcpyHostToDevice),
+                   "uploading");
+        gpu::check(cudaDeviceSynchronize(), "uploading");  // before another stream reads it
+        training_ = std::make_unique<gpu::FusedTraining>(
+            gpu::ByteRows{bytes.d_data(), train.n, train.dim, static_cast<std::size_t>(train.dim)}, stream_);
+        search_ = std::make_unique<gpu::FusedSelfSearch>(kernel, *training_);
+        if (capacity > 0) search_->limit_capacity(capacity);
+        suits_ = search_->reserve(k);
+    }
+    bool suits() const { return suits_; }
+    std::vector<Neighbor> run() {
+        const gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(n_ * k_));
+        gpu::check(cudaMemset(out.d_data(), 0xee, out.size() * sizeof(Neighbor)), "poisoning");
+        gpu::check(cudaDeviceSynchronize(), "poisoning");  // before another stream writes
+        for (const auto& step : search_->steps({out.d_data(), n_, k_}))
+            step.enqueue(stream_);
+        std::vector<Neighbor> result(out.size());
+        gpu::check(cudaStreamSynchronize(stream_), "searching");
+        gpu::check(
+            cudaMemcpy(result.data(), out.d_data(), out.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
+            "downloading");
+        return result;
+    }
+    std::int64_t undecided() const { return search_->undecided(); }
+
+  private:
+    gpu::Stream stream_;
+    std::int64_t n_;
+    int k_;
+    bool suits_ = false;
+    std::unique_ptr<gpu::FusedTraining> training_;
+    std::unique_ptr<gpu::FusedSelfSearch> search_;
+};
+
+/// Every `step`-th image against the oracle, which finds it among all and leaves it out.
+void check_self(const std::vector<Neighbor>& found, const test::Rows& train, int k, std::int64_t step) {
+    for (std::int64_t q = 0; q < train.n; q += step) {
+        test::Rows one{{}, 1, train.dim};
+        one.pixels.assign(train.pixels.begin() + q * train.dim, train.pixels.begin() + (q + 1) * train.dim);
+        auto expected = test::nearest(train, one, k + 1).front();
+        const auto itself =
+            std::find_if(expected.begin(), expected.end(), [&](const auto& n) { return n.second == q; });
+        expected.erase(itself != expected.end() ? itself : expected.end() - 1);
+        bool same = true;
+        for (int i = 0; i < k; ++i) {
+            const Neighbor& n = found[static_cast<std::size_t>(q * k + i)];
+            const auto& [distance, index] = expected[static_cast<std::size_t>(i)];
+            same = same && n.distance == distance && n.index == index;
+        }
+        CAPTURE(q);
+        CHECK(same);
+    }
+}
 
 /// Every `step`-th query against the oracle.
 void check_rows(const std::vector<Neighbor>& found, const test::Rows& train, const test::Rows& query, int k,
@@ -201,6 +263,53 @@ TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
             different += fused.run() != first;
         CHECK(different == 0);
     }
+}
+
+TEST_CASE("gpu: fused search of a set with itself, of random sizes and hard data, with lists that overflow") {
+    if (!test::have_tensor_cores()) return;
+    struct Data {
+        const char* name;
+        test::Rows train;
+        int k;
+        std::int64_t step;
+    };
+    const Data all[] = {
+        {"random", test::random_rows(5'000, 784, 1), 5, 97},
+        {"two tiles and one more image", test::random_rows(513, 40, 1), 9, 11},
+        {"many neighbors", test::random_rows(30'000, 64, 1), 10, 1'111},
+        {"heavy ties", test::random_rows(20'000, 8, 1, 2), 10, 777},
+        {"all equal", test::random_rows(7'000, 100, 1, 1), 10, 333},
+        {"each nearer than the one before", ramp(20'000, 64, false), 20, 999},
+        {"largest sums", test::random_rows(3'000, 1'024, 1, 2), 10, 111},
+        {"whole tiles", test::random_rows(2'560, 200, 1, 8), 7, 53},
+    };
+    int suited = 0;
+    for (const Data& data : all)
+        for (const TensorKernel* kernel : kernels_here({data.train.n, data.train.n, data.train.dim, data.k}))
+            for (const int capacity : {0, 1, 3}) {
+                CAPTURE(std::string(kernel->name));
+                CAPTURE(std::string(data.name));
+                CAPTURE(capacity);
+                FusedSelf self(*kernel, data.train, data.k, capacity);
+                if (!self.suits()) continue;
+                ++suited;
+                const auto first = self.run();
+                check_self(first, data.train, data.k, data.step);
+                CHECK(self.run() == first);  // what the first left behind
+            }
+    MESSAGE(suited << " self searches");
+    CHECK((suited > 0) == (test::capability() / 10 == 9));
+}
+
+TEST_CASE("gpu: small fused search of a set with itself") {
+    if (!test::have_tensor_cores()) return;
+    const test::Rows train = test::random_rows(1'400, 130, 1, 5);
+    for (const TensorKernel* kernel : kernels_here({train.n, train.n, train.dim, 5}))
+        for (const int k : {1, 5, 10}) {
+            FusedSelf self(*kernel, train, k);
+            CAPTURE(std::string(kernel->name));
+            if (self.suits()) check_self(self.run(), train, k, 13);
+        }
 }
 
 // For compute-sanitizer: every kernel of the fused search, with split and unsplit scan.
