@@ -100,8 +100,9 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     for (std::int64_t i = 0; i < n_train; ++i)
         problem.labels.push_back(static_cast<std::uint8_t>(255 - dice.from(0, n_classes - 1)));
     if (dice.one_in(4)) {
-        problem.exclude.first = dice.from(0, n_train - 1);
-        const std::int64_t n = std::min(n_query, n_train - problem.exclude.first);
+        const bool each = n_train * n_train <= 4 * work / dim && dice.one_in(2);
+        problem.exclude.first = each ? 0 : dice.from(0, n_train - 1);
+        const std::int64_t n = each ? n_train : std::min(n_query, n_train - problem.exclude.first);
         const auto begin = problem.train.begin() + problem.exclude.first * dim;
         problem.query.assign(begin, begin + n * dim);
     } else {

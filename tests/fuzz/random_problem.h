@@ -19,7 +19,11 @@ struct RandomProblem {
     std::int64_t batch = 0;
 
     Rows train_rows() const { return {train.data(), std::ssize(labels), shape.dim()}; }
-    Rows query_rows() const { return {query.data(), std::ssize(query) / shape.dim(), shape.dim()}; }
+    /// The training rows themselves if each is a query: engines compute each distance once then.
+    Rows query_rows() const {
+        if (exclude.first == 0 && query.size() == train.size()) return train_rows();
+        return {query.data(), std::ssize(query) / shape.dim(), shape.dim()};
+    }
     Training training() const { return {.rows = train_rows(), .labels = labels, .shape = shape}; }
     /// For people: what it takes to see it again.
     std::string text() const;
