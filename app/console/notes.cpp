@@ -24,6 +24,8 @@ std::string unused_options(const Options& options) {
                "class-mean";
     if (tried.weights.value_or(method.vote.weights) == Weights::distance && class_mean)
         return "--weights distance has no effect: --vote class-mean does not weigh";
+    if (options.given.contains("seed") && options.audit.plant == 0)
+        return "--seed has no effect: nothing is random without --plant";
     return "";
 }
 

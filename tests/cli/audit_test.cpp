@@ -182,6 +182,8 @@ TEST_CASE("audit: planted labels are the same for a seed, and what cannot be wri
     CHECK(planted("1") == planted("1"));
     CHECK(planted("1") != planted("2"));
     CHECK(work.audit({"--plant", "9"}).out.find("9 wrong labels: ") != std::string::npos);
+    CHECK(work.audit({"--plant", "9", "--seed", "2"}).err.empty());
+    CHECK(work.audit({"--seed", "2"}).err.find("--seed has no effect") != std::string::npos);
     const auto before = work.folder.names();
     CHECK(work.audit({"--csv", "a.csv", "--json", "/dev/full"}).exit_code == 1);
     CHECK(work.folder.names() == before);
