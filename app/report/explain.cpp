@@ -58,7 +58,8 @@ void framed(Canvas& canvas, const Picture& picture, double x, double y, double s
 
 Picture picture_of(const std::uint8_t* pixels) {
     constexpr int side = DigitImage::side;
-    return {side, side, std::vector<std::uint8_t>(pixels, pixels + side * side)};
+    constexpr std::ptrdiff_t size = std::ptrdiff_t{side} * side;
+    return {side, side, std::vector<std::uint8_t>(pixels, pixels + size)};
 }
 
 /// Number of squares per row.

@@ -14,7 +14,7 @@ namespace knn {
 namespace {
 
 constexpr int columns = 14, rows = 12, min_columns = 8;  // the title needs some width
-static_assert(sheet_digits == columns * rows);
+static_assert(sheet_digits == std::int64_t{columns} * rows);
 constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 
