@@ -3,13 +3,11 @@
 #include "classifier/class_mean.h"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
 
 #include "cpu/threads.h"
 
 namespace knn {
-
-namespace {}  // namespace
 
 double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure) {
     if (weights == Weights::uniform) return 1.0;
@@ -17,28 +15,56 @@ double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, co
     return inverse_square(measure, distance);
 }
 
+namespace {
+
+/// add(label, weight) for each neighbor.
+template <typename Add>
+void for_weights(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights,
+                 const Measure& measure, const Add& add) {
+    const bool zeros_alone = neighbors.front().distance == 0;
+    for (const Neighbor& neighbor : neighbors)
+        add(labels[neighbor.index], vote_weight(neighbor.distance, zeros_alone, weights, measure));
+}
+
+}  // namespace
+
 std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                                    Weights weights, const Measure& measure) {
     std::array<double, 256> sums{};
-    const bool zeros_alone = neighbors.front().distance == 0;
-    for (const Neighbor& neighbor : neighbors)
-        sums[labels[neighbor.index]] += vote_weight(neighbor.distance, zeros_alone, weights, measure);
+    for_weights(neighbors, labels, weights, measure,
+                [&](std::uint8_t label, double weight) { sums[label] += weight; });
     return sums;
 }
 
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure) {
-    const std::array<double, 256> sums = class_sums(neighbors, labels, rule.weights, measure);
-    const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
-    const auto largest = std::max_element(sums.begin(), sums.end());  // the first: of the smallest label
-    auto winner = static_cast<std::uint8_t>(largest - sums.begin());
+    // Of the labels that are there: to add up and compare 256 sums would take longer than all the rest.
+    std::array<double, 256> sums;
+    std::array<std::uint64_t, 4> there{};
+    for_weights(neighbors, labels, rule.weights, measure, [&](std::uint8_t label, double weight) {
+        std::uint64_t& word = there[label / 64];
+        const std::uint64_t bit = std::uint64_t{1} << label % 64;
+        sums[label] = (word & bit) == 0 ? weight : sums[label] + weight;
+        word |= bit;
+    });
+    double total = 0, largest = 0;
+    std::uint8_t winner = 0;
+    for (unsigned i = 0; i < there.size(); ++i)
+        for (std::uint64_t bits = there[i]; bits != 0; bits &= bits - 1) {
+            const auto label =
+                static_cast<std::uint8_t>(64 * i + static_cast<unsigned>(std::countr_zero(bits)));
+            total += sums[label];
+            if (sums[label] <= largest) continue;
+            largest = sums[label];
+            winner = label;
+        }
     if (rule.tie == Tie::nearest) {
         const auto first = std::find_if(neighbors.begin(), neighbors.end(), [&](const Neighbor& neighbor) {
-            return sums[labels[neighbor.index]] == *largest;
+            return sums[labels[neighbor.index]] == largest;
         });
         winner = labels[first->index];
     }
-    return {winner, sums[winner] / total};
+    return {winner, largest / total};
 }
 
 void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
