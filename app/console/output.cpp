@@ -184,7 +184,8 @@ void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder, none).lexically_normal();
     if (none == std::errc::not_enough_memory) throw std::bad_alloc();
-    std::size_t longest = 0;  // of the names that will be made
+    if (none) refuse(folder, none.value());  // the working folder is gone
+    std::size_t longest = 0;                 // of the names that will be made
     while (!fs::exists(existing, none) && existing.has_relative_path()) {
         longest = std::max(longest, existing.filename().string().size());
         existing = existing.parent_path();

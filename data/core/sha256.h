@@ -10,7 +10,7 @@
 
 namespace knn {
 
-/// SHA-256 of bytes that come in pieces. Needs no memory, cannot fail.
+/// SHA-256 of bytes that come in pieces. Needs no memory before `hex`, and cannot fail.
 class Sha256 {
   public:
     Sha256();

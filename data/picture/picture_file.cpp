@@ -98,6 +98,14 @@ Picture upright(Picture stored, int orientation) {
     return result;
 }
 
+std::vector<std::uint8_t> with_line_end(std::span<const std::uint8_t> bytes) {
+    std::vector<std::uint8_t> ended;
+    ended.reserve(bytes.size() + 1);
+    ended.insert(ended.end(), bytes.begin(), bytes.end());
+    ended.push_back('\n');
+    return ended;
+}
+
 }  // namespace
 
 Picture turned(Picture picture, int quarters) {
@@ -114,7 +122,11 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     if (bytes.empty()) fail(name, "is empty");
     const PictureHeader header = header_of(bytes, name);
     check(header, name);
-    const std::span<const std::uint8_t> still = header.still.empty() ? bytes : std::span(header.still);
+    const std::vector<std::uint8_t> ended =
+        header.needs_line_end ? with_line_end(bytes) : std::vector<std::uint8_t>();
+    const std::span<const std::uint8_t> still = !header.still.empty() ? std::span(header.still)
+                                                : !ended.empty()      ? std::span(ended)
+                                                                      : bytes;
 
     Picture picture;
     bool damaged = false;

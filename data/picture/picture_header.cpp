@@ -182,15 +182,6 @@ PictureHeader webp(const BytesView& file) {
     return header;
 }
 
-/// OpenCV refuses a PNM file in plain text that ends with its last digit; with a line's end it does not.
-void end_text(const BytesView& file, PictureHeader& header) {
-    const unsigned last = file.u8(file.size() - 1);
-    if (last < '0' || last > '9') return;
-    for (std::uint64_t i = 0; i < file.size(); ++i)
-        header.still.push_back(std::uint8_t(file.u8(i)));
-    header.still.push_back('\n');
-}
-
 /// PNM: P1 to P6, then numbers between white space and comments (# to the end of the line).
 PictureHeader pnm(const BytesView& file) {
     PictureHeader header("PNM");
@@ -218,7 +209,8 @@ PictureHeader pnm(const BytesView& file) {
     const std::uint64_t samples = std::uint64_t(values[0]) * (kind % 3 == 0 ? 3 : 1);
     const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (values[2] > 255 ? 2 : 1);
     header.cut_short = !file.has(at, 1 + (kind >= 4 ? row * std::uint64_t(values[1]) : 0));
-    if (kind <= 3) end_text(file, header);
+    const unsigned last = file.u8(file.size() - 1);
+    header.needs_line_end = kind <= 3 && last >= '0' && last <= '9';
     return header;
 }
 

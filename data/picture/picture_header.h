@@ -18,8 +18,8 @@ struct PictureHeader {
     int orientation = 1;              ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
     bool unclear_colors = false;      ///< a JPEG of four unspecified components
     bool cut_short = false;           ///< the file is truncated
-    std::vector<std::uint8_t> still;  ///< a file to decode instead: the first picture of an animated WebP,
-                                      ///< plain PNM with an end behind its last digit; else empty
+    bool needs_line_end = false;      ///< OpenCV refuses plain PNM that ends with its last digit
+    std::vector<std::uint8_t> still;  ///< the first picture of an animated WebP as a file; else empty
 };
 
 /// None if the bytes do not begin like any of the formats. Never reads out of bounds, for any content.
