@@ -4,10 +4,15 @@
 #include <array>
 
 #include "cpu/threads.h"
+#include "data/core/clock.h"
 
 namespace knn {
 
 namespace {
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
 
 /// The queries whose excluded image lies in `part`: consecutive ones, as the indices ascend.
 Share excluded_queries(const Exclude& exclude, std::int64_t n_query, Share part) {
@@ -25,6 +30,19 @@ Share excluded_queries(const Exclude& exclude, std::int64_t n_query, Share part)
     };
     const std::int64_t begin = first_from(part.begin), end = first_from(part.end());
     return begin < end ? Share{begin, end - begin} : Share{};
+}
+
+/// Queries whose excluded image lies in the part, or queries without one there.
+struct Range {
+    Share queries;
+    Exclude exclude = {};  ///< counts in the part
+};
+std::array<Range, 3> ranges_of(const Exclude& exclude, std::int64_t n_query, Share part) {
+    const Share inside = excluded_queries(exclude, n_query, part);
+    Exclude own;
+    if (inside.count > 0) own = exclude.from(inside.begin);
+    if (own.any()) own.first -= part.begin;
+    return {Range{{0, inside.begin}}, Range{inside, own}, Range{{inside.end(), n_query - inside.end()}}};
 }
 
 /// The lists' heads are compared one by one: there are as many lists as devices.
@@ -74,12 +92,11 @@ FoundRows copy_rows(const FoundRows& rows, int k, Answers& to, std::int64_t begi
 void search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude,
                  Timeline& timeline, const Watch& watch, const Tell& tell, Answers& found) {
     const std::int64_t n = queries.count;
-    const Share inside = excluded_queries(exclude, n, part);
-    const std::array<Share, 3> ranges = {Share{0, inside.begin}, inside, {inside.end(), n - inside.end()}};
     found = {};
-    for (const Share& range : ranges) {
-        const bool excludes = &range == &ranges[1];
-        const auto most = static_cast<int>(std::min<std::int64_t>(k, part.count - (excludes ? 1 : 0)));
+    for (const Range& one : ranges_of(exclude, n, part)) {
+        const Share range = one.queries;
+        const auto most =
+            static_cast<int>(std::min<std::int64_t>(k, part.count - (one.exclude.any() ? 1 : 0)));
         if (range.count == 0) continue;
         const bool is_all = range.count == n && most == k;
         if (!is_all && found.neighbors.k == 0) found.neighbors = no_neighbors(n, k);
@@ -88,18 +105,41 @@ void search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exc
             continue;
         }
         const Tell counted = [&](const FoundRows& rows) {
-            for (Neighbor& one : rows.neighbors)
-                one.index += static_cast<std::uint32_t>(part.begin);
+            for (Neighbor& neighbor : rows.neighbors)
+                neighbor.index += static_cast<std::uint32_t>(part.begin);
             const FoundRows kept = is_all ? rows : copy_rows(rows, most, found, range.begin + rows.begin);
             if (tell) tell(kept);
         };
-        Exclude own = excludes ? exclude.from(range.begin) : Exclude{};
-        own.first -= excludes ? part.begin : 0;
         Answers some;
-        searcher.search_and_tell(queries.slice(range.begin, range.count), most, nullptr, own, timeline,
-                                 watch.part(range.begin, n), counted, is_all ? found : some);
+        searcher.search_and_tell(queries.slice(range.begin, range.count), most, nullptr, one.exclude,
+                                 timeline, watch.part(range.begin, n), counted, is_all ? found : some);
     }
     if (n == 0) found.neighbors = Neighbors(0, k);
+}
+
+void improve_by_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude, int threads,
+                     Timeline& timeline, const Watch& watch, const Tell& tell, Neighbors& best) {
+    const std::int64_t n = queries.count;
+    if (!searcher.improves(k, exclude)) {
+        Answers found;
+        search_part(searcher, part, queries, k, exclude, timeline, watch, {}, found);
+        const auto start = Clock::now();
+        Neighbor* const lists[] = {best.rows.data(), found.neighbors.rows.data()};
+        merge_into_first(lists, n, k, threads, watch.stop);
+        timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        if (tell) tell({0, best.rows, {}});
+        return;
+    }
+    for (const Range& range : ranges_of(exclude, n, part)) {
+        const std::int64_t begin = range.queries.begin, count = range.queries.count;
+        if (count == 0) continue;
+        const Tell counted = [&](const FoundRows& rows) {
+            if (tell) tell({begin + rows.begin, rows.neighbors, {}});
+        };
+        searcher.improve(queries.slice(begin, count), k, static_cast<std::uint32_t>(part.begin),
+                         range.exclude, timeline, watch.part(begin, n), counted,
+                         std::span(best.rows).subspan(at(begin * k), at(count * k)));
+    }
 }
 
 void merge_into_first(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,

@@ -30,6 +30,11 @@ FoundRows copy_rows(const FoundRows& rows, int k, Answers& to, std::int64_t begi
 void search_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude,
                  Timeline& timeline, const Watch& watch, const Tell& tell, Answers& found);
 
+/// `best` has the k nearest of each query in the images before `part`; makes it the k nearest in these and the part, on
+/// the device if the searcher can, else by a merge on the host. The rest as for search_part.
+void improve_by_part(Searcher& searcher, Share part, const Rows& queries, int k, Exclude exclude, int threads,
+                     Timeline& timeline, const Watch& watch, const Tell& tell, Neighbors& best);
+
 /// The k nearest of each query in several lists, n_query × k each, in order, of different images. Throws
 /// Interrupted.
 Neighbors merged(std::vector<Neighbors> lists, int threads, const std::atomic<bool>* stop);

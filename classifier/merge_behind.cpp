@@ -47,31 +47,4 @@ void MergeBehind::finish(Timeline& timeline) {
     timeline.add(stage_);
 }
 
-void RunningBest::add(Neighbors list) {
-    if (!best_.valid()) {
-        std::promise<Neighbors> first;
-        best_ = first.get_future();
-        first.set_value(std::move(list));
-        return;
-    }
-    std::vector<Neighbors> lists;
-    lists.push_back(best_.get());
-    lists.push_back(std::move(list));
-    const auto merge = [this](std::vector<Neighbors> both) {
-        const auto start = Clock::now();
-        Neighbors best = merged(std::move(both), threads_, stop_);
-        ++stage_.launches;
-        stage_.total_ms += ms_since(start);
-        return best;
-    };
-    best_ =
-        std::async(merge, std::move(lists));  // the default policy: if no thread can be started, `get` merges
-}
-
-Neighbors RunningBest::take(Timeline& timeline) {
-    Neighbors best = best_.get();
-    timeline.add(stage_);
-    return best;
-}
-
 }  // namespace knn

@@ -2,7 +2,6 @@
 /// Merges that run while devices search.
 
 #include <atomic>
-#include <future>
 #include <mutex>
 #include <vector>
 
@@ -35,23 +34,6 @@ class MergeBehind {
     std::int64_t n_given_ = 0;           ///< queries whose merge has been queued
     Stage stage_;
     JobQueue jobs_;
-};
-
-/// The best of lists that come one after another: each is merged while the next is searched.
-class RunningBest {
-  public:
-    RunningBest(int threads, const std::atomic<bool>* stop) : threads_(threads), stop_(stop) {}
-
-    /// Waits for the merge before. Throws Interrupted.
-    void add(Neighbors list);
-    /// After the last one.
-    Neighbors take(Timeline& timeline);
-
-  private:
-    int threads_;
-    const std::atomic<bool>* stop_;
-    Stage stage_{.name = "merge", .kind = StageKind::host};
-    std::future<Neighbors> best_;
 };
 
 }  // namespace knn

@@ -105,33 +105,33 @@ Share SpreadSearcher::queries_of(std::size_t lane, std::int64_t n_query) const {
     return share_of(n_query, std::ssize(lanes_), static_cast<std::int64_t>(lane));
 }
 
-/// The k nearest in the lane's parts.
 void SpreadSearcher::search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                                  const Watch& watch, const Tell& tell, Answers& found) {
     if (lane.resident)
         return search_part(*lane.resident, lane.parts.front().images, queries, k, exclude, timeline, watch,
                            tell, found);
-    found.neighbors = search_parts(lane, queries, k, exclude, timeline, watch);
-    tell({0, found.neighbors.rows, {}});
+    search_parts(lane, queries, k, exclude, timeline, watch, tell, found);
 }
 
 /// One part after another.
-Neighbors SpreadSearcher::search_parts(Lane& lane, const Rows& queries, int k, Exclude exclude,
-                                       Timeline& timeline, const Watch& watch) {
+void SpreadSearcher::search_parts(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                                  const Watch& watch, const Tell& tell, Answers& found) {
     struct Opened {
         std::unique_ptr<Searcher> searcher;
         Timeline timeline;
     };
-    const auto open = [this, &lane](std::size_t p) {
+    std::unique_ptr<Searcher> before;  // the previous part's: `open` frees its memory, which takes time
+    const auto open = [&](std::size_t p) {
+        before.reset();
         Opened opened;
         opened.searcher = open_part(lane, lane.parts[p], opened.timeline);
+        opened.searcher->prepare(queries.count, k, p > 0);
         return opened;
     };
     const std::size_t parts = lane.parts.size();
-    RunningBest best(host_threads(), watch.stop);
     std::future<Opened> next = std::async(std::launch::async, open, 0);
     for (std::size_t p = 0; p < parts; ++p) {
-        const Opened now = next.get();
+        Opened now = next.get();
         if (watch.stopped()) throw Interrupted();
         if (p + 1 < parts) next = std::async(std::launch::async, open, p + 1);
         timeline.add(now.timeline);
@@ -141,12 +141,17 @@ Neighbors SpreadSearcher::search_parts(Lane& lane, const Rows& queries, int k, E
                 watch.progress(static_cast<std::int64_t>(p) * total + done,
                                static_cast<std::int64_t>(parts) * total);
             };
-        Answers found;
-        search_part(*now.searcher, lane.parts[p].images, queries, k, exclude, timeline, own, {}, found);
-        best.add(std::move(found.neighbors));
+        const Share images = lane.parts[p].images;
+        const Tell final = p + 1 == parts ? tell : Tell();
+        if (p == 0)
+            search_part(*now.searcher, images, queries, k, exclude, timeline, own, final, found);
+        else
+            improve_by_part(*now.searcher, images, queries, k, exclude, host_threads(), timeline, own, final,
+                            found.neighbors);
         lane.batch = now.searcher->plan().batch;
+        if (next.valid()) next.wait();
+        before = std::move(now.searcher);
     }
-    return best.take(timeline);
 }
 
 Neighbors SpreadSearcher::search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,

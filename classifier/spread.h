@@ -5,7 +5,7 @@
 /// every device has a share of the training set and searches all queries; the lists of all devices are merged by
 /// (distance, index) on the host, those of a batch while the devices search the next. Either gives what one device gives,
 /// byte by byte. What does not fit the plan's limit of memory is searched part by part: while one part is searched, the
-/// next is uploaded, so a part takes half of it, and what the one before found is merged.
+/// next is uploaded, so a part takes half of it. Each part improves what those before found.
 
 #include <functional>
 #include <memory>
@@ -54,10 +54,11 @@ class SpreadSearcher final : public Searcher {
     using Work = std::function<void(std::size_t lane, Timeline& timeline, const Watch& watch)>;
 
     std::unique_ptr<Searcher> open_part(const Lane& lane, const Part& part, Timeline& timeline) const;
+    /// The k nearest in the lane's parts; tells of them.
     void search_lane(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                      const Watch& watch, const Tell& tell, Answers& found);
-    Neighbors search_parts(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                           const Watch& watch);
+    void search_parts(Lane& lane, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+                      const Watch& watch, const Tell& tell, Answers& found);
     void search_all_on_each(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                             const Watch& watch, const Tell& tell, Answers& all);
     /// Each device gets a share of the queries. rule: null for neighbors alone.

@@ -28,7 +28,7 @@ fi
 
 # A few images for every kernel and selector: racecheck makes kernels a thousand times slower.
 small='gpu: small rows*,gpu: small matrix*,gpu: every selector reads*,gpu: re-ranking of stripes*,gpu: re-ranking takes*'
-small+=',gpu: re-ranking refuses*,gpu: engines re-rank images*,gpu: quick roots*,gpu: a raw transform*'
+small+=',gpu: re-ranking refuses*,gpu: engines re-rank images*,gpu: quick roots*,gpu: a raw transform*,gpu: small fused*'
 more='gpu: small*,gpu: votes equal*,gpu: projections of long rows,gpu: transforms give the bytes that define them*'
 
 summary=() failed=0

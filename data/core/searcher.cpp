@@ -15,6 +15,11 @@ Answers Searcher::search_and_vote(const Rows&, const VotingRule&, Exclude, Timel
     throw std::logic_error("this searcher does not vote");
 }
 
+void Searcher::improve(const Rows&, int, std::uint32_t, Exclude, Timeline&, const Watch&, const Tell&,
+                       std::span<Neighbor>) {
+    throw std::logic_error("this searcher does not take known neighbors");
+}
+
 void Searcher::search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
                                Timeline& timeline, const Watch& watch, const Tell& tell, Answers& answers) {
     if (rule != nullptr)

@@ -115,6 +115,17 @@ class Searcher {
     /// stages to `timeline`. False: the searcher cannot, and nothing has changed. Throws DeviceError.
     virtual bool rerank_by(const Reranking& /*reranking*/, Timeline& /*timeline*/) { return false; }
 
+    /// Allocates the memory of a search, or of `improve`, which then begins sooner.
+    virtual void prepare(std::int64_t /*n_query*/, int /*k*/, bool /*improve*/) {}
+
+    /// Whether `improve` is possible.
+    virtual bool improves(int /*k*/, Exclude /*exclude*/) const { return false; }
+    /// `best`, n_query × k, has the k nearest of each query in other images; a row may end with entries of the largest
+    /// distance and index, which are no neighbors. Replaces them by the k nearest in these and the training images, whose
+    /// indices begin at `first`, above those of the others. `tell` as for search_and_tell. Only if `improves`.
+    virtual void improve(const Rows& queries, int k, std::uint32_t first, Exclude exclude, Timeline& timeline,
+                         const Watch& watch, const Tell& tell, std::span<Neighbor> best);
+
     /// Whether `search_and_vote` is possible: the device has the labels and supports this rule.
     virtual bool votes(const VotingRule& /*rule*/) const { return false; }
     /// The same search with the vote on the device; only if `votes(rule)`.

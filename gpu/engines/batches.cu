@@ -1,6 +1,7 @@
 #include "gpu/engines/batches.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "gpu/engines/vote.h"
 
@@ -28,6 +29,7 @@ constexpr std::int64_t most_reranked = std::int64_t{1} << 16;
 struct BatchedSearcher::Slot {
     ImageBuffer images, features;  // features only if there is a transform
     DeviceBuffer<char> results;
+    DeviceBuffer<Neighbor> known;  // only if neighbors are improved
     PinnedBuffer<char> host_results;
     StageTimer timer;
     std::int64_t begin = 0, n = 0;  // the queries in it; n = 0: nothing in flight
@@ -39,7 +41,14 @@ struct BatchedSearcher::Run {
     const VotingRule* rule;  // null: no vote
     Exclude exclude;
     bool is_one_batch;
-    bool is_self;  ///< the engine's own search of its training set
+    bool is_self = false;               ///< the engine's own search of its training set
+    std::span<Neighbor> improved = {};  ///< n_query × k, replaced by the result; empty: none are known
+    std::uint32_t first = 0;            ///< where indices begin
+
+    std::span<Neighbor> known_of(std::int64_t begin, std::int64_t n) const {
+        if (improved.empty()) return {};
+        return improved.subspan(static_cast<std::size_t>(begin * k), static_cast<std::size_t>(n * k));
+    }
 };
 
 BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
@@ -58,7 +67,8 @@ BatchedSearcher::BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& up
 
 BatchedSearcher::~BatchedSearcher() {
     cudaSetDevice(plan_.device.number);
-    cudaDeviceSynchronize();  // before memory that queued kernels or copies use is freed
+    for (const Stream* stream : {&uploads_, &kernels_, &downloads_})
+        cudaStreamSynchronize(*stream);  // before memory that queued kernels or copies use is freed
 }
 
 bool BatchedSearcher::votes(const VotingRule& rule) const {
@@ -107,12 +117,8 @@ void BatchedSearcher::search_and_tell(const Rows& queries, int k, const VotingRu
                                       Answers& answers) {
     check(cudaSetDevice(plan_.device.number), "choosing the device");
     require(rule == nullptr || votes(*rule), "labels, and a voting rule that the GPU computes");
+    require_search(queries, k, exclude);
     const std::int64_t n = queries.count;
-    require_k(k, n_train_, exclude);
-    require(queries.dim == (transform_.is_raw() ? dim_ : transform_.dim_in()),
-            "queries of as many pixels as the training images");
-    require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < n_train_,
-            "queries that are training images");
     watch.step(0, n);
     answers = {};
     answers.neighbors = Neighbors(0, k);
@@ -125,8 +131,51 @@ void BatchedSearcher::search_and_tell(const Rows& queries, int k, const VotingRu
     if (self)
         plan_.batch = n;
     else
-        reserve(n, candidates, exclude);
+        reserve(n, candidates, exclude, false);
     run({queries, candidates, k, rule, exclude, plan_.batch >= n, self}, answers, timeline, watch, tell);
+}
+
+void BatchedSearcher::require_search(const Rows& queries, int k, Exclude exclude) const {
+    const std::int64_t n = queries.count;
+    require_k(k, n_train_, exclude);
+    require(queries.dim == (transform_.is_raw() ? dim_ : transform_.dim_in()),
+            "queries of as many pixels as the training images");
+    require(!exclude.any() || n == 0 || exclude.index_of(n - 1) < n_train_,
+            "queries that are training images");
+}
+
+void BatchedSearcher::prepare(std::int64_t n_query, int k, bool improve) {
+    check(cudaSetDevice(plan_.device.number), "choosing the device");
+    if (reranker_ || n_query == 0 || k > n_train_) return;
+    reserve(n_query, k, {}, improve);
+    const std::int64_t n = std::min(plan_.batch, n_query),
+                       dim = transform_.is_raw() ? dim_ : transform_.dim_in();
+    for (const auto& slot : slots_) {
+        slot->images.reserve(n, dim);
+        if (!transform_.is_raw()) slot->features.reserve(n, dim_);
+        if (improve) slot->known.reserve(static_cast<std::size_t>(n * k));
+        slot->results.reserve(ResultLayout(n, k, false).bytes);
+        slot->host_results.reserve(ResultLayout(n, k, false).bytes);
+    }
+}
+
+bool BatchedSearcher::improves(int k, Exclude exclude) const {
+    return engine_->improves() && !reranker_ && k <= n_train_ - (exclude.any() ? 1 : 0);
+}
+
+void BatchedSearcher::improve(const Rows& queries, int k, std::uint32_t first, Exclude exclude,
+                              Timeline& timeline, const Watch& watch, const Tell& tell,
+                              std::span<Neighbor> best) {
+    check(cudaSetDevice(plan_.device.number), "choosing the device");
+    require_search(queries, k, exclude);
+    require(improves(k, exclude), "an engine that takes known neighbors");
+    const std::int64_t n = queries.count;
+    require(std::ssize(best) == n * k, "k neighbors of each query");
+    watch.step(0, n);
+    if (n == 0) return;
+    reserve(n, k, exclude, true);
+    Answers none;
+    run({queries, k, k, nullptr, exclude, plan_.batch >= n, false, best, first}, none, timeline, watch, tell);
 }
 
 /// Whether the queries are all training images, each without itself, and their neighbors are the answer.
@@ -153,7 +202,7 @@ void BatchedSearcher::run(const Run& run, Answers& answers, Timeline& timeline, 
             // While the device works. For all batches at once it would wait: new memory for a million queries takes
             // 0.1 s.
             const auto end = static_cast<std::size_t>(begin + slots_[turn]->n);
-            answers.neighbors.rows.resize(end * static_cast<std::size_t>(run.k));
+            if (run.improved.empty()) answers.neighbors.rows.resize(end * static_cast<std::size_t>(run.k));
             if (run.rule != nullptr) answers.votes.resize(end);
         }
         for (int left = 0; left < 2; ++left, turn ^= 1)
@@ -166,16 +215,16 @@ void BatchedSearcher::run(const Run& run, Answers& answers, Timeline& timeline, 
 }
 
 /// The engine comes last: it takes what fits into the memory that is left.
-void BatchedSearcher::reserve(std::int64_t n_query, int candidates, Exclude exclude) {
+void BatchedSearcher::reserve(std::int64_t n_query, int candidates, Exclude exclude, bool improve) {
     if (!transform_.is_raw()) transform_.reserve(std::min(n_query, images_per_transform));
     if (reranker_) {
         const std::int64_t most = std::min({n_query, most_reranked, limit_ > 0 ? limit_ : most_reranked});
         reranker_->reserve(most, candidates);
         candidates_.reserve(static_cast<std::size_t>(most) * static_cast<std::size_t>(candidates));
     }
-    plan_.batch = engine_->reserve(n_query, candidates, exclude.any(), limit_);
+    plan_.batch = engine_->reserve(n_query, candidates, exclude.any(), limit_, improve);
     if (reranker_ && plan_.batch > most_reranked)
-        plan_.batch = engine_->reserve(n_query, candidates, exclude.any(), most_reranked);
+        plan_.batch = engine_->reserve(n_query, candidates, exclude.any(), most_reranked, false);
 }
 
 cudaEvent_t BatchedSearcher::enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
@@ -185,20 +234,34 @@ cudaEvent_t BatchedSearcher::enqueue_rerank(const ByteRows& images, const Neighb
     return timer.time(kernels_, {.name = "rerank"}, [&] { reranker_->enqueue(candidates, out, kernels_); });
 }
 
+/// From the pinned memory that gets the batch's answers later.
+void BatchedSearcher::enqueue_known(std::span<const Neighbor> known, const Slot& slot, cudaStream_t stream) {
+    if (known.empty()) return;
+    std::memcpy(slot.host_results.data(), known.data(), known.size_bytes());
+    check(cudaMemcpyAsync(slot.known.d_data(), slot.host_results.data(), known.size_bytes(),
+                          cudaMemcpyHostToDevice, stream),
+          "uploading known neighbors");
+}
+
 /// Upload, transform and the engine's stages of a batch; `neighbors` gets their result.
 cudaEvent_t BatchedSearcher::enqueue_search(const Run& run, Slot& slot, const Rows& queries,
                                             const NeighborRows& neighbors) {
     slot.images.reserve(queries.count, queries.dim);
     if (!transform_.is_raw()) slot.features.reserve(queries.count, dim_);
+    const std::span<const Neighbor> known = run.known_of(slot.begin, queries.count);
+    slot.known.reserve(known.size());
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
     const ByteRows images = slot.images.rows(queries.count, queries.dim);
     const Batch batch{
         transform_.is_raw() ? images : slot.features.rows(queries.count, dim_),
         reranker_ ? NeighborRows{candidates_.d_data(), queries.count, run.candidates} : neighbors,
-        {run.exclude, slot.begin}};
-    cudaEvent_t done = slot.timer.time(
-        in, {.name = "upload", .bytes = byte_count(queries.count, queries.dim), .kind = StageKind::copy},
-        [&] { enqueue_upload(queries, images, in); });
+        {run.exclude, slot.begin},
+        {known.empty() ? nullptr : slot.known.d_data(), run.first}};
+    const double bytes = byte_count(queries.count, queries.dim) + static_cast<double>(known.size_bytes());
+    cudaEvent_t done = slot.timer.time(in, {.name = "upload", .bytes = bytes, .kind = StageKind::copy}, [&] {
+        enqueue_upload(queries, images, in);
+        enqueue_known(known, slot, in);
+    });
     if (in != kernels_) kernels_.wait_for(done);
     if (!transform_.is_raw())
         done = slot.timer.time(kernels_,
@@ -253,7 +316,9 @@ void BatchedSearcher::collect(const Run& run, Slot& slot, Answers& answers, Time
     const auto* neighbors = reinterpret_cast<const Neighbor*>(slot.host_results.data());
     const auto begin = static_cast<std::size_t>(slot.begin), n = static_cast<std::size_t>(slot.n);
     const auto k = static_cast<std::size_t>(run.k);
-    FoundRows found{slot.begin, std::span(answers.neighbors.rows).subspan(begin * k, n * k), {}};
+    FoundRows found{slot.begin, run.known_of(slot.begin, slot.n), {}};
+    if (found.neighbors.empty())
+        found.neighbors = std::span(answers.neighbors.rows).subspan(begin * k, n * k);
     std::copy_n(neighbors, n * k, found.neighbors.begin());
     if (run.rule != nullptr) {
         const ResultLayout layout(slot.n, run.k, true);

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Batch {
     ByteRows query;  ///< features
     NeighborRows out;
     Excluded excluded;
+    KnownRows known;
 };
 
 /// A stage, and the function that queues its launches.
@@ -54,8 +56,10 @@ class BatchEngine {
     virtual ~BatchEngine() = default;
 
     /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of
-    /// queries, at most `limit` unless it is 0.
-    virtual std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit) = 0;
+    /// queries, at most `limit` unless it is 0. improve: batches have known neighbors.
+    virtual std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
+                                 bool improve) = 0;
+    virtual bool improves() const { return false; }  ///< whether batches may have known neighbors
     /// The stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual std::vector<Step> steps(const Batch& batch) = 0;
@@ -77,6 +81,10 @@ class BatchedSearcher final : public Searcher {
     Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
                      const Watch& watch) override;
     bool rerank_by(const Reranking& reranking, Timeline& timeline) override;
+    void prepare(std::int64_t n_query, int k, bool improve) override;
+    bool improves(int k, Exclude exclude) const override;
+    void improve(const Rows& queries, int k, std::uint32_t first, Exclude exclude, Timeline& timeline,
+                 const Watch& watch, const Tell& tell, std::span<Neighbor> best) override;
     bool votes(const VotingRule& rule) const override;
     Answers search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude, Timeline& timeline,
                             const Watch& watch) override;
@@ -88,7 +96,8 @@ class BatchedSearcher final : public Searcher {
     struct Slot;
     struct Run;
     void run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch, const Tell& tell);
-    void reserve(std::int64_t n_query, int candidates, Exclude exclude);
+    void require_search(const Rows& queries, int k, Exclude exclude) const;
+    void reserve(std::int64_t n_query, int candidates, Exclude exclude, bool improve);
     bool is_self(const Rows& queries, Exclude exclude) const;
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
     cudaEvent_t enqueue_search(const Run& run, Slot& slot, const Rows& queries,
@@ -96,6 +105,7 @@ class BatchedSearcher final : public Searcher {
     cudaEvent_t enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
                                const NeighborRows& out, StageTimer& timer);
     Measure neighbor_measure() const { return reranker_ ? Measure{} : measure_; }
+    void enqueue_known(std::span<const Neighbor> known, const Slot& slot, cudaStream_t stream);
     void collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline, const Tell& tell);
     void abandon();
 

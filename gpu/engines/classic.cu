@@ -54,7 +54,7 @@ class Classic final : public BatchEngine {
             train_bytes_ = std::move(upload.features);
     }
 
-    std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit) override {
+    std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit, bool) override {
         require_supported(selector_.supports(problem_of(n_query, k)));  // may differ from the k of the plan
         const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
         std::int64_t batch = most;

@@ -13,6 +13,7 @@
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
+#include "gpu/fused/columns.h"
 #include "gpu/fused/fold.h"
 #include "gpu/fused/self_search.h"
 
@@ -37,16 +38,19 @@ class Tensor final : public BatchEngine {
           n_train_(train.n),
           dim_(train.cols) {}
 
-    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit) override {
-        return search_.reserve(n_query, k, exclude, limit);
+    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
+                         bool improve) override {
+        return search_.reserve(n_query, k, exclude, limit, improve);
     }
+
+    bool improves() const override { return true; }
 
     bool reserve_self(int k) override { return self_.reserve(k); }
 
     int dim() const { return training_.dim(); }
 
     std::vector<Step> steps(const Batch& batch) override {
-        return staged(search_.steps(batch.query, batch.out, batch.excluded), batch.query.n);
+        return staged(search_.steps(batch.query, batch.out, batch.excluded, batch.known), batch.query.n);
     }
 
     std::vector<Step> self_steps(const NeighborRows& out) override {
@@ -82,6 +86,7 @@ void load_tensor_kernels(int device) {
     load_prepare();
     load_fold(1);
     load_scan();
+    load_columns();
     load_vote();
 }
 

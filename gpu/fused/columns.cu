@@ -10,7 +10,7 @@
 #include <cassert>
 
 #include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
+#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
@@ -78,6 +78,10 @@ __global__ void __launch_bounds__(threads)
 }
 
 }  // namespace
+
+void load_columns() {
+    load_kernels(positions_kernel, negated_kernel, columns_kernel, reorder_kernel);
+}
 
 void enqueue_positions(const TrainImage* d_images, std::int64_t n, std::uint32_t* d_norms,
                        std::uint32_t* d_indices, cudaStream_t stream) {

@@ -16,8 +16,11 @@ void enqueue_positions(const TrainImage* d_images, std::int64_t n, std::uint32_t
 void enqueue_negated(const std::int32_t* d_thresholds, std::int64_t n, std::int32_t* d_negated,
                      cudaStream_t stream);
 
-/// Sorts the records of the pass (`records` lists, which it empties) into the lists of their columns.
+/// Distributes the records of the pass (`records` lists, which it empties) to the lists of their columns.
 void enqueue_columns(const TensorPass& pass, int records, cudaStream_t stream);
+
+/// load.h
+void load_columns();
 
 /// Copies the neighbors of each position to the row of its image.
 void enqueue_reorder(const NeighborRows& by_position, const std::uint32_t* d_indices, const NeighborRows& out,

@@ -2,6 +2,8 @@
 // order.
 //
 // survivors   slots × 4 unordered lists per query, device memory (survivors.cuh); emptied
+// entries     after the pass over pairs one more list per query, of its column (k <= 32); emptied
+// known       neighbors found in other images, which compete; or none
 // out         n_query × k neighbors by (distance, index); before the last pass padded with no_key
 // thresholds  raised, never lowered, so the survivors of an earlier one are complete for a later one
 // launch      for k <= 32 one warp per query, which keeps the best 32 in registers, one per lane; else one
@@ -59,7 +61,7 @@ struct Fold {
             const bool reaches = products[i] - static_cast<std::int32_t>(norm / 2) >= threshold &&
                                  images[i].index != no_image && images[i].index != itself;
             const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
-            keys[i] = reaches ? key_of(distance, images[i].index) : no_key;
+            keys[i] = reaches ? key_of(distance, step.known.first + images[i].index) : no_key;
         }
     }
     /// How many rows reach this column; more than the capacity: some are lost.
@@ -75,13 +77,10 @@ struct Fold {
         return key_of(query_norm + image.norm - 2 * static_cast<std::uint32_t>(entry.x), image.index);
     }
     __device__ NeighborKey key_before(std::int64_t query, int i) const {
-        if (step.is_first) return no_key;
-        const Neighbor neighbor = out.d_data[query * out.k + i];
+        const Neighbor* before = step.is_first ? step.known.d_data : out.d_data;
+        if (before == nullptr) return no_key;
+        const Neighbor neighbor = before[query * out.k + i];
         return NeighborKey{neighbor.distance} << 32 | neighbor.index;  // of an image, or no_key
-    }
-    /// The score of this key's candidate: ‖q‖² − d² = 2 score − (‖r‖² is odd), so the key determines it.
-    __device__ static std::int64_t score_of(NeighborKey key, std::uint32_t query_norm) {
-        return (std::int64_t{query_norm} - static_cast<std::int64_t>(key >> 32) + 1) >> 1;
     }
     __device__ void leave_undecided(std::int64_t query) const {
         if (step.is_last)
@@ -97,7 +96,7 @@ struct Fold {
     /// checks that the best are final.
     __device__ void conclude(std::int64_t query, NeighborKey best, std::uint32_t query_norm,
                              std::int32_t threshold) const {
-        const std::int64_t score = score_of(best, query_norm);
+        const std::int64_t score = score_at(static_cast<std::uint32_t>(best >> 32), query_norm);
         if (!step.is_last) {
             if (best != no_key) d_thresholds[query] = max(threshold, static_cast<std::int32_t>(score));
         } else if (best == no_key || score < threshold) {
@@ -244,10 +243,7 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         reinterpret_cast<std::uint32_t*>(reinterpret_cast<char*>(keys) + sort_bytes(max_keys)), &count,
         max_groups};
     if (thread == 0) n_keys = 0;
-    const int n_entries = fold.count_of_column(q);
     const int n_groups = found.collect(fold.pass, q, thread);  // synchronizes the block
-    if (thread == 0) fold.empty_column(q);
-    const bool all_kept = n_groups <= max_groups && n_entries <= fold.pass.pairs.column_capacity;
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
     const std::uint32_t itself = fold.excluded.of(q);
@@ -263,19 +259,13 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         const NeighborKey before[] = {fold.key_before(q, i)};
         keep(before);
     }
-    if (all_kept) {
-        for (int i = thread; i < n_groups; i += threads) {
-            NeighborKey mine[4];
-            fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
-            keep(mine);
-        }
-        for (int i = thread; i < n_entries; i += threads) {
-            const NeighborKey mine[] = {fold.key_of_entry(q, i, query_norm)};
-            keep(mine);
-        }
+    for (int i = thread; n_groups <= max_groups && i < n_groups; i += threads) {
+        NeighborKey mine[4];
+        fold.keys_of(q, found.numbers[i], query_norm, itself, threshold, mine);
+        keep(mine);
     }
     __syncthreads();
-    if (!all_kept || n_keys > max_keys) {
+    if (n_groups > max_groups || n_keys > max_keys) {
         if (thread == 0) fold.leave_undecided(q);
         return;
     }
@@ -310,6 +300,7 @@ void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
                   const Excluded& excluded, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
+    require(!step.pairs || out.k <= warp_size, "k up to 32 after a pass over pairs");
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");

@@ -14,6 +14,7 @@ struct FoldStep {
     bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
     int rank = 0;          ///< 1 <= rank <= k
     bool pairs = false;    ///< after the pass over pairs: the columns' entries are survivors too
+    KnownRows known = {};  ///< compete with the survivors
 };
 
 /// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,

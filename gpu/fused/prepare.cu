@@ -135,7 +135,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 __global__ void __launch_bounds__(threads)
-    thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds) {
+    thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, const Neighbor* d_known, int k,
+                      const std::uint32_t* d_query_norms, std::int32_t* d_thresholds) {
     const std::int64_t q = warp_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
@@ -154,7 +155,11 @@ __global__ void __launch_bounds__(threads)
     for (int taken = 1;; ++taken) {
         const std::int32_t largest = warp_max(max(mine[0], mine[1]));
         if (taken == rank) {
-            if (lane == 0) d_thresholds[q] = max(largest, lowest_threshold);
+            if (lane != 0) return;
+            std::int64_t threshold = max(largest, lowest_threshold);
+            if (d_known != nullptr)
+                threshold = max(threshold, score_at(d_known[q * k + k - 1].distance, d_query_norms[q]));
+            d_thresholds[q] = static_cast<std::int32_t>(threshold);
             return;
         }
         const unsigned holders = __ballot_sync(all_lanes, max(mine[0], mine[1]) == largest);
@@ -212,10 +217,11 @@ void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, cons
     check_launch("launching prepare_queries");
 }
 
-void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds,
+void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, const Neighbor* d_known,
+                        int k, const std::uint32_t* d_query_norms, std::int32_t* d_thresholds,
                         cudaStream_t stream) {
     thresholds_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0,
-                        stream>>>(pass, n_query, rank, d_thresholds);
+                        stream>>>(pass, n_query, rank, d_known, k, d_query_norms, d_thresholds);
     check_launch("launching thresholds");
 }
 

@@ -40,8 +40,10 @@ void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, cons
                              cudaStream_t stream);
 
 /// `pass` is the sampling pass. The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its
-/// threshold; rank 0 closes all queries. Rows beyond n_query are closed.
-void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, std::int32_t* d_thresholds,
+/// threshold, or the score at the distance of its k-th known neighbor (null: none) if that is higher; rank 0 closes all
+/// queries. Rows beyond n_query are closed.
+void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, const Neighbor* d_known,
+                        int k, const std::uint32_t* d_query_norms, std::int32_t* d_thresholds,
                         cudaStream_t stream);
 
 }  // namespace knn::gpu

@@ -69,10 +69,6 @@ double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles) {
     return sum;
 }
 
-}  // namespace
-
-namespace {
-
 /// The tiles that are multiplied for a query tile, on average, if each of two tiles after the first pass is multiplied
 /// once for both.
 double tiles_of_self_search(double train_tiles, double first) {
@@ -98,6 +94,19 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool s
             best = std::move(choice);
         }
     return best;
+}
+
+Sampling sampling_of_known(int train_tiles, int k, int pass_tiles) {
+    // More would leave more survivors than a fold can sort where only the sample's thresholds help.
+    constexpr int tiles_per_sample = 20;
+    const int first = std::min(train_tiles, pass_tiles);
+    Sampling choice = sampling_with(train_tiles, k, std::max(first / tiles_per_sample, 1), first);
+    if (choice.sample_tiles == 0) return choice;
+    choice.passes.front().rank = k;
+    add_passes(choice, train_tiles, k, pass_tiles);
+    for (SearchPass& pass : choice.passes)
+        pass.rank = k;
+    return choice;
 }
 
 }  // namespace knn::gpu

@@ -29,6 +29,11 @@ struct Sampling {
 /// training set is searched with itself; after the first pass each product counts for two images (triangle.h).
 Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool self = false);
 
+/// The same where the k nearest in other images are known: the k-th of them gives a threshold too. If those images are a
+/// fair sample of all, it is the higher one, and few survive. The sample is for sets where they are not, as parts of a
+/// set that is sorted by class: there it keeps the lists short. So it is small, and all ranks are k.
+Sampling sampling_of_known(int train_tiles, int k, int pass_tiles);
+
 /// Expected number of images above the rank-th largest bucket maximum, for random images in disjoint buckets
 /// of equal size.
 double images_above(int rank, int buckets);

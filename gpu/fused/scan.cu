@@ -45,8 +45,8 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
 /// Gathers the K best of the images begin .. end − 1 in tile order, without image `excluded`. By the whole
 /// block.
 __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
-                          std::uint32_t query_norm, std::uint32_t excluded, std::int64_t begin,
-                          std::int64_t end, const TopK<threads>& top) {
+                          std::uint32_t query_norm, std::uint32_t excluded, std::uint32_t first_index,
+                          std::int64_t begin, std::int64_t end, const TopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
@@ -58,7 +58,7 @@ __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, con
             if (lane != i || position + i >= end) continue;
             const TrainImage image = d_images[position + i];
             if (image.index != no_image && image.index != excluded)
-                top.gather(key_of(query_norm + image.norm - 2 * sums[i], image.index));
+                top.gather(key_of(query_norm + image.norm - 2 * sums[i], first_index + image.index));
         }
         top.merge_when_full();
     }
@@ -91,10 +91,19 @@ __device__ bool merge_parts(const ScanWorkspace& workspace, int u, int part, int
     return true;
 }
 
+/// Gathers the k known neighbors of a query. By the whole block.
+__device__ void gather_known(const Neighbor* d_known, const TopK<threads>& top) {
+    for (int begin = 0; begin < top.k; begin += threads) {
+        const int i = begin + static_cast<int>(threadIdx.x);
+        if (i < top.k) top.gather(NeighborKey{d_known[i].distance} << 32 | d_known[i].index);  // or no_key
+        top.merge_when_full();
+    }
+}
+
 __global__ void __launch_bounds__(threads)
     scan_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
                 const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided, Excluded excluded,
-                ScanWorkspace workspace, int K) {
+                KnownRows known, ScanWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
     const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
@@ -110,8 +119,9 @@ __global__ void __launch_bounds__(threads)
         assert(q >= 0 && q < out.n_query && query.aligned(sizeof(uint4)));
         const std::int64_t begin = part * part_size, end = min(begin + part_size, train.n);
         top.clear();
+        if (part == 0 && known.d_data != nullptr) gather_known(known.d_data + q * out.k, top);
         scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
-                  excluded.of(q), begin, end, top);
+                  excluded.of(q), known.first, begin, end, top);
         if (parts > 1) {
             assert(count * parts <= blocks);  // so this block has only one item
             if (!merge_parts(workspace, u, part, parts, top)) return;
@@ -134,14 +144,15 @@ int scan_blocks() {
 
 void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
                   const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
-                  const Excluded& excluded, const ScanWorkspace& workspace, cudaStream_t stream) {
+                  const Excluded& excluded, const KnownRows& known, const ScanWorkspace& workspace,
+                  cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
     const int K = TopK<threads>::size_for(out.k);
     scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
-        train, d_images, query, d_query_norms, out, undecided, excluded, workspace, K);
+        train, d_images, query, d_query_norms, out, undecided, excluded, known, workspace, K);
     check_launch("launching scan");
 }
 

@@ -78,14 +78,16 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& traini
     clear(scan_finished_);
 }
 
-std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit) {
-    const Asked asked{n_query, limit, k, exclude};
+std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
+                                  bool improve) {
+    const Asked asked{n_query, limit, k, exclude, improve};
     if (asked == asked_) return batch_;
     // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
-    const std::pair wanted{k, exclude};
+    const std::tuple wanted{k, exclude, improve};
     if (n_query > few_queries && sampling_for_ != wanted) {
-        sampling_ = choose_sampling(training_.tiles(), k + (exclude ? 1 : 0), training_.dim(),
-                                    tiles_in(pass_windows, training_.dim()));
+        const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (exclude ? 1 : 0);
+        sampling_ = improve ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
+                            : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
         for (SearchPass& pass : sampling_.passes)
             pass.rank = std::min(pass.rank, k);
         sampling_for_ = wanted;
@@ -165,8 +167,9 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
 }
 
 std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out,
-                                                  const Excluded& excluded) {
-    require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude,
+                                                  const Excluded& excluded, const KnownRows& known) {
+    require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude &&
+                (known.d_data != nullptr) == asked_.improve,
             "a batch of the search that `reserve` prepared");
     const ByteRows rows = query_.first(query.n);
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
@@ -177,14 +180,15 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
     };
     const auto scan = [=, this](cudaStream_t stream) {
         enqueue_scan(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out, undecided,
-                     excluded, {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
+                     excluded, known, {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
     };
     if (all_undecided) return {{"prepare", prepare}, {"scan", scan}};
     const Passes passes = passes_for(query.n);
     const std::size_t last = passes.searches.size() - 1;
     const auto fold = [=, this](std::size_t i, cudaStream_t stream) {
         enqueue_fold(
-            passes.searches[i], {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank},
+            passes.searches[i],
+            {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank, .known = known},
             training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, excluded, stream);
     };
     return {
@@ -192,7 +196,8 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
         {"sample",
          [=, this](cudaStream_t stream) {
              kernel_.sample(training_.rows(), rows, passes.sample, stream);
-             enqueue_thresholds(passes.sample, query.n, sampling_.sample_rank, thresholds_.d_data(), stream);
+             enqueue_thresholds(passes.sample, query.n, sampling_.sample_rank, known.d_data, out.k,
+                                query_norms_.d_data(), thresholds_.d_data(), stream);
          }},
         {"search",
          [=, this](cudaStream_t stream) {

@@ -7,12 +7,13 @@
 /// pass of the search keeps the training images that reach it, and a fold selects the k best so far, which raise the
 /// threshold. 60,000 images take two passes; more take one for each 100 MB, so that the lists fit. A query that the last fold does not decide (fewer than k reach the
 /// threshold, or a list overflowed) is compared with every training image. So the answers are exact for any data,
-/// and the sample affects only the speed.
+/// and the sample affects only the speed. A search that improves known neighbors begins with the distance of the k-th
+/// as a threshold, where that is better than the sample's.
 
 #include <cuda_runtime.h>
 
 #include <functional>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "gpu/fused/fused.h"
@@ -73,7 +74,9 @@ class FusedSearch {
     /// Allocates memory for a search, keeping the present memory if it suffices; nothing may be running.
     /// Returns the batch size: at most `limit` unless it is 0, with at most 208 MiB of survivors, and such that
     /// batches have nearly equal size.
-    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit = 0);
+    /// improve: of searches that begin with known neighbors.
+    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit = 0,
+                         bool improve = false);
 
     /// The steps of a search, in order; each queues its launches on `stream`.
     struct Step {
@@ -81,8 +84,10 @@ class FusedSearch {
         std::function<void(cudaStream_t)> enqueue;
         bool compares_all = false;  ///< every query with every training image
     };
-    /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest.
-    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {});
+    /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest, among the known ones
+    /// (not in the same memory) and the training images.
+    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {},
+                            const KnownRows& known = {});
 
     /// Queries that the last search had to scan. Waits for the device.
     std::int64_t undecided() const;
@@ -110,12 +115,12 @@ class FusedSearch {
     struct Asked {
         std::int64_t n_query = 0, limit = 0;
         int k = 0;
-        bool exclude = false;
+        bool exclude = false, improve = false;
         bool operator==(const Asked&) const = default;
     } asked_;  ///< the arguments of the last call of `reserve`
     std::int64_t batch_ = 0;
     Sampling sampling_;
-    std::pair<int, bool> sampling_for_;  ///< k, exclude
+    std::tuple<int, bool, bool> sampling_for_;  ///< k, exclude, improve
     TensorRows query_;
     DeviceBuffer<std::uint32_t> query_norms_;
     DeviceBuffer<std::int32_t> thresholds_, maxima_, counts_, undecided_count_, undecided_;

@@ -75,8 +75,18 @@ void FusedSelfSearch::limit_capacity(int capacity) {
 }
 
 bool FusedSelfSearch::reserve(int k) {
-    if (k == k_) return true;
-    k_ = 0;  // until the allocations succeed
+    if (k == asked_) return k_ == k;
+    asked_ = k;
+    k_ = 0;
+    try {
+        if (prepare(k)) k_ = k;
+    } catch (const DeviceError&) {  // others may have taken the memory since it was found free
+    }
+    if (k_ == 0) release();
+    return k_ == k;
+}
+
+bool FusedSelfSearch::prepare(int k) {
     if (kernel_.pairs == nullptr || k > most_k) return false;
     const int tiles = training_.tiles();
     sampling_ = choose_sampling(tiles, k + 1, training_.dim(), tiles, true);
@@ -89,10 +99,17 @@ bool FusedSelfSearch::reserve(int k) {
         for (int* const capacity : {&layout.capacity, &layout.record_capacity, &layout.column_capacity})
             *capacity = std::min(*capacity, max_capacity_);
     allocate(layout);
-    k_ = k;
     out_.reserve(static_cast<std::size_t>(positions_ * k));
     scan_keys_.reserve(static_cast<std::size_t>(scan_blocks()) * static_cast<std::size_t>(k));
     return true;
+}
+
+/// The memory is for other searches of the set.
+void FusedSelfSearch::release() {
+    const auto free_all = [](auto&... buffers) { ((buffers = {}), ...); };
+    free_all(pieces_, begin_, norms_, indices_, thresholds_, negated_, maxima_, counts_, record_counts_,
+             column_counts_, products_, record_products_, survivor_positions_, record_places_, entries_, out_,
+             undecided_count_, undecided_, scan_finished_, scan_keys_);
 }
 
 void FusedSelfSearch::allocate(const Layout& layout) {
@@ -178,7 +195,8 @@ std::vector<FusedSearch::Step> FusedSelfSearch::steps(const NeighborRows& out) {
         {"sample",
          [=, this](cudaStream_t stream) {
              kernel_.sample(train, train, sample, stream);
-             enqueue_thresholds(sample, positions_, sampling_.sample_rank, thresholds_.d_data(), stream);
+             enqueue_thresholds(sample, positions_, sampling_.sample_rank, nullptr, k_, norms_.d_data(),
+                                thresholds_.d_data(), stream);
          }},
         {"search",
          [=, this](cudaStream_t stream) {
@@ -196,7 +214,7 @@ std::vector<FusedSearch::Step> FusedSelfSearch::steps(const NeighborRows& out) {
         {"scan",
          [=, this](cudaStream_t stream) {
              enqueue_scan(train, training_.d_images(), train, norms_.d_data(), by_position, pass().undecided,
-                          itself, {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
+                          itself, {}, {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
              enqueue_reorder(by_position, indices_.d_data(), out, stream);
          }},
     };

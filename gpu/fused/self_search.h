@@ -7,7 +7,7 @@
 /// The queries are the training images in tile order; their neighbors are copied to the order of the images at the end.
 /// The first tiles are searched for all queries, as in search.h. The pass over pairs (triangle.h) then keeps for a row
 /// the columns that reach its threshold, as every pass does, and for a column the rows that reach the column's. Those
-/// are recorded by the thread that finds them and sorted by column afterwards. Nothing else changes: any threshold is
+/// are recorded by the thread that finds them and distributed to lists of the columns afterwards. Nothing else changes: any threshold is
 /// allowed, and a query that the last fold does not decide is compared with every training image.
 
 #include "gpu/fused/search.h"
@@ -34,12 +34,15 @@ class FusedSelfSearch {
 
   private:
     struct Layout;
+    bool prepare(int k);
     void allocate(const Layout& layout);
+    void release();
     TensorPass pass() const;
 
     const TensorKernel& kernel_;
     const FusedTraining& training_;
-    int multiprocessors_, k_ = 0, max_capacity_ = 0;
+    int multiprocessors_, max_capacity_ = 0;
+    int asked_ = 0, k_ = 0;  ///< of the last call of `reserve`; k_ is 0 if it did not suit
     std::int64_t positions_ = 0;
     Sampling sampling_;
     Schedule sample_, first_;

@@ -21,6 +21,12 @@ inline constexpr std::int32_t lowest_threshold = -(1 << 29), padding_score = -(1
 /// Above every score: for queries that only pad a tile.
 inline constexpr std::int32_t closed_threshold = 0x7fffffff;
 
+/// The score of a training image at this distance.
+__device__ inline std::int64_t score_at(std::uint32_t distance, std::uint32_t query_norm) {
+    // ‖q‖² − d² = 2 score − (‖r‖² is odd)
+    return (std::int64_t{query_norm} - std::int64_t{distance} + 1) >> 1;
+}
+
 /// A training image in tile order.
 struct alignas(8) TrainImage {
     std::uint32_t norm;   ///< ‖r‖²

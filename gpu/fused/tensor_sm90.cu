@@ -16,7 +16,8 @@
 //           tensor cores work on the other.
 // limits    dim <= 1024 (the queries stay in shared memory); fewer than 2³¹ training images
 // exact     u8 × u8 → s32; 1024 · 255² < 2³¹
-// work      2 · n_query · n_train · dim operations; each training byte is read from L2 once per 128 queries
+// work      2 · n_query · n_train · dim operations, in the pass over pairs half as many; each training byte is read from
+//           L2 once per 128 queries
 // source    the design is this project's; instructions: PTX ISA 8.0
 
 #include <cudaTypedefs.h>
@@ -373,7 +374,7 @@ constexpr decltype(&tensor_sm90_kernel<kind, 1>) kernels[] = {
 
 void load(int dim) {
     const int i = shape_for(dim).tail_steps - 1;
-    load_kernels(kernels<PassKind::sample>[i], kernels<PassKind::search>[i]);
+    load_kernels(kernels<PassKind::sample>[i], kernels<PassKind::search>[i], kernels<PassKind::pairs>[i]);
 }
 
 template <PassKind kind>

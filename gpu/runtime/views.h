@@ -41,4 +41,12 @@ struct NeighborRows {
     int k = 0;
 };
 
+/// The k nearest of each query in other images, n_query × k, which a search improves; rows may end with entries of
+/// the largest distance and index, which are no neighbors. Null: there are none.
+struct KnownRows {
+    const Neighbor* d_data = nullptr;
+    std::uint32_t first =
+        0;  ///< where indices of the training images begin: above those of the known neighbors
+};
+
 }  // namespace knn::gpu

@@ -62,6 +62,52 @@ std::vector<Neighbor> found_by(const test::Rows& points, const test::Rows& queri
     return searcher->search(view(queries), k, exclude, timeline, {}).rows;
 }
 
+/// A searcher by plain loops that improves known neighbors, and tells of one query after another.
+class Improver final : public Searcher {
+  public:
+    Improver(const Training& training, const Measure& measure) : measure_(measure) {
+        const Rows& rows = training.rows;
+        points_ = {{rows.pixels, rows.pixels + rows.count * rows.dim}, rows.count, rows.dim};
+    }
+    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline&, const Watch&) override {
+        Neighbors found(queries.count, k);
+        found.rows = right(points_, copy(queries), k, exclude, measure_);
+        return found;
+    }
+    bool improves(int k, Exclude exclude) const override { return k <= points_.n - (exclude.any() ? 1 : 0); }
+    void improve(const Rows& queries, int k, std::uint32_t first, Exclude exclude, Timeline& timeline,
+                 const Watch& watch, const Tell& tell, std::span<Neighbor> best) override {
+        require_k(k, points_.n, exclude);
+        Neighbors own = search(queries, k, exclude, timeline, watch);
+        for (std::int64_t q = 0; q < queries.count; ++q) {
+            std::vector<Neighbor> both(best.begin() + q * k, best.begin() + (q + 1) * k);
+            for (const Neighbor& known : both)
+                CHECK((known.index < first || known == no_neighbor));
+            for (const Neighbor& one : own.row(q))
+                both.push_back({one.distance, one.index + first});
+            std::sort(both.begin(), both.end());
+            std::copy_n(both.begin(), k, best.begin() + q * k);
+            tell({q, best.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k)), {}});
+        }
+        ++improved;
+    }
+    Plan plan() const override { return {}; }
+
+    static inline int improved = 0;
+
+  private:
+    static test::Rows copy(const Rows& rows) {
+        return {{rows.pixels, rows.pixels + rows.count * rows.dim}, rows.count, rows.dim};
+    }
+    test::Rows points_;
+    Measure measure_;
+};
+
+const Engine improver{
+    "improver", "", false, nullptr,
+    [](const Training& training, const Measure& measure, const Plan&,
+       Timeline&) -> std::unique_ptr<Searcher> { return std::make_unique<Improver>(training, measure); }};
+
 /// What all ranks find, which must be the same.
 std::vector<Neighbor> found_by_ranks(const test::Rows& points, const test::Rows& queries, int k, int size,
                                      SpreadBy spread, Exclude exclude = {}) {
@@ -163,6 +209,45 @@ TEST_CASE("spread: leave-one-out, where one part has the excluded image") {
                     }
         }
     }
+}
+
+TEST_CASE(
+    "spread: parts improve the neighbors of those before, also without an image, and tell of each query "
+    "once") {
+    const test::Rows points = test::repeated(test::random_rows(30, 3, 5, 3), 2);
+    const std::pair<Exclude, std::int64_t> cases[] = {
+        {{}, 25}, {{.first = 0}, 60}, {{.first = 17}, 30}, {{0, 60, 7}, 7}, {{3, 9, 4}, 20}};
+    for (const auto& [exclude, n] : cases)
+        for (const int k : {1, 6, 9, 59})  // parts have 10 images
+            for (const int devices : {1, 2})
+                for (const SpreadBy spread : both) {
+                    CAPTURE(exclude.first);
+                    CAPTURE(k);
+                    CAPTURE(devices);
+                    CAPTURE(spread);
+                    const test::Rows queries =
+                        exclude.any() ? taken(points, exclude, n) : test::random_rows(n, 3, 9, 3);
+                    const auto expected = right(points, queries, k, exclude);
+                    Timeline timeline;
+                    const auto searcher = open_spread(improver, {view(points), {}}, {},
+                                                      plan_for(devices, spread, 60), timeline);
+                    std::vector<Neighbor> told(expected.size());
+                    std::int64_t count = 0;
+                    Answers found;
+                    Improver::improved = 0;
+                    searcher->search_and_tell(
+                        view(queries), k, nullptr, exclude, timeline, {},
+                        [&, k = k](const FoundRows& rows) {
+                            std::copy(rows.neighbors.begin(), rows.neighbors.end(),
+                                      told.begin() + rows.begin * k);
+                            count += std::ssize(rows.neighbors) / k;
+                        },
+                        found);
+                    CHECK(found.neighbors.rows == expected);
+                    CHECK(told == expected);
+                    CHECK(count == n);
+                    CHECK((Improver::improved > 0) == (k <= 9));
+                }
 }
 
 TEST_CASE("spread: leave-one-out counts on from any query") {

@@ -3,7 +3,7 @@
 ///     fuzz_gpu SECONDS [SEED]
 ///
 /// Each problem (random_problem.h) goes to the engine `cpu`, to `tensor` with each of its kernels, and to `classic` with
-/// each distance kernel and each selector in turn, as far as they take it. Ends with 1 at the first difference, with the
+/// each distance kernel and each selector in turn, as far as they take it; every third in parts of the training set. Ends with 1 at the first difference, with the
 /// seed that makes it again.
 
 #include <chrono>
@@ -45,15 +45,20 @@ int run(double seconds, std::uint64_t seed, bool once) {
     const std::vector<Device> devices = gpus();
     if (devices.empty()) throw DeviceError("fuzz_gpu: there is no GPU");
     const auto start = Clock::now();
-    std::int64_t problems = 0, searches = 0, refused = 0;
+    std::int64_t problems = 0, searches = 0, refused = 0, of_itself = 0, in_parts = 0;
     const auto is_over = [&] { return !once && ms_since(start) >= 1000 * seconds; };
     for (; problems == 0 || (!once && !is_over()); ++problems, ++seed) {
         const test::RandomProblem problem = test::random_problem(seed);
         const std::optional<Found> expected =
             found(problem, {.engine = "cpu", .device = cpu_device(), .threads = 0});
         if (!expected) continue;
-        for (const Plan& plan : plans(devices.front(), problem.batch, seed)) {
+        of_itself += problem.query_rows().pixels == problem.train_rows().pixels;
+        in_parts += seed % 3 == 1;
+        for (Plan plan : plans(devices.front(), problem.batch, seed)) {
             if (is_over()) break;
+            if (seed % 3 == 1)
+                plan.memory = std::max<std::int64_t>(
+                    std::ssize(problem.train) / static_cast<std::int64_t>(1 + seed % 7), 1);
             const auto begin = Clock::now();
             const std::optional<Found> here = found(problem, plan);
             if (const double ms = ms_since(begin); ms > slow_ms)
@@ -71,9 +76,12 @@ int run(double seconds, std::uint64_t seed, bool once) {
             return 1;
         }
     }
-    std::printf("%lld problems, %lld searches on the GPU, %lld refused, no difference\n",
-                static_cast<long long>(problems), static_cast<long long>(searches),
-                static_cast<long long>(refused));
+    std::printf(
+        "%lld problems (%lld of a set with itself, %lld in parts), %lld searches on the GPU, %lld refused, "
+        "no "
+        "difference\n",
+        static_cast<long long>(problems), static_cast<long long>(of_itself), static_cast<long long>(in_parts),
+        static_cast<long long>(searches), static_cast<long long>(refused));
     return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "tests/fuzz/random_problem.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace knn::test {
 
@@ -92,15 +93,19 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     RandomProblem problem;
     problem.shape = shape(dice);
     const std::int64_t dim = problem.shape.dim();
+    // Each 8th is what tensor searches with itself: at least two tiles, few neighbors, no batches, no re-ranking.
+    const std::int64_t most_itself = std::lround(std::sqrt(4.0 * static_cast<double>(work / dim)));
+    const bool itself = seed % 8 == 0 && most_itself > 300;
     const std::int64_t n_train =
-        std::max<std::int64_t>(2, dice.size(std::clamp<std::int64_t>(work / 25 / dim, 1, 40'000)));
+        itself ? dice.from(257, std::min<std::int64_t>(most_itself, 6'000))
+               : std::max<std::int64_t>(2, dice.size(std::clamp<std::int64_t>(work / 25 / dim, 1, 40'000)));
     const std::int64_t n_query = dice.size(std::clamp<std::int64_t>(work / dim / n_train, 1, 600));
     problem.train = pixels(dice, n_train, problem.shape);
     const std::int64_t n_classes = dice.size(12);
     for (std::int64_t i = 0; i < n_train; ++i)
         problem.labels.push_back(static_cast<std::uint8_t>(255 - dice.from(0, n_classes - 1)));
-    if (dice.one_in(4)) {
-        const bool each = n_train * n_train <= 4 * work / dim && dice.one_in(2);
+    if (dice.one_in(4) || itself) {
+        const bool each = itself || (n_train * n_train <= 4 * work / dim && dice.one_in(2));
         problem.exclude.first = each ? 0 : dice.from(0, n_train - 1);
         const std::int64_t n = each ? n_train : std::min(n_query, n_train - problem.exclude.first);
         const auto begin = problem.train.begin() + problem.exclude.first * dim;
@@ -140,6 +145,12 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
                    .tie = dice.any<Tie>(),
                    .votes = dice.one_in(3) ? Votes::class_mean : Votes::majority};
     if (dice.one_in(2)) problem.batch = dice.size(n_query);
+    if (itself) {
+        method.measure.metric = Metric::l2;
+        method.rerank = {};
+        method.vote.k = static_cast<int>(dice.from(1, 10));
+        problem.batch = 0;
+    }
     return problem;
 }
 

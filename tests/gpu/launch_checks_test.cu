@@ -119,7 +119,8 @@ TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hol
         return gpu::ByteRows{somewhere<std::uint8_t>(), n, 20, pitch};
     };
     const auto scan = [&](const gpu::ByteRows& train, const gpu::ByteRows& query, int k) {
-        gpu::enqueue_scan(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, {}, nullptr);
+        gpu::enqueue_scan(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, {}, {},
+                          nullptr);
     };
     CHECK_THROWS_WITH_AS(scan(rows(256), rows(5), 257), doctest::Contains("k from 1"), DeviceError);
     CHECK_THROWS_WITH_AS(scan(rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);

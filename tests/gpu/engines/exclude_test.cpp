@@ -119,6 +119,40 @@ TEST_CASE("gpu: leave-one-out by other metrics") {
     }
 }
 
+TEST_CASE("gpu: a set searched with itself, between other searches of it") {
+    if (!test::have_gpu()) return;
+    for (const std::int64_t n : {257, 700, 5'000}) {
+        const test::Rows train = test::random_rows(n, 60, 8, 12), other = test::random_rows(40, 60, 9, 12);
+        std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
+        for (const test::GpuEngine& engine : test::engines_here())
+            for (const std::int64_t batch : {0, 300}) {
+                test::GpuProblem itself{train, train, labels}, others{train, other, labels};
+                itself.batch = others.batch = batch;
+                Timeline timeline;
+                const auto searcher = test::opened(engine, itself, timeline);
+                for (const int k : {1, 10, 11, 3, 10})
+                    for (const Exclude exclude :
+                         {Exclude{.first = 0}, Exclude{.first = 0, .n = 3, .m = 3}, Exclude{}}) {
+                        CAPTURE(n);
+                        CAPTURE(k);
+                        CAPTURE(batch);
+                        CAPTURE(exclude.first);
+                        itself.rule.k = others.rule.k = k;
+                        itself.exclude = exclude;
+                        REQUIRE(searcher->votes(itself.rule));
+                        const Answers found = searcher->search_and_vote(itself.query_rows(), itself.rule,
+                                                                        exclude, timeline, {});
+                        CHECK(test::wrong_queries(found.neighbors, itself, 1 + n / 20) == 0);
+                        CHECK(test::wrong_votes(found, itself) == 0);
+                        const Neighbors rest = searcher->search(others.query_rows(), k, {}, timeline, {});
+                        CHECK(test::wrong_queries(rest, others, 9) == 0);
+                    }
+            }
+    }
+}
+
 TEST_CASE("gpu: leave-one-out on a sample of a larger training set") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(30'000, 40, 7, 9);

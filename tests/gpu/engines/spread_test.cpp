@@ -103,6 +103,39 @@ TEST_CASE("gpu: several devices and parts find what plain loops find") {
     }
 }
 
+TEST_CASE("gpu: leave-one-out in parts finds what a search of all finds") {
+    if (!test::have_gpu()) return;
+    const test::Rows points = test::repeated(test::random_rows(1'500, 30, 3, 4), 2);
+    const std::pair<Exclude, std::int64_t> cases[] = {
+        {{.first = 0}, 3'000}, {{.first = 700}, 900}, {{0, 3'000, 170}, 170}};
+    for (const Engine* engine : engines_here())
+        for (const auto& [exclude, n] : cases)
+            for (const int k : {1, 10, 300}) {
+                test::Rows queries{{}, n, points.dim};
+                for (std::int64_t q = 0; q < n; ++q) {
+                    const auto row = points.pixels.begin() + exclude.index_of(q) * points.dim;
+                    queries.pixels.insert(queries.pixels.end(), row, row + points.dim);
+                }
+                const auto found = [&, exclude = exclude](const Spread& spread) {
+                    Timeline timeline;
+                    const Plan plan = plan_for(*engine, {points.n, n, points.dim, k}, spread);
+                    return open_spread(*engine, {view(points), {}}, {}, plan, timeline)
+                        ->search(view(queries), k, exclude, timeline, {})
+                        .rows;
+                };
+                const auto whole = found({.devices = 1});
+                for (const std::size_t devices : {1, 2})
+                    for (const SpreadBy by : both) {
+                        CAPTURE(engine->name);
+                        CAPTURE(exclude.first);
+                        CAPTURE(k);
+                        CAPTURE(devices);
+                        CAPTURE(by);
+                        CHECK(found({devices, by, 40'000}) == whole);  // of 90,000 bytes
+                    }
+            }
+}
+
 TEST_CASE("gpu: more devices than images") {
     if (!test::have_gpu()) return;
     const test::Rows points = test::random_rows(5, 12, 3, 3), queries = test::random_rows(9, 12, 4, 3);

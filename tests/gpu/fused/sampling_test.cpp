@@ -65,4 +65,33 @@ TEST_CASE("a sampling stays within the training set and leaves enough survivors"
         }
 }
 
+TEST_CASE(
+    "with known neighbors the sample is small, and nearly all that reaches its thresholds can be sorted") {
+    for (const int tiles : {1, 2, 3, 20, 335, 4000})
+        for (const int k : {1, 2, 5, 10, 32, 100, 128, 1000, 1024}) {
+            CAPTURE(tiles);
+            CAPTURE(k);
+            constexpr int pass_tiles = 500;
+            const Sampling sampling = sampling_of_known(tiles, k, pass_tiles);
+            if (sampling.sample_tiles == 0) {
+                CHECK(k > tiles);
+                continue;
+            }
+            const int first = std::min(tiles, pass_tiles);
+            CHECK(sampling.sample_tiles <= std::max(first / 20, 1));
+            int seen = 0;
+            for (const SearchPass& pass : sampling.passes) {
+                CHECK(pass.first_tile == seen);
+                CHECK(pass.n_tiles <= pass_tiles);
+                CHECK(pass.rank ==
+                      k);  // any lower one is a guess about images of which the k best are unknown
+                seen += pass.n_tiles;
+            }
+            CHECK(seen == tiles);
+            // Two standard deviations: thresholds of known neighbors leave fewer, and what cannot be sorted is scanned.
+            const double most = sampling.passes.front().survivors * (1 + 2 * sampling.spread);
+            if (tiles >= 335) CHECK(most < (k <= 32 ? 512 : k <= 128 ? 1024 : 4096));  // limits of the fold
+        }
+}
+
 }  // namespace knn::gpu
