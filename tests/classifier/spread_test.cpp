@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+
 #include "classifier/classifier.h"
 #include "classifier/merge.h"
 #include "cpu/search.h"
@@ -93,7 +95,7 @@ class Improver final : public Searcher {
     }
     Plan plan() const override { return {}; }
 
-    static inline int improved = 0;
+    static inline std::atomic<int> improved = 0;  // lanes are threads
 
   private:
     static test::Rows copy(const Rows& rows) {
