@@ -219,10 +219,12 @@ TEST_CASE(
     const test::Rows points = test::repeated(test::random_rows(30, 3, 5, 3), 2);
     const std::pair<Exclude, std::int64_t> cases[] = {
         {{}, 25}, {{.first = 0}, 60}, {{.first = 17}, 30}, {{0, 60, 7}, 7}, {{3, 9, 4}, 20}};
-    for (const auto& [exclude, n] : cases)
+    for (const auto& one : cases)
         for (const int k : {1, 6, 9, 59})  // parts have 10 images
             for (const int devices : {1, 2})
                 for (const SpreadBy spread : both) {
+                    const Exclude exclude = one.first;
+                    const std::int64_t n = one.second;
                     CAPTURE(exclude.first);
                     CAPTURE(k);
                     CAPTURE(devices);
