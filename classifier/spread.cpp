@@ -125,7 +125,11 @@ void SpreadSearcher::search_parts(Lane& lane, const Rows& queries, int k, Exclud
         before.reset();
         Opened opened;
         opened.searcher = open_part(lane, lane.parts[p], opened.timeline);
-        opened.searcher->prepare(queries.count, k, p > 0);
+        try {
+            opened.searcher->prepare(queries.count, k, p > 0);
+        } catch (
+            const DeviceError&) {  // the search tries again, when the part before has given its memory back
+        }
         return opened;
     };
     const std::size_t parts = lane.parts.size();

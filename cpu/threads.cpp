@@ -80,8 +80,8 @@ std::int64_t lists_per_piece(int k) {
 
 void for_lists(std::int64_t count, int k, int threads,
                const std::function<void(std::int64_t, std::int64_t)>& work) {
-    constexpr double start_ns = 20'000, neighbor_ns = 9;
-    const double work_ns = static_cast<double>(count) * k * neighbor_ns;
+    constexpr double start_ns = 20'000, list_ns = 20, neighbor_ns = 9;
+    const double work_ns = static_cast<double>(count) * (list_ns + k * neighbor_ns);
     const auto paying = static_cast<int>(std::clamp(std::lround(std::sqrt(work_ns / start_ns)), 1L, 4096L));
     for_rows(count, lists_per_piece(k), std::min(threads_or_all(threads), paying), nullptr, work);
 }

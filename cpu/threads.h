@@ -52,10 +52,10 @@ class Team {
 /// The threads for `count` rows in pieces of `piece`: as many as wanted (0: all of the machine), at most one per piece.
 int team_size(int wanted, std::int64_t count, std::int64_t piece);
 
-/// How many lists of k neighbors make a piece that takes longer than the start of a thread, some 20 µs.
+/// How many lists of k neighbors make a piece, which takes longer than the start of a thread, some 20 µs, for k > 2.
 std::int64_t lists_per_piece(int k);
 
-/// work(first, last) on lists of k neighbors, 0 .. count-1, where a neighbor takes some 9 ns. On at most `threads` threads,
+/// work(first, last) on lists of k neighbors, 0 .. count-1, where a neighbor takes some 9 ns, a list 20. On at most `threads` threads,
 /// and no more than pay: n threads take n starts and 1/n of the work, least at the root of their ratio.
 void for_lists(std::int64_t count, int k, int threads,
                const std::function<void(std::int64_t, std::int64_t)>& work);

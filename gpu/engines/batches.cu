@@ -146,7 +146,8 @@ void BatchedSearcher::require_search(const Rows& queries, int k, Exclude exclude
 
 void BatchedSearcher::prepare(std::int64_t n_query, int k, bool improve) {
     check(cudaSetDevice(plan_.device.number), "choosing the device");
-    if (reranker_ || n_query == 0 || k > n_train_) return;
+    // Other engines' batches take what memory is free, which another part may need.
+    if (!engine_->improves() || reranker_ || n_query == 0 || k > n_train_) return;
     reserve(n_query, k, {}, improve);
     const std::int64_t n = std::min(plan_.batch, n_query),
                        dim = transform_.is_raw() ? dim_ : transform_.dim_in();

@@ -54,15 +54,15 @@ Sampling sampling_with(int train_tiles, int k, int sample_tiles, int first_tiles
     return choice;
 }
 
-/// Adds the passes after the first; returns the survivors of all.
-double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles) {
+/// Adds the passes after the first; returns the survivors of all. known: neighbors of other images are known.
+double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool known = false) {
     double sum = choice.passes.front().survivors;
     for (int seen = choice.passes.front().n_tiles; seen < train_tiles;) {
         const int n = std::min(pass_tiles, train_tiles - seen);
         // If the pass before finds too few, its threshold remains.
         const double reaching = std::min<double>(choice.passes.back().rank, choice.passes.front().survivors);
         const double survivors = reaching * n / seen;
-        choice.passes.push_back({seen, n, survivors, rank_after(seen + n, train_tiles, k)});
+        choice.passes.push_back({seen, n, survivors, known ? k : rank_after(seen + n, train_tiles, k)});
         sum += survivors;
         seen += n;
     }
@@ -97,15 +97,17 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool s
 }
 
 Sampling sampling_of_known(int train_tiles, int k, int pass_tiles) {
-    // More would leave more survivors than a fold can sort where only the sample's thresholds help.
+    // More would leave more survivors than a fold can sort where only the sample's thresholds help. Fewer, if 64 maxima
+    // of this many tiles have no safe rank.
     constexpr int tiles_per_sample = 20;
     const int first = std::min(train_tiles, pass_tiles);
-    Sampling choice = sampling_with(train_tiles, k, std::max(first / tiles_per_sample, 1), first);
+    Sampling choice;
+    for (int sample = std::max(first / tiles_per_sample, 1); sample > 0 && choice.sample_tiles == 0;
+         sample -= std::max(sample / 8, 1))
+        choice = sampling_with(train_tiles, k, sample, first);
     if (choice.sample_tiles == 0) return choice;
     choice.passes.front().rank = k;
-    add_passes(choice, train_tiles, k, pass_tiles);
-    for (SearchPass& pass : choice.passes)
-        pass.rank = k;
+    add_passes(choice, train_tiles, k, pass_tiles, true);
     return choice;
 }
 

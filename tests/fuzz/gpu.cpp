@@ -58,7 +58,7 @@ int run(double seconds, std::uint64_t seed, bool once) {
             if (is_over()) break;
             if (seed % 3 == 1)
                 plan.memory = std::max<std::int64_t>(
-                    std::ssize(problem.train) / static_cast<std::int64_t>(1 + seed % 7), 1);
+                    std::ssize(problem.train) / static_cast<std::int64_t>(2 + seed % 6), 1);
             const auto begin = Clock::now();
             const std::optional<Found> here = found(problem, plan);
             if (const double ms = ms_since(begin); ms > slow_ms)
