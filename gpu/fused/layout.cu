@@ -27,9 +27,4 @@ Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std
     return schedule;
 }
 
-void clear(const DeviceBuffer<std::int32_t>& counters) {
-    check(cudaMemset(counters.d_data(), 0, counters.size() * sizeof(std::int32_t)), "clearing counters");
-    check(cudaDeviceSynchronize(), "clearing counters");
-}
-
 }  // namespace knn::gpu

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "gpu/fused/schedule.h"
-#include "gpu/runtime/device_buffer.h"
 
 namespace knn::gpu {
 
@@ -17,8 +16,5 @@ Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std
 /// Entries per list: the expected number plus three standard deviations and the spread within a list. share: of the
 /// tiles of a pass, the longest piece.
 int capacity_for(double survivors, double spread, double share);
-
-/// Sets counters to 0, before any stream reads them.
-void clear(const DeviceBuffer<std::int32_t>& counters);
 
 }  // namespace knn::gpu

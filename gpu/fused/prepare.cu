@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "data/core/round_up.h"
+#include "gpu/runtime/device_copy.h"
 #include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
@@ -189,10 +190,7 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
     count_ = static_cast<std::int64_t>(indices.size());
     if (indices.size() == dim) return;
     indices.resize(static_cast<std::size_t>(round_up(count_, 4)));  // they are read four at a time
-    d_indices_ = DeviceBuffer<std::int32_t>(indices.size());
-    check(cudaMemcpy(d_indices_.d_data(), indices.data(), indices.size() * sizeof(std::int32_t),
-                     cudaMemcpyHostToDevice),
-          "uploading the pixels in use");
+    d_indices_ = copied_to_device(std::span(indices), "uploading the pixels in use");
 }
 
 void load_prepare() {

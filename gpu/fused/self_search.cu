@@ -8,6 +8,7 @@
 #include "gpu/fused/fold.h"
 #include "gpu/fused/layout.h"
 #include "gpu/runtime/check.h"
+#include "gpu/runtime/device_copy.h"
 
 namespace knn::gpu {
 
@@ -19,14 +20,6 @@ constexpr std::int64_t most_list_bytes = std::int64_t{4} << 30;
 constexpr int consumer_threads = 256;  // of a block: each has a list of records
 /// Images are neighbors of others far more often than the mean (hubs), and all queries of a thread may be such.
 constexpr double hub_factor = 6;
-
-template <class T>
-void upload(DeviceBuffer<T>& to, const std::vector<T>& from) {
-    to = DeviceBuffer<T>(from.size());
-    check(cudaMemcpy(to.d_data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
-          "uploading a schedule");
-    check(cudaDeviceSynchronize(), "uploading a schedule");  // before other streams read it
-}
 
 }  // namespace
 
@@ -121,8 +114,8 @@ void FusedSelfSearch::allocate(const Layout& layout) {
     record_lists_ = layout.record_lists;
     record_capacity_ = layout.record_capacity;
     column_capacity_ = layout.column_capacity;
-    upload(pieces_, layout.triangle.pieces);
-    upload(begin_, layout.triangle.begin);
+    pieces_ = copied_to_device(std::span(layout.triangle.pieces), "uploading a schedule");
+    begin_ = copied_to_device(std::span(layout.triangle.begin), "uploading a schedule");
     const auto positions = static_cast<std::size_t>(positions_),
                lists = static_cast<std::size_t>(layout.lists());
     const auto entries = lists * static_cast<std::size_t>(capacity_);
@@ -145,7 +138,7 @@ void FusedSelfSearch::allocate(const Layout& layout) {
         {&column_counts_, positions},
         {&scan_finished_, static_cast<std::size_t>(scan_blocks())}};
     for (const auto& [counter, size] : counters)
-        if (counter->reserve(size)) clear(*counter);
+        if (counter->reserve(size)) clear(*counter, "clearing counters");
 }
 
 TensorPass FusedSelfSearch::pass() const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gpu/runtime/check.h"
+#include "gpu/runtime/device_copy.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {
@@ -31,12 +32,9 @@ DeviceTransform::DeviceTransform(const FittedTransform& fitted) : fitted_(fitted
         require(chosen != nullptr, "a step that a kernel of the table computes");
         const Steps steps = all.subspan(first, count);
         const std::vector<std::byte> tables = chosen->tables(steps);
-        Launch launch{chosen, first, count, DeviceBuffer<std::byte>(tables.size())};
-        if (!tables.empty())
-            check(cudaMemcpy(launch.tables.d_data(), tables.data(), tables.size(), cudaMemcpyHostToDevice),
-                  "uploading tables of a transform");
+        launches_.push_back(
+            {chosen, first, count, copied_to_device(std::span(tables), "uploading tables of a transform")});
         chosen->load(steps);
-        launches_.push_back(std::move(launch));
         first += count;
     }
 }

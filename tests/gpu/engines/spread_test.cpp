@@ -175,6 +175,34 @@ TEST_CASE("gpu: votes and evidence of several devices are those of one") {
     }
 }
 
+// A part is uploaded while another is searched, here by many launches: a small copy may come after the kernel that reads
+// it, if nothing makes the kernel wait.
+TEST_CASE("gpu: parts are transformed by the tables of their own transform, many times") {
+    if (!test::have_gpu()) return;
+    const test::Rows points = test::random_rows(5'390, 784, 3, 256),
+                     queries = test::random_rows(184, 784, 4, 256);
+    const std::vector<std::uint8_t> labels(5'390);
+    const auto found_by = [&](const char* name, double sigma) {
+        const Engine& engine = *find_engine(name);
+        Method method{.vote = {.k = 825}};
+        method.transform.steps = {{TransformKind::blur, sigma}};
+        const Training training{.rows = view(points), .labels = labels, .shape = {28, 28}};
+        Plan plan{.engine = name, .device = engine.on_gpu ? devices(1).front() : cpu_device()};
+        if (engine.on_gpu) {
+            plan.select = "bitonic_single";
+            plan.batch = 129;
+            plan.memory = std::ssize(points.pixels) / 3;
+        }
+        REQUIRE(!engine.settle(method.problem(training, queries.n), plan));
+        Classifier classifier(training, method, {&engine, plan, ""});
+        return classifier.classify(view(queries), {}).neighbors.rows;
+    };
+    constexpr double sigmas[] = {1, 1.1};  // tables of one size: what was there before is the other's
+    const std::vector<Neighbor> expected[] = {found_by("cpu", sigmas[0]), found_by("cpu", sigmas[1])};
+    for (int i = 0; i < 100; ++i)
+        CHECK(found_by("classic", sigmas[i % 2]) == expected[i % 2]);
+}
+
 TEST_CASE("gpu: links are told for each pair, and NCCL or why there is none") {
     if (!test::have_gpu()) return;
     const std::size_t n = gpu::devices().size();
