@@ -14,6 +14,7 @@
 #include "app/console/terminal.h"
 #include "data/file/transfer.h"
 #include "data/file/unfinished_file.h"
+#include "data/picture/digit_image.h"
 
 namespace {
 
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
     knn::occupy_standard_descriptors();
     knn::watch_for_interrupts();
     usual_end = std::set_terminate(end_process);
+    knn::make_opencv_throw_bad_alloc();
     knn::CommandLine line;
     try {
         return run(line, {argv + (argc > 0 ? 1 : 0), argv + argc}, start);

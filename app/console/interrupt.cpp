@@ -1,10 +1,14 @@
 #include "app/console/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
 
 #include "data/core/errors.h"
 #include "data/file/transfer.h"
 #include "data/file/unfinished_file.h"
+#include "data/picture/picture_file.h"
 
 namespace knn {
 
@@ -35,12 +39,36 @@ void on_end(int number) {
     std::raise(number);
 }
 
-void watch_for_ends() {
+/// What a codec's crash raises in its thread.
+constexpr int crash_signals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
+/// A crash of the program itself keeps its default action. Of several threads that crash the first ends the process.
+void on_crash(int number) {
+    const char* picture = picture_in_codec();
+    if (picture == nullptr) {
+        std::signal(number, SIG_DFL);
+        std::raise(number);
+        return;
+    }
+    static std::atomic<bool> ending = false;
+    while (ending.exchange(true))
+        ::pause();
+    remove_unfinished_files();
+    for (const std::string_view text :
+         {"mnist-knn: error: ", picture,
+          ": crashed the picture codec; expected an undamaged picture and enough free memory\n"})
+        write_all(STDERR_FILENO, text);
+    ::_exit(1);
+}
+
+/// Signals that the process was started to ignore, or that a sanitizer handles, stay as they are.
+template <std::size_t n>
+void handle(const int (&signals)[n], void (*handler)(int), unsigned flags) {
     struct sigaction action = {}, before = {};
-    action.sa_handler = on_end;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    action.sa_handler = handler;
+    action.sa_flags = static_cast<int>(flags);
     sigemptyset(&action.sa_mask);
-    for (const int signal : end_signals)
+    for (const int signal : signals)
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
             sigaction(signal, &action, nullptr);
 }
@@ -58,7 +86,8 @@ void watch_for_interrupts() {
         sigaction(signal, nullptr, &before);
         if (signal != SIGHUP || before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
     }
-    watch_for_ends();
+    handle(end_signals, on_end, SA_RESETHAND | SA_NODEFER);
+    handle(crash_signals, on_crash, 0);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
 }

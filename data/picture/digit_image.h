@@ -35,6 +35,9 @@ struct Step {
     Picture picture;
 };
 
+/// From now on OpenCV throws std::bad_alloc where memory is short, not an exception of its own.
+void make_opencv_throw_bad_alloc();
+
 /// The one digit of a picture. `steps` (may be null) receives the input and the result of each step.
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps = nullptr);
 

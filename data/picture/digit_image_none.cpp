@@ -11,6 +11,8 @@ namespace {
 
 }  // namespace
 
+void make_opencv_throw_bad_alloc() {}
+
 DigitImage extract_digit(const Picture&, std::vector<Step>*) {
     refuse();
 }

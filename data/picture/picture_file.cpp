@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/file/file_descriptor.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_header.h"
@@ -106,7 +107,32 @@ std::vector<std::uint8_t> with_line_end(std::span<const std::uint8_t> bytes) {
     return ended;
 }
 
+thread_local const char* in_codec = nullptr;
+
+/// While it exists, `picture_in_codec` returns the name.
+class InCodec {
+  public:
+    explicit InCodec(const std::string& name) : name_(harmless(name)) { in_codec = name_.c_str(); }
+    ~InCodec() { in_codec = nullptr; }
+    InCodec(const InCodec&) = delete;
+    InCodec& operator=(const InCodec&) = delete;
+
+  private:
+    std::string name_;
+};
+
+/// False, with `error`, if it cannot be decoded.
+bool decode(std::span<const std::uint8_t> bytes, const std::string& name, Picture& picture, bool& damaged,
+            std::string& error) {
+    const InCodec guard(name);
+    return picture_module().decode(bytes.data(), bytes.size(), picture, damaged, error);
+}
+
 }  // namespace
+
+const char* picture_in_codec() noexcept {
+    return in_codec;
+}
 
 Picture turned(Picture picture, int quarters) {
     constexpr std::array orientations = {1, 6, 3, 8};
@@ -131,7 +157,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     Picture picture;
     bool damaged = false;
     std::string error;
-    if (!picture_module().decode(still.data(), still.size(), picture, damaged, error))
+    if (!decode(still, name, picture, damaged, error))
         fail(name, error, "expected a whole " + header.format + " file");
     if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header.format + " file");
     picture = upright(std::move(picture), header.orientation);

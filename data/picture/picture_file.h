@@ -26,4 +26,8 @@ Picture read_picture(const std::string& file);
 Picture read_picture(int descriptor, const std::string& name);
 Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& name);
 
+/// The name of the picture that a codec decodes in the calling thread, null if there is none. For signal handlers: codecs
+/// may end the process (GDAL aborts where memory is short).
+const char* picture_in_codec() noexcept;
+
 }  // namespace knn

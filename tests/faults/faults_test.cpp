@@ -150,7 +150,8 @@ void try_files(const std::string& name) {
         if (kept && !has_cache) continue;
         if (!kept && is_slow && !try_all()) continue;
         const Tally tally = try_calls(shim, place, Call::open, Call::mkdir, is_slow ? 1 : 2, kept);
-        CHECK(tally.unnoticed + tally.reported > 0);
+        // A share of few calls may be empty.
+        CHECK((tally.unnoticed + tally.reported > 0 || fault_share().of > 1));
         MESSAGE(name << std::string(kept ? " with" : " without") << " a cache: calls on files that failed: "
                      << tally.unnoticed + tally.reported << ", errors: " << tally.reported);
     }

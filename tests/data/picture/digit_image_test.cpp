@@ -24,6 +24,13 @@ knn::Dataset mnist() {
 
 }  // namespace
 
+TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
+    knn::make_opencv_throw_bad_alloc();
+    CHECK_THROWS_AS(CV_Error(cv::Error::StsNoMem, "none"), std::bad_alloc);
+    CHECK_THROWS_AS(CV_Error(cv::Error::StsError, "other"), cv::Exception);
+    cv::redirectError(nullptr);
+}
+
 TEST_CASE("digit image: MNIST-like pixels are kept, negatives inverted") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const knn::Dataset data = mnist();
