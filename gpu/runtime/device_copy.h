@@ -17,7 +17,8 @@ template <class T>
 DeviceBuffer<std::remove_const_t<T>> copied_to_device(std::span<T> values, const char* what) {
     DeviceBuffer<std::remove_const_t<T>> copy(values.size());
     if (values.empty()) return copy;
-    check(cudaMemcpyAsync(copy.d_data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice, cudaStreamLegacy),
+    check(cudaMemcpyAsync(copy.d_data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice,
+                          cudaStreamLegacy),
           what);
     check(cudaStreamSynchronize(cudaStreamLegacy), what);
     return copy;

@@ -25,7 +25,8 @@ TEST_CASE("faults: a codec that crashes, and one without memory") {
         CHECK(result.exit_code == 1);
         CHECK(result.err.starts_with("mnist-knn: error: data/"));
         CHECK(result.err.find(words) != std::string::npos);
-        CHECK(std::ranges::count(result.err, '\n') == (kind == std::string("nomem") ? 2 : 1));  // two pictures
+        CHECK(std::ranges::count(result.err, '\n') ==
+              (kind == std::string("nomem") ? 2 : 1));  // two pictures
         place.check_nothing_unfinished();
         place.check_next_run();
     }
