@@ -1,43 +1,75 @@
 #include "classifier/class_mean.h"
 
 #include <algorithm>
-#include <array>
 
 namespace knn {
 
 namespace {
 
-using Counts = std::array<int, 256>;
-using Sums = std::array<std::uint64_t, 256>;
+/// Of a class's nearest neighbors. Sums of 1,024 distances, times 1,024, are exact as doubles.
+struct Mean {
+    std::uint64_t sum = 0;
+    int count = 0;
+    bool is_in = false;
+};
 
-Counts counts_of(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels) {
-    Counts counts{};
-    for (const Neighbor& neighbor : neighbors)
-        ++counts[labels[neighbor.index]];
-    return counts;
+/// sum / count of a, compared with that of b.
+std::uint64_t scaled(const Mean& a, const Mean& b) {
+    return a.sum * static_cast<std::uint64_t>(b.count);
 }
 
-/// Of the nearest j neighbors of each class.
-Sums sums_of(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, int j) {
-    Sums sums{};
-    Counts taken{};
+using Means = std::array<Mean, 256>;
+
+Means means_of(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
+               const ClassSizes& sizes, int j) {
+    std::array<int, 256> counts{};
+    for (const Neighbor& neighbor : neighbors)
+        ++counts[labels[neighbor.index]];
+    const int each = std::min(j, *std::max_element(counts.begin(), counts.end()));
+    Means means{};
     for (const Neighbor& neighbor : neighbors) {
-        const std::uint8_t label = labels[neighbor.index];
-        if (taken[label]++ < j) sums[label] += neighbor.distance;
+        Mean& mean = means[labels[neighbor.index]];
+        if (mean.count == each) continue;
+        ++mean.count;
+        mean.sum += neighbor.distance;
     }
-    return sums;
+    for (std::size_t label = 0; label < means.size(); ++label) {
+        Mean& mean = means[label];
+        const int missing = needed_neighbors(sizes[label], each) - mean.count;
+        mean.is_in = missing <= 0 || (is_small(sizes[label], j) && mean.count > 0);
+        if (missing <= 0 || !mean.is_in) continue;
+        mean.sum += static_cast<std::uint64_t>(missing) * neighbors.back().distance;
+        mean.count += missing;
+    }
+    return means;
 }
 
 }  // namespace
 
-Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, int j, Tie tie) {
-    const Counts counts = counts_of(neighbors, labels);
-    const int each = std::min(j, *std::max_element(counts.begin(), counts.end()));
-    const Sums sums = sums_of(neighbors, labels, each);
-    std::uint64_t least = UINT64_MAX;
-    for (std::size_t label = 0; label < sums.size(); ++label)
-        if (counts[label] >= each) least = std::min(least, sums[label]);
-    const auto wins = [&](std::size_t label) { return counts[label] >= each && sums[label] == least; };
+ClassSizes class_sizes(std::span<const std::uint8_t> labels) {
+    ClassSizes sizes{};
+    for (const std::uint8_t label : labels)
+        ++sizes[label];
+    return sizes;
+}
+
+bool is_small(std::int64_t class_size, int j) {
+    return class_size - 1 < j;
+}
+
+int needed_neighbors(std::int64_t class_size, int each) {
+    return static_cast<int>(std::clamp<std::int64_t>(class_size - 1, 1, each));
+}
+
+Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
+                const ClassSizes& sizes, int j, Tie tie) {
+    const Means means = means_of(neighbors, labels, sizes, j);
+    const Mean* least = nullptr;
+    for (const Mean& mean : means)
+        if (mean.is_in && (least == nullptr || scaled(mean, *least) < scaled(*least, mean))) least = &mean;
+    const auto wins = [&](std::size_t label) {
+        return means[label].is_in && scaled(means[label], *least) == scaled(*least, means[label]);
+    };
 
     std::uint8_t winner = 0;
     if (tie == Tie::smallest)
@@ -48,9 +80,11 @@ Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_
                             return wins(labels[neighbor.index]);
                         })->index];
     double total = 0;
-    for (std::size_t label = 0; label < sums.size(); ++label)
-        if (counts[label] >= each)
-            total += wins(label) ? 1.0 : static_cast<double>(least) / static_cast<double>(sums[label]);
+    for (std::size_t label = 0; label < means.size(); ++label)
+        if (means[label].is_in)
+            total += wins(label) ? 1.0
+                                 : static_cast<double>(scaled(*least, means[label])) /
+                                       static_cast<double>(scaled(means[label], *least));
     return {winner, 1.0 / total};
 }
 

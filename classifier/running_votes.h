@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "classifier/class_mean.h"
 #include "data/core/metric.h"
 #include "data/core/neighbors.h"
 #include "data/core/voting.h"
@@ -30,25 +31,35 @@ class RunningMajority {
 };
 
 /// `class-mean` for every j: the sum of a class's nearest j distances is final once its j-th neighbor has come, so the
-/// best class for j changes with these neighbors alone.
+/// best of the classes that need j neighbors changes with these alone. Classes of few images are compared with it for each
+/// j.
 class RunningMean {
   public:
-    /// `most`: neighbors that will be added.
-    explicit RunningMean(int most) : best_(static_cast<std::size_t>(most)) {}
+    /// `most`: neighbors that will be added, and the largest j. `sizes`: of the training set's classes.
+    RunningMean(int most, const ClassSizes& sizes);
     void clear();
     void add(std::uint8_t label, std::uint32_t distance, const FirstRanks& first);
     /// The winner by the mean of j, after at least one neighbor.
-    std::uint8_t winner(int j, Tie tie) const;
+    std::uint8_t winner(int j, Tie tie, const FirstRanks& first) const;
 
   private:
     struct Best {
         std::uint64_t sum = 0;
+        int count = 0;  ///< of the neighbors in the sum; 0: no class
         std::uint8_t smallest = 0, nearest = 0;
     };
+    static void compare(std::uint8_t label, std::uint64_t sum, int count, const FirstRanks& first,
+                        Best& best);
+
     std::array<std::uint64_t, 256> sums_{};
     std::array<int, 256> counts_{};
-    std::vector<Best> best_;  ///< by j - 1; filled up to the largest count
-    int filled_ = 0;
+    ClassSizes sizes_;
+    std::vector<Best> best_;               ///< by j - 1, of the large classes
+    std::vector<std::uint8_t> few_;        ///< labels of classes that need fewer than `most` neighbors
+    std::vector<std::uint64_t> few_sums_;  ///< few × most: of the nearest 1, 2, 3 ...
+    std::array<std::size_t, 256> few_at_;  ///< the index in few_, or its size
+    int filled_ = 0;                       ///< the largest count
+    std::uint32_t last_ = 0;               ///< the distance of the neighbor that was added last
 };
 
 }  // namespace knn

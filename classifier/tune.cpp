@@ -93,7 +93,7 @@ Method TunedSearch::method(std::size_t i) const {
 class TunedSearch::Votes {
   public:
     Votes(const TunedSearch& search, std::span<const std::uint8_t> labels)
-        : search_(search), labels_(labels), mean_(search.searched_.vote.k) {}
+        : search_(search), labels_(labels), mean_(search.searched_.vote.k, class_sizes(labels)) {}
 
     /// Calls wrong(i) for each configuration whose label for this query is not `truth`.
     template <class Wrong>
@@ -139,7 +139,7 @@ class TunedSearch::Votes {
         for (int j = search_.range_.low; j <= search_.range_.high; ++j) {
             for (; added < std::max(j, candidates); ++added)
                 mean_.add(labels_[neighbors[at(added)].index], neighbors[at(added)].distance, first_);
-            report(j, mean_.winner(j, kind.tie));
+            report(j, mean_.winner(j, kind.tie, first_));
         }
     }
 

@@ -72,10 +72,12 @@ void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::
     const auto row_of = [&](std::int64_t q) {
         return neighbors.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k));
     };
+    const bool by_mean = rule.votes == Votes::class_mean;
+    const ClassSizes sizes = by_mean ? class_sizes(labels) : ClassSizes{};
     cpu::for_lists(std::ssize(votes), k, threads, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t q = first; q < last; ++q)
-            votes[static_cast<std::size_t>(q)] = rule.votes == Votes::class_mean
-                                                     ? class_mean(row_of(q), labels, rule.k, rule.tie)
+            votes[static_cast<std::size_t>(q)] = by_mean
+                                                     ? class_mean(row_of(q), labels, sizes, rule.k, rule.tie)
                                                      : vote(row_of(q), labels, rule, measure);
     });
 }

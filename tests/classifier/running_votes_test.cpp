@@ -65,15 +65,19 @@ TEST_CASE("running votes: the class that is nearest on average, for every j and 
     for (int round = 0; round < 150; ++round) {
         const Query query(random, 1 + static_cast<int>(random() % 25),
                           1 + static_cast<unsigned>(random() % 5), 1 + static_cast<unsigned>(random() % 9));
-        RunningMean running(25);
+        ClassSizes sizes = class_sizes(query.labels);
+        if (round % 2 == 0)
+            for (std::int64_t& size : sizes)
+                size *= 1 + static_cast<std::int64_t>(random() % 9);
+        RunningMean running(27, sizes);
         running.clear();
         for (std::size_t n = 1; n <= query.neighbors.size(); ++n) {
             const Neighbor& last = query.neighbors[n - 1];
             running.add(query.labels[last.index], last.distance, query.first);
             for (int j = 1; j <= 27; ++j)
                 for (const Tie tie : {Tie::smallest, Tie::nearest})
-                    CHECK(running.winner(j, tie) ==
-                          class_mean(std::span(query.neighbors).first(n), query.labels, j, tie).label);
+                    CHECK(running.winner(j, tie, query.first) ==
+                          class_mean(std::span(query.neighbors).first(n), query.labels, sizes, j, tie).label);
         }
     }
 }

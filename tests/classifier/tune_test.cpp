@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 
 #include "tests/support/oracle.h"
 
@@ -39,14 +40,18 @@ int mean_label(const Scored& nearest, const std::vector<std::uint8_t>& labels, i
     std::size_t each = 0;
     for (const auto& [label, distances] : by_class)
         each = std::max(each, std::min(distances.size(), static_cast<std::size_t>(j)));
-    std::map<std::int64_t, std::vector<int>> by_sum;
-    for (const auto& [label, distances] : by_class) {
-        std::int64_t sum = 0;
-        for (std::size_t i = 0; i < each && i < distances.size(); ++i)
-            sum += distances[i];
-        if (distances.size() >= each) by_sum[sum].push_back(label);
+    std::map<double, std::vector<int>> by_mean;
+    for (auto& [label, distances] : by_class) {
+        const auto size = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
+        if (distances.size() < each && size > static_cast<std::size_t>(j)) continue;
+        while (distances.size() < each && distances.size() + 1 < size)
+            distances.push_back(nearest.back().first);
+        distances.resize(std::min(each, distances.size()));
+        const auto sum =
+            static_cast<double>(std::accumulate(distances.begin(), distances.end(), std::int64_t{0}));
+        by_mean[sum / static_cast<double>(distances.size())].push_back(label);
     }
-    const std::vector<int>& best = by_sum.begin()->second;
+    const std::vector<int>& best = by_mean.begin()->second;
     if (tie == Tie::smallest) return best.front();
     for (const auto& [distance, index] : nearest)
         if (std::count(best.begin(), best.end(), labels[static_cast<std::size_t>(index)]) > 0)

@@ -112,17 +112,31 @@ Vote class_mean_vote(const Row& neighbors, const std::vector<std::uint8_t>& labe
         each = std::max(each, row.size());
     }
     each = std::min(each, static_cast<std::size_t>(wanted));
-    std::map<int, std::int64_t> sums;
-    for (const auto& [label, row] : by_class)
-        for (std::size_t i = 0; i < each && row.size() >= each; ++i)
-            sums[label] += row[i].first;
-    std::int64_t least = sums.begin()->second;
-    for (const auto& [label, sum] : sums)
-        least = std::min(least, sum);
+    struct Mean {
+        std::int64_t sum, count;
+    };
+    std::map<int, Mean> means;
+    for (const auto& [label, row] : by_class) {
+        const std::int64_t n_images = std::count(labels.begin(), labels.end(), label);
+        Mean mean{0, 0};
+        for (; mean.count < std::min<std::int64_t>(static_cast<std::int64_t>(each), std::ssize(row));
+             ++mean.count)
+            mean.sum += row[static_cast<std::size_t>(mean.count)].first;
+        if (mean.count < static_cast<std::int64_t>(each) && n_images > wanted) continue;
+        for (; mean.count < static_cast<std::int64_t>(each) && mean.count < n_images - 1; ++mean.count)
+            mean.sum += neighbors.back().first;
+        means[label] = mean;
+    }
+    const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
+    Mean least = means.begin()->second;
+    for (const auto& [label, mean] : means)
+        least = std::min(least, mean, nearer);
+    const auto wins = [&](int label) { return means.contains(label) && !nearer(least, means[label]); };
     double total = 0;
-    for (const auto& [label, sum] : sums)
-        total += sum == least ? 1.0 : static_cast<double>(least) / static_cast<double>(sum);
-    const auto wins = [&](int label) { return sums.contains(label) && sums[label] == least; };
+    for (const auto& [label, mean] : means)
+        total += wins(label) ? 1.0
+                             : static_cast<double>(least.sum * mean.count) /
+                                   static_cast<double>(mean.sum * least.count);
     int winner = 0;
     while (!wins(winner))
         ++winner;
