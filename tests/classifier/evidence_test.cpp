@@ -37,6 +37,13 @@ TEST_CASE("evidence of class means: classes that lack neighbors get the last dis
     CHECK(found.alone == 0);
 }
 
+TEST_CASE("evidence of class means that all agree: the mean of another class is at least the last distance") {
+    const std::vector<Neighbor> row = {{10, 0}, {30, 1}, {60, 2}};
+    const Evidence found = evidence(row, labels, {3, 1}, {.k = 2, .votes = Votes::class_mean}, {});
+    CHECK(found.alone == 1);
+    CHECK(found.margin == doctest::Approx(std::log(2.0 * 60 / (10 + 30))));
+}
+
 TEST_CASE("evidence of many queries is that of each") {
     constexpr std::int64_t n = 3000;  // several pieces, on several threads
     Neighbors neighbors(n, 3);
