@@ -1,15 +1,34 @@
+#include <array>
 #include <filesystem>
 
 #include "app/commands/command.h"
 #include "app/console/destinations.h"
+#include "app/console/new_folder.h"
 #include "app/console/output.h"
 #include "app/report/inventory.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/set/idx.h"
+#include "data/set/mnist_checksums.h"
 #include "data/synthetic/synthetic.h"
 
 namespace knn {
+
+namespace {
+
+void write_dataset(const std::filesystem::path& folder, const Dataset& data) {
+    const std::array<OutputFile, mnist_files.size()> files = {{
+        {folder / mnist_files[0].name, [&](std::ostream& out) { write_idx_images(out, data.train); }},
+        {folder / mnist_files[1].name, [&](std::ostream& out) { write_idx_labels(out, data.train); }},
+        {folder / mnist_files[2].name, [&](std::ostream& out) { write_idx_images(out, data.test); }},
+        {folder / mnist_files[3].name, [&](std::ostream& out) { write_idx_labels(out, data.test); }},
+    }};
+    NewFolder made;
+    made.make(folder);
+    write_outputs_together(files);
+}
+
+}  // namespace
 
 int info(const Options& options, Clock::time_point) {
     if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {

@@ -47,7 +47,9 @@ void judge(int error) {
 
 [[noreturn]] void refuse(const std::string& file, int error) {
     throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
-                    (error == ENAMETOOLONG ? "a shorter name" : "permission to write there"));
+                    (error == ENAMETOOLONG ? "a shorter name"
+                     : error == ENOENT     ? "a name in an existing folder"
+                                           : "permission to write there"));
 }
 
 /// Whether nothing is printed: another rank does.

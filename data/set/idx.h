@@ -47,16 +47,8 @@ IdxImages read_idx_images(ByteSource& source,
 IdxLabels read_idx_labels(ByteSource& source,
                           std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
-/// Plain IDX, written under a temporary name and renamed. Throw DataError.
-void write_idx_images(const std::filesystem::path& file, const LabeledImages& images);
-void write_idx_labels(const std::filesystem::path& file, const LabeledImages& images);
-
-/// The same into a stream; sizes fit 32 bits.
+/// Plain IDX. Sizes fit 32 bits.
 void write_idx_images(std::ostream& out, const LabeledImages& images);
 void write_idx_labels(std::ostream& out, const LabeledImages& images);
-
-/// Both sets as four plain IDX files under MNIST's names; creates the folder if needed. Each file is written
-/// completely or not at all. Throws DataError.
-void write_dataset(const std::filesystem::path& folder, const Dataset& data);
 
 }  // namespace knn

@@ -305,3 +305,33 @@ TEST_CASE("the synthetic digits are written beside no data set") {
     CHECK(is_usage_error(program({"info", "--write-synthetic", work.folder / "new", "--json", "-"}).err));
     CHECK(work.folder.names() == std::vector<std::string>{"in"});
 }
+
+TEST_CASE("the synthetic digits are written whole or not at all") {
+    const Folder folder;
+    RunOptions here;
+    here.folder = folder / "";
+    // The images of the training set are larger than the limit, the labels are not.
+    const RunResult full =
+        started({"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 1000; exec \"$0\" info --write-synthetic new/d",
+                 program_file()},
+                here);
+    CHECK(full.exit_code == 1);
+    CHECK(is_one_error_line(full.err));
+    CHECK(contains(full.err, "new/d/train-images-idx3-ubyte: cannot be written: File too large"));
+    CHECK(folder.names().empty());
+}
+
+TEST_CASE("outputs in a working folder that was deleted are refused") {
+    const Folder folder;
+    RunOptions here;
+    here.folder = folder / "";
+    const RunResult gone = started({"/bin/sh", "-c",
+                                    "mkdir gone && cd gone && rmdir ../gone && "
+                                    "exec \"$0\" info --write-synthetic d",
+                                    program_file()},
+                                   here);
+    CHECK(gone.exit_code == 1);
+    CHECK(is_one_error_line(gone.err));
+    CHECK(contains(gone.err,
+                   "d: cannot be written: No such file or directory; expected a name in an existing"));
+}
