@@ -36,9 +36,9 @@ struct Message {
     enum class Kind : char { ready = 'r', done = 'd', failed = 'f' };
     Kind kind = Kind::done;
     int exit_code = 0;
-    std::string text = {};     ///< of the error
-    std::string version = {};  ///< of a rank that is ready, as the next two
-    std::string words = {}, checksum = {};
+    std::string text = {};  ///< of the error
+    std::string version = program_version;
+    std::string words = {}, checksum = {};  ///< of a rank that is ready
 
     std::vector<std::uint8_t> bytes() const {
         std::string all(1, static_cast<char>(kind));
@@ -99,6 +99,13 @@ void throw_difference(const std::vector<Message>& all) {
     }
 }
 
+/// Throws on every rank what is wrong with one of them.
+void agree(const Message& mine) {
+    const std::vector<Message> all = tell_all(mine);
+    throw_failure(all);
+    throw_difference(all);
+}
+
 std::string checksum_of(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
     std::string text;
     const auto add = [&](const std::uint8_t* data, std::int64_t size) {
@@ -154,17 +161,12 @@ bool share_among_ranks(const Command& command, Options& options) {
 
 void agree_on(const std::vector<Rows>& images, std::span<const std::uint8_t> labels) {
     if (!state().ranks) return;
-    const std::vector<Message> all = tell_all({.kind = Message::Kind::ready,
-                                               .version = program_version,
-                                               .words = state().words,
-                                               .checksum = checksum_of(images, labels)});
-    throw_failure(all);
-    throw_difference(all);
+    agree({.kind = Message::Kind::ready, .words = state().words, .checksum = checksum_of(images, labels)});
 }
 
 int end_ranks(int exit_code) {
     if (!state().ranks) return exit_code;
-    if (!state().agreed) throw_failure(tell_all({.kind = Message::Kind::done}));
+    if (!state().agreed) agree({.kind = Message::Kind::done});
     state().ranks->finish();
     return exit_code;
 }

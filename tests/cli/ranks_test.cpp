@@ -217,6 +217,11 @@ TEST_CASE("ranks: other options or other data on a rank are refused, and one tha
     result = pair("b", "5");
     CHECK(result.exit_code == 1);
     check_one_error(result, "rank 1: has other images or labels than rank 0");
+    result =
+        mpirun({"-n", "1", program_file(), "info", ":", "-n", "1", program_file(), "evaluate", "--data", "a"},
+               in_folder(folder));
+    CHECK(result.exit_code == 1);
+    check_one_error(result, "rank 1: has other options than rank 0");
     result = pair("c", "5");
     CHECK(result.exit_code == 1);
     check_one_error(result, "rank 1: ");
