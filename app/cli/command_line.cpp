@@ -51,7 +51,7 @@ void add_all(po::options_description& all, Options& options) {
 std::vector<std::string> option_names(const po::options_description& known) {
     std::vector<std::string> names = {"--help", "--version"};
     for (const auto& option : known.options())
-        if (!option->long_name().empty()) names.push_back("--" + option->long_name());
+        names.push_back(option->long_name().empty() ? option->format_name() : "--" + option->long_name());
     return names;
 }
 

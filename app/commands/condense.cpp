@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <ostream>
@@ -12,7 +13,9 @@
 #include "app/console/watched.h"
 #include "app/report/lines.h"
 #include "app/report/reduced_text.h"
+#include "data/core/errors.h"
 #include "data/set/idx.h"
+#include "data/set/locate.h"
 #include "data/set/mnist_checksums.h"
 
 namespace knn {
@@ -46,6 +49,17 @@ void write_set(const std::filesystem::path& folder, const Training& training, co
     write_outputs_together(files);
 }
 
+/// Of a training set that is in the folder under other names, nothing would be read any more.
+void check_hides_nothing(const std::string& folder) {
+    const auto names = names_in_folder();
+    for (const std::filesystem::path& file : dataset_files(folder)) {
+        const std::string name = file.filename().string();
+        if (name.starts_with("train-") && std::find(names.begin(), names.end(), name) == names.end())
+            throw DataError(file.string() + ": would be hidden by " + names[0] +
+                            "; expected another folder for --out");
+    }
+}
+
 }  // namespace
 
 int condense(const Options& options, Clock::time_point start) {
@@ -58,6 +72,7 @@ int condense(const Options& options, Clock::time_point start) {
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
     outputs.check(inputs_of(options, location.files()));
+    check_hides_nothing(folder);
 
     const Points points(planner, location, options);
     const Training& training = points.training();

@@ -151,6 +151,11 @@ bool write_files(const TuneResult& result, const Options& options) {
 int tune(const Options& options, Clock::time_point start) {
     const TuneOptions& tune = options.tune;
     Destinations outputs;
+    for (const NamedMethod& known : methods())
+        if (tune.save == known.name)
+            throw UsageError("--save " + tune.save +
+                             ": is what --method calls a method of the program; expected " +
+                             "another name, or ./" + tune.save);
     outputs.add("--save", tune.save);
     outputs.add("--json", options.output.json);
     outputs.add("--csv", tune.csv);

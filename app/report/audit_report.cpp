@@ -5,7 +5,6 @@
 
 #include "app/report/json.h"
 #include "app/report/lines.h"
-#include "app/report/report_path.h"
 #include "app/report/sheet.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
@@ -118,7 +117,7 @@ std::string audit_json(const AuditReport& report, std::int64_t limit) {
                  {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
                  {"created", report.created},
                  {"dataset",
-                  {{"source", report_path(report.source)},
+                  {{"source", report.source},
                    {"set", report.set},
                    {"train", report.train_labels.size()},
                    {"judged", report.audit.images.size()}}},

@@ -2,6 +2,7 @@
 
 #include "app/report/inventory.h"
 #include "app/report/json.h"
+#include "app/report/report_path.h"
 #include "version.h"
 
 namespace knn {
@@ -74,7 +75,7 @@ Json data_json(const Inventory& inventory) {
     bool mnist = !inventory.checksums.empty();
     for (const FileChecksum& file : inventory.checksums) {
         data["files"].push_back(
-            {{"file", file.file.string()}, {"sha256", file.sha256}, {"mnist", file.is_mnist()}});
+            {{"file", report_path(file.file)}, {"sha256", file.sha256}, {"mnist", file.is_mnist()}});
         mnist = mnist && file.is_mnist();
     }
     data["mnist"] = mnist;

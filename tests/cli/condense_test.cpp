@@ -158,3 +158,23 @@ TEST_CASE("condense: wrong command lines and outputs leave no file, and neither 
               .exit_code == 130);
     CHECK(folder.names().empty());
 }
+
+TEST_CASE("condense: a training set under other names in the folder is not hidden") {
+    for (const char* name : {"train-images.idx3-ubyte", "train-labels.idx1-ubyte"}) {
+        const Work work;
+        std::string dashed = name;
+        dashed[dashed.find('.')] = '-';
+        fs::rename(work.folder / dashed, work.folder / name);
+        const auto before = work.folder.names();
+        const RunResult result = work.run({"condense", "--out", "."});
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        CHECK(work.folder.names() == before);
+        fs::create_directory(work.folder / "other");
+        std::ofstream(work.folder / ("other/" + dashed + ".gz")) << "mine";
+        CHECK(contains(work.run({"condense", "--out", "other"}).err, "would be hidden"));
+        CHECK(fs::directory_iterator(work.folder / "other") != fs::directory_iterator());
+        CHECK(work.run({"condense", "--out", "new"}).exit_code == 0);
+        CHECK(work.run({"condense", "--out", "new"}).exit_code == 0);  // its own files are replaced
+    }
+}

@@ -39,6 +39,14 @@ TEST_CASE("info hashes the files and knows that they are not MNIST's") {
     CHECK(result.exit_code == 0);
     CHECK(result.out.find("train-images-idx3-ubyte") != std::string::npos);
     CHECK(result.out.find("not MNIST's") != std::string::npos);
+
+    // A name may be any bytes; the JSON says them as that of evaluate does.
+    const std::string name = folder / "caf\xe9%";
+    std::filesystem::create_directory(name);
+    SmallSet().write(name);
+    const json machine = json::parse(program({"info", "--data", name, "--json", "-"}).out);
+    const auto file = machine["dataset"]["files"][0]["file"].get<std::string>();
+    CHECK(contains(file, "/caf%E9%25/train-images-idx3-ubyte"));
 }
 
 TEST_CASE("info on data that is not there tells all else and exits 1") {

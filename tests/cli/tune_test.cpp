@@ -227,6 +227,8 @@ TEST_CASE("tune: bad input") {
     CHECK(contains(work.tune({"-k", "1-20"}).err, "expected at most 19"));
     CHECK(is_usage_error(work.tune({"--json", "x", "--csv", "./x"}).err));
     CHECK(contains(work.tune({"--save", "train-labels-idx1-ubyte"}).err, "is read by this command"));
+    for (const char* name : {"raw", "gradients", "accurate"})  // --method would not read the file
+        CHECK(is_usage_error(work.tune({"--save", name}).err));
     const RunResult missing = program({"tune", "--data", work.folder / "none"});
     CHECK(missing.exit_code == 1);
     CHECK(is_one_error_line(missing.err));

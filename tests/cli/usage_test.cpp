@@ -94,6 +94,9 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
     for (const auto& words : wrong)
         check_usage_error(words);
     CHECK(program({"evaluate", "--engine", "clasic"}).err.find("did you mean classic?") != std::string::npos);
+    CHECK(contains(program({"evaluate", "-K", "3"}).err, "-K: unknown option; did you mean '-k'?"));
+    CHECK(contains(program({"evaluate", "--batch", "99999999999999999999"}).err,
+                   "expected a whole number from 1 to 9223372036854775807"));
     CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
     CHECK(program({"evaluate", "--=5"}).err.starts_with("mnist-knn: error: --=5: unknown option; "));
     CHECK(program({"evaluate", "--tie", "\xff\xfe"}).err.starts_with("mnist-knn: error: --tie ??: "));

@@ -433,10 +433,10 @@ TEST_CASE("idx: what is written can be read again") {
     knn::LabeledImages set;
     set.count = 4;
     set.rows = 3;
-    set.cols = 300;
-    set.pixels = Bytes(3600);
+    set.cols = 400;
+    set.pixels = Bytes(4800);
     set.labels = Bytes(4);
-    for (std::size_t i = 0; i < 3600; ++i)
+    for (std::size_t i = 0; i < 4800; ++i)
         set.pixels.data()[i] = static_cast<std::uint8_t>(i * 31);
     for (std::size_t i = 0; i < 4; ++i)
         set.labels.data()[i] = static_cast<std::uint8_t>(250 + i);
@@ -445,11 +445,11 @@ TEST_CASE("idx: what is written can be read again") {
     knn::write_idx_labels(labels, set);
     images.close();
     labels.close();
-    CHECK(read_file(folder / "i") == idx_header(8, {4, 3, 300}) + text_of(set.pixels));
+    CHECK(read_file(folder / "i") == idx_header(8, {4, 3, 400}) + text_of(set.pixels));
     CHECK(read_file(folder / "l") == idx_header(8, {4}) + text_of(set.labels));
     const IdxImages again = knn::read_idx_images(folder / "i");
     CHECK(again.rows == 3);
-    CHECK(again.cols == 300);
+    CHECK(again.cols == 400);
     CHECK(text_of(again.pixels) == text_of(set.pixels));
     CHECK(text_of(knn::read_idx_labels(folder / "l").labels) == text_of(set.labels));
 }
