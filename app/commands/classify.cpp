@@ -158,7 +158,7 @@ void write_outputs(const PictureAnswers& answers, const Options& options) {
 
 }  // namespace
 
-int classify(const Options& options, Clock::time_point) {
+int classify(const Options& options, Clock::time_point start) {
     check(options);
     const Destinations outputs = destinations_of(options);
     if (!pictures_available())
@@ -183,6 +183,7 @@ int classify(const Options& options, Clock::time_point) {
             watch);
     });
     const LoadedTraining training = loading.get();
+    const double load_ms = ms_since(start);
     stop_if_asked();
     answers.train = training.used.rows;
     answers.labels = training.set.labels;
@@ -205,7 +206,8 @@ int classify(const Options& options, Clock::time_point) {
     if (options.classify.expected) note_expected(answers);
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);
-    if (!options.output.report.empty()) write_expected_report(answers, training.set, found, options);
+    if (!options.output.report.empty())
+        write_expected_report(answers, training.set, found, {load_ms, ms_since(start)}, options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
 }
 

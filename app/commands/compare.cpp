@@ -143,7 +143,7 @@ int compare(const Options& options, Clock::time_point) {
     const std::vector<OutputFile> files = files_of(options, compared, pictures ? pictures->test() : nullptr);
     write_outputs_together(files);
     if (!take_standard_output(files))
-        print(options.output.quiet ? compare_sentence(compared) : compare_text(compared));
+        print(options.output.quiet ? compare_sentence(compared) + '\n' : compare_text(compared));
     return 0;
 }
 

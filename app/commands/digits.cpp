@@ -31,7 +31,9 @@ void fit(LoadedTraining& training, const Options& options, int threads) {
     const auto fitted = [&]() -> Classifier& {
         if (training.fitted == nullptr) {
             if (method.reranks() && training.kept == nullptr && used.rows.count > few_images)
-                note("fitting the re-ranking to the training set, once unless it changes", options.output);
+                note("fitting the re-ranking to the training set" +
+                         std::string(identity.key.empty() ? "" : ", once unless it changes"),
+                     options.output);
             const Problem problem = method.problem(used, spread_sample(used.rows.count).m);
             training.fitted =
                 std::make_unique<Classifier>(used, method, resolve_on_cpu(problem, threads), watch);

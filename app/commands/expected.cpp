@@ -139,7 +139,7 @@ std::string expected_text(const PictureAnswers& answers, bool quiet, bool color)
 }
 
 void write_expected_report(const PictureAnswers& answers, const TrainingSet& set, const Classified& found,
-                           const Options& options) {
+                           const RunTimes& times, const Options& options) {
     const Judgment judgment = judge(answers);
     const std::int64_t count = std::ssize(judgment.answered);
     if (count == 0) throw DataError("--report: no picture was answered; expected at least one");
@@ -176,6 +176,8 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
     evaluation.found.timeline = found.timeline;
     evaluation.found.search_ms = found.search_ms;
     evaluation.score = score_of(judgment, data.labels);
+    evaluation.load_ms = times.load_ms;
+    evaluation.wall_ms = times.wall_ms;
     write_report(evaluation, options.output);
 }
 

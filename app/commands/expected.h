@@ -21,8 +21,13 @@ void note_expected(PictureAnswers& answers);
 /// DataError if no name tells a digit.
 std::string expected_text(const PictureAnswers& answers, bool quiet, bool color);
 
+/// Until all was read, and in all.
+struct RunTimes {
+    double load_ms, wall_ms;
+};
+
 /// Writes the files of `evaluate --report` for the pictures that were answered and whose names tell a digit.
 void write_expected_report(const PictureAnswers& answers, const TrainingSet& set, const Classified& found,
-                           const Options& options);
+                           const RunTimes& times, const Options& options);
 
 }  // namespace knn

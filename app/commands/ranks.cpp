@@ -146,7 +146,11 @@ bool share_among_ranks(const Command& command, Options& options) {
     options.wish.ranks = ranks;
     if (options.wish.threads == 0)
         options.wish.threads = std::max(cpu::available_threads() / ranks->local_size(), 1);
-    if (ranks->rank() == 0) return true;
+    if (ranks->rank() == 0) {
+        // Open MPI gives each rank a terminal of its own, whatever its output goes to.
+        if (options.output.color == When::automatic) options.output.color = When::never;
+        return true;
+    }
     OutputOptions silent;
     silent.quiet = true;
     silent.progress = When::never;

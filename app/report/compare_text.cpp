@@ -22,17 +22,17 @@ std::string compare_sentence(const ComparedReports& compared) {
     const bool a_leads = result.only_a > result.only_b;
     const std::int64_t more = std::max(result.only_a, result.only_b),
                        less = std::min(result.only_a, result.only_b);
-    if (more == 0) return "A and B get exactly the same digits right.\n";
+    if (more == 0) return "A and B get exactly the same digits right.";
     const std::string p = result.p_value < 0.0005 ? "less than 0.001" : fixed(result.p_value, 3);
     const std::string chance =
         "would come with probability " + p + " if both were equally good (McNemar's exact test)";
     const std::string split = with_commas(more) + " to " + with_commas(less);
     if (result.p_value >= significance)
         return "The test does not tell A and B apart: a split of the " + counted(more + less, "digit") +
-               " that only one gets right as uneven as " + split + ' ' + chance + ".\n";
+               " that only one gets right as uneven as " + split + ' ' + chance + '.';
     return std::string(a_leads ? "A" : "B") + " is better than " + (a_leads ? "B" : "A") +
            ": a split of the " + counted(more + less, "digit") + " that only one gets right as uneven as " +
-           split + ' ' + chance + ".\n";
+           split + ' ' + chance + '.';
 }
 
 std::string compare_text(const ComparedReports& compared) {
@@ -69,7 +69,7 @@ std::string compare_text(const ComparedReports& compared) {
                     " more (--csv, --html)\n";
         text += '\n';
     }
-    return text + compare_sentence(compared);
+    return text + compare_sentence(compared) + '\n';
 }
 
 }  // namespace knn

@@ -81,8 +81,8 @@ PictureHeader jpeg(const BytesView& file) {
 PictureHeader bmp(const BytesView& file) {
     PictureHeader header("BMP");
     const bool old = file.u32(14, false) == 12;
-    header.cols = old ? file.u16(18, false) : std::int32_t(file.u32(18, false));
-    header.rows = old ? file.u16(20, false) : std::int32_t(file.u32(22, false));
+    header.cols = std::int32_t(old ? file.u16(18, false) : file.u32(18, false));
+    header.rows = std::int32_t(old ? file.u16(20, false) : file.u32(22, false));
     header.rows = header.rows < 0 ? -header.rows : header.rows;
     const std::uint64_t bits = file.u16(old ? 24 : 28, false), packing = old ? 0 : file.u32(30, false);
     const bool plain = packing == 0 || packing == 3;
@@ -182,6 +182,24 @@ PictureHeader webp(const BytesView& file) {
     return header;
 }
 
+/// The file with its binary samples, from `at`, scaled from 0..`most` to all of 8 or 16 bits: OpenCV takes them as
+/// they are.
+std::vector<std::uint8_t> with_scaled_samples(const BytesView& file, std::uint64_t at, std::uint64_t most) {
+    const bool wide = most > 255;
+    const std::uint64_t full = wide ? 65535 : 255;
+    std::vector<std::uint8_t> scaled;
+    scaled.reserve(file.size());
+    for (std::uint64_t i = 0; i < at; ++i)
+        scaled.push_back(std::uint8_t(file.u8(i)));
+    for (std::uint64_t i = at; i < file.size(); i += wide ? 2 : 1) {
+        const std::uint64_t sample = std::min<std::uint64_t>(wide ? file.u16(i, true) : file.u8(i), most);
+        const std::uint64_t value = (sample * full + most / 2) / most;
+        if (wide) scaled.push_back(std::uint8_t(value >> 8));
+        scaled.push_back(std::uint8_t(value));
+    }
+    return scaled;
+}
+
 /// PNM: P1 to P6, then numbers between white space and comments (# to the end of the line).
 PictureHeader pnm(const BytesView& file) {
     PictureHeader header("PNM");
@@ -206,9 +224,12 @@ PictureHeader pnm(const BytesView& file) {
     }
     header.cols = values[0];
     header.rows = values[1];
+    const auto most = std::uint64_t(values[2]);
     const std::uint64_t samples = std::uint64_t(values[0]) * (kind % 3 == 0 ? 3 : 1);
-    const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (values[2] > 255 ? 2 : 1);
+    const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (most > 255 ? 2 : 1);
     header.cut_short = !file.has(at, 1 + (kind >= 4 ? row * std::uint64_t(values[1]) : 0));
+    if (kind >= 5 && !header.cut_short && most > 0 && most < 65535 && most != 255)
+        header.still = with_scaled_samples(file, at + 1, most);
     const unsigned last = file.u8(file.size() - 1);
     header.needs_line_end = kind <= 3 && last >= '0' && last <= '9';
     return header;

@@ -19,7 +19,8 @@ struct PictureHeader {
     bool unclear_colors = false;      ///< a JPEG of four unspecified components
     bool cut_short = false;           ///< the file is truncated
     bool needs_line_end = false;      ///< OpenCV refuses plain PNM that ends with its last digit
-    std::vector<std::uint8_t> still;  ///< the first picture of an animated WebP as a file; else empty
+    /// What to decode instead: the first picture of an animated WebP as a file, or PNM with scaled samples; else empty.
+    std::vector<std::uint8_t> still;
 };
 
 /// None if the bytes do not begin like any of the formats. Never reads out of bounds, for any content.

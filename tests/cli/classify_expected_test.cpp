@@ -108,6 +108,8 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     const json written = json::parse(read_file(folder / "report/report.json"));
     CHECK(written["result"]["correct"] == 3);
     CHECK(written["result"]["total"] == 4);
+    CHECK(written["timing"]["load_ms"] > 0);
+    CHECK(written["timing"]["wall_ms"] >= written["timing"]["search_ms"]);
     CHECK(written["result"]["confusion"][7][2] == 1);
     CHECK(fs::exists(folder / "report/index.html"));
     CHECK(csv_rows(read_file(folder / "report/predictions.csv")).size() == 5);

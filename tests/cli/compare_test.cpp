@@ -72,6 +72,7 @@ TEST_CASE("compare: the counts, the digits and the sentence") {
     REQUIRE(counts[1][0] > 0);
     REQUIRE(counts[0][1] > 0);
     CHECK(read_file(reports.folder / "c.csv") == csv);
+    CHECK(contains(read_file(reports.folder / "c.html"), " exact test).</p>"));
     const json compared = json::parse(read_file(reports.folder / "c.json"));
     CHECK(compared["schema"] == "mnist-knn/compare/1");
     CHECK(compared["both_right"] == counts[1][1]);

@@ -47,6 +47,18 @@ TEST_CASE("ranks: evaluate writes the same bytes with 1, 2, 3 and 5 ranks") {
     }
 }
 
+TEST_CASE("ranks: no escape codes go to a pipe") {
+    if (!have_mpi()) return;
+    const Folder folder;
+    SmallSet set;
+    set.write(folder.path);
+    RunOptions options = in_folder(folder);
+    options.environment["TERM"] = "xterm";
+    const RunResult result = ranks(2, {"evaluate", "--data", folder.path.string()}, options);
+    CHECK(contains(result.out, "accuracy"));
+    CHECK_FALSE(contains(result.out, "\x1b"));
+}
+
 TEST_CASE("ranks: a graph is the same bytes, and the report says how it was shared") {
     if (!have_mpi()) return;
     const Folder folder;

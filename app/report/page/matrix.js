@@ -47,7 +47,7 @@ function showMatrix() {
 
   showPairs(flat.filter(({ count, i, j }) => i !== j && count > 0), labels);
   if (labels.length > mostClasses) {
-    byId("matrix").append(element("p", { class: "hint" }, `${labels.length} classes are too many for a table here.`));
+    byId("matrix-hint").textContent = `${labels.length} classes are too many for a table here.`;
     return;
   }
   const crowded = labels.length > 14;

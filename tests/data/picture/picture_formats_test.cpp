@@ -202,6 +202,30 @@ Bytes deep_pgm() {
     return file;
 }
 
+/// White is `most`; above 255 samples have two bytes.
+Bytes pgm_up_to(int most) {
+    Bytes file = text("P5\n48 32\n" + std::to_string(most) + "\n");
+    for (int y = 0; y < 32; ++y)
+        for (int x = 0; x < 48; ++x) {
+            const int sample = (marked(x, y) * most + 127) / 255;
+            if (most > 255) file.push_back(static_cast<std::uint8_t>(sample >> 8));
+            file.push_back(static_cast<std::uint8_t>(sample));
+        }
+    return file;
+}
+
+/// 24 bits a pixel; a negative height if the first row is the top one.
+Bytes bmp(bool downward) {
+    const std::uint32_t rows = 32, height = downward ? 0 - rows : rows;
+    Bytes file = text("BM") + little(54 + 48 * 3 * rows, 4) + little(0, 4) + little(54, 4) + little(40, 4) +
+                 little(48, 4) + little(height, 4) + little(1, 2) + little(24, 2) + Bytes(24, 0);
+    for (std::uint32_t row = 0; row < rows; ++row)
+        for (int x = 0; x < 48; ++x)
+            file = file + Bytes(3, static_cast<std::uint8_t>(
+                                       marked(x, static_cast<int>(downward ? row : rows - 1 - row))));
+    return file;
+}
+
 std::string corners(const Bytes& bytes) {
     return knn::test::corners(knn::decode_picture(bytes, "it"));
 }
@@ -248,6 +272,13 @@ TEST_CASE("picture formats: PBM, as text and packed, and PGM of 16 bits") {
     unended.pop_back();
     CHECK(corners(unended) == "bwww");  // nothing behind the last digit
     CHECK(corners(deep_pgm()) == "bgww");
+    CHECK(corners(pgm_up_to(1)) == "bwww");
+    for (const int most : {2, 100, 255, 256, 300, 1000, 65535}) {
+        CAPTURE(most);
+        CHECK(corners(pgm_up_to(most)) == "bgww");
+    }
+    for (const bool downward : {false, true})
+        CHECK(corners(bmp(downward)) == "bgww");
 }
 
 TEST_CASE("picture formats: CMYK JPEG") {
