@@ -35,8 +35,8 @@ cv::Mat to_bytes(const cv::Mat& mat) {
     return result;
 }
 
-/// What shows on white paper. `premultiplied`: the colors are already weighted with the opacity.
-cv::Mat on_white(const cv::Mat& bgra, bool premultiplied) {
+/// What shows on paper of this gray. `premultiplied`: the colors are already weighted with the opacity.
+cv::Mat on_paper(const cv::Mat& bgra, bool premultiplied, int paper) {
     cv::Mat gray(bgra.size(), CV_8U);
     for (int y = 0; y < bgra.rows; ++y) {
         const std::uint8_t* from = bgra.ptr(y);
@@ -44,7 +44,8 @@ cv::Mat on_white(const cv::Mat& bgra, bool premultiplied) {
         for (int x = 0; x < bgra.cols; ++x, from += 4) {
             const int alpha = from[3];
             const int luma = (29 * from[0] + 150 * from[1] + 77 * from[2] + 128) >> 8;  // ITU-R BT.601
-            const int seen = (premultiplied ? luma : (luma * alpha + 127) / 255) + 255 - alpha;
+            const int seen =
+                (premultiplied ? luma : (luma * alpha + 127) / 255) + (255 - alpha) * paper / 255;
             to[x] = static_cast<std::uint8_t>(std::min(seen, 255));
         }
     }
@@ -53,6 +54,7 @@ cv::Mat on_white(const cv::Mat& bgra, bool premultiplied) {
 
 cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
     cv::Mat gray;
+    double darkest = 0;
     switch (mat.channels()) {
         case 1:
             return mat;
@@ -60,7 +62,9 @@ cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
             cv::cvtColor(mat, gray, cv::COLOR_BGR2GRAY);
             return gray;
         case 4:
-            return on_white(mat, premultiplied);
+            gray = on_paper(mat, premultiplied, 255);
+            cv::minMaxLoc(gray, &darkest);
+            return darkest < 255 ? gray : on_paper(mat, premultiplied, 0);  // white ink shows on black
         default:
             return gray;
     }

@@ -94,6 +94,12 @@ TEST_CASE("picture file: depth, color and transparency") {
         CAPTURE(format);
         CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "bgww");
     }
+    // White ink would not show on white.
+    ink += cv::Scalar(255, 255, 255, 0);
+    for (const char* format : {".png", ".webp"}) {
+        CAPTURE(format);
+        CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "wgbb");
+    }
     const Bytes progressive = encoded(".jpg", marked(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
     CHECK(corners(knn::decode_picture(progressive, "it")) == "bgww");
 }
