@@ -182,16 +182,17 @@ PictureHeader webp(const BytesView& file) {
     return header;
 }
 
-/// The file with its binary samples, from `at`, scaled from 0..`most` to all of 8 or 16 bits: OpenCV takes them as
-/// they are.
-std::vector<std::uint8_t> with_scaled_samples(const BytesView& file, std::uint64_t at, std::uint64_t most) {
+/// The first picture of the file with its `size` bytes of samples, from `at`, scaled from 0..`most` to all of 8 or 16
+/// bits: OpenCV takes them as they are.
+std::vector<std::uint8_t> with_scaled_samples(const BytesView& file, std::uint64_t at, std::uint64_t size,
+                                              std::uint64_t most) {
     const bool wide = most > 255;
     const std::uint64_t full = wide ? 65535 : 255;
     std::vector<std::uint8_t> scaled;
-    scaled.reserve(file.size());
+    scaled.reserve(at + size);
     for (std::uint64_t i = 0; i < at; ++i)
         scaled.push_back(std::uint8_t(file.u8(i)));
-    for (std::uint64_t i = at; i < file.size(); i += wide ? 2 : 1) {
+    for (std::uint64_t i = at; i < at + size; i += wide ? 2 : 1) {
         const std::uint64_t sample = std::min<std::uint64_t>(wide ? file.u16(i, true) : file.u8(i), most);
         const std::uint64_t value = (sample * full + most / 2) / most;
         if (wide) scaled.push_back(std::uint8_t(value >> 8));
@@ -227,9 +228,10 @@ PictureHeader pnm(const BytesView& file) {
     const auto most = std::uint64_t(values[2]);
     const std::uint64_t samples = std::uint64_t(values[0]) * (kind % 3 == 0 ? 3 : 1);
     const std::uint64_t row = kind == 4 ? (samples + 7) / 8 : samples * (most > 255 ? 2 : 1);
-    header.cut_short = !file.has(at, 1 + (kind >= 4 ? row * std::uint64_t(values[1]) : 0));
+    const std::uint64_t size = row * std::uint64_t(values[1]);
+    header.cut_short = !file.has(at, 1 + (kind >= 4 ? size : 0));
     if (kind >= 5 && !header.cut_short && most > 0 && most < 65535 && most != 255)
-        header.still = with_scaled_samples(file, at + 1, most);
+        header.still = with_scaled_samples(file, at + 1, size, most);
     const unsigned last = file.u8(file.size() - 1);
     header.needs_line_end = kind <= 3 && last >= '0' && last <= '9';
     return header;

@@ -11,8 +11,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!header) return 0;
     require(!header->format.empty(), "the format has a name");
     if (header->still.empty()) return 0;
-    require(header->format == "WebP", "only WebP is animated");
     const auto still = knn::picture_header(header->still);
-    require(still && still->format == "WebP", "the first picture of an animation is a WebP");
+    require(still && still->format == header->format, "what is decoded instead has the same format");
+    if (header->format == "PNM") {
+        require(header->still.size() <= size, "scaled samples take no more bytes");
+        require(still->rows == header->rows && still->cols == header->cols, "and form the same picture");
+    } else {
+        require(header->format == "WebP", "of the others only WebP is animated");
+    }
     return 0;
 }

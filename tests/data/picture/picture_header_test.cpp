@@ -2,10 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
 #include <string_view>
 
 using namespace knn;
-using namespace std::string_view_literals;
+using namespace std::literals;
 
 namespace {
 
@@ -41,4 +42,11 @@ TEST_CASE("picture header: rows and columns, and whether the last byte is there"
     check("P5\n2 3\n255\nabcdef"sv, 3, 2);
     check("P5\n1 3\n256\nabcdef"sv, 3, 1);
     check("P6\n1 2\n255\nabcdef"sv, 2, 1);
+}
+
+TEST_CASE("picture header: samples of an unusual range are scaled, and what follows them is left out") {
+    const auto wide = header_of("P5\n1 2\n300\n\1\x2c\0\0after"sv);
+    CHECK(std::string(wide.still.begin(), wide.still.end()) == "P5\n1 2\n300\n\xff\xff\0\0"s);
+    const auto narrow = header_of("P5\n1 2\n1\n\1\0after"sv);
+    CHECK(std::string(narrow.still.begin(), narrow.still.end()) == "P5\n1 2\n1\n\xff\0"s);
 }
