@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks the program on a machine with a GPU: all unit tests, the small cases under compute-sanitizer's four tools, and
-# random problems on every engine, in four processes at once; ends with a summary:
+# random problems on every engine, in four processes at once with small cases beside them; ends with a summary:
 #     tools/check_gpu.sh [--bin DIR] [--seconds N] [--repeat N] [--faults PROGRAM]
 # --bin: a folder that holds unit_tests and fuzz_gpu, instead of a build (preset default).
 # --seconds: of random problems (default 300). --repeat: of the small cases (default 1000).
@@ -81,22 +81,29 @@ every_call_fails() {
     ((reported > 0))
 }
 
-# Four processes at once: what a kernel does not wait for is late on a busy GPU.
+# Random problems in four processes, and small cases again and again beside them: what a kernel does not wait for is late
+# on a busy GPU.
 # shellcheck disable=SC2317  # step calls it
 fuzzed() {
-    local folder seed process status=0
+    local folder seed process status=0 rounds=0
     local -a processes=()
     folder=$(mktemp -d)
     for seed in 1 1000001 2000001 3000001; do
         "$bin/fuzz_gpu" "$seconds" "$seed" >"$folder/$seed" 2>&1 &
         processes+=($!)
     done
+    while kill -0 "${processes[@]}" 2>/dev/null && ((status == 0)); do
+        "$bin/unit_tests" -tc="$small,$more" >"$folder/cases" 2>&1 || status=1
+        rounds=$((rounds + 1))
+    done
+    ((status == 0)) || cat "$folder/cases"
+    rm -f "$folder/cases"
     for process in "${processes[@]}"; do
         wait "$process" || status=1
     done
     cat "$folder"/*
-    ((status == 0)) && awk '/no difference/ { problems += $1; for (i = 2; i <= NF; ++i) if ($i ~ /^searches/) searches += $(i - 1) }
-        END { print problems " problems, " searches " searches in four processes, no difference" }' "$folder"/*
+    ((status == 0)) && awk -v rounds="$rounds" '/no difference/ { problems += $1; for (i = 2; i <= NF; ++i) if ($i ~ /^searches/) searches += $(i - 1) }
+        END { print problems " problems, " searches " searches in four processes, and " rounds " times the small cases, no difference" }' "$folder"/*
     rm -r "$folder"
     return "$status"
 }

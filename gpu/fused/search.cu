@@ -76,7 +76,7 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& traini
       multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
       undecided_count_(1),
       scan_finished_(static_cast<std::size_t>(scan_blocks())) {
-    clear(scan_finished_, "clearing counters");
+    fill(scan_finished_, 0, "clearing counters");
 }
 
 std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
@@ -128,7 +128,7 @@ void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     maxima_.reserve(static_cast<std::size_t>(layout.maxima()));
     products_.reserve(static_cast<std::size_t>(layout.entries()));
     positions_.reserve(static_cast<std::size_t>(layout.entries()));
-    if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) clear(counts_, "clearing counters");
+    if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) fill(counts_, 0, "clearing counters");
 }
 
 bool FusedSearch::only_scans(std::int64_t n_query) const {

@@ -138,7 +138,7 @@ void FusedSelfSearch::allocate(const Layout& layout) {
         {&column_counts_, positions},
         {&scan_finished_, static_cast<std::size_t>(scan_blocks())}};
     for (const auto& [counter, size] : counters)
-        if (counter->reserve(size)) clear(*counter, "clearing counters");
+        if (counter->reserve(size)) fill(*counter, 0, "clearing counters");
 }
 
 TensorPass FusedSelfSearch::pass() const {

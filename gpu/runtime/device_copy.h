@@ -4,6 +4,7 @@
 /// cudaMemcpy from pageable memory and cudaMemset may return earlier, and our streams do not wait for the default stream
 /// (stream.h): a kernel could read what was there before (CUDA Runtime API, "API synchronization behavior").
 
+#include <cstdint>
 #include <span>
 #include <type_traits>
 
@@ -24,10 +25,9 @@ DeviceBuffer<std::remove_const_t<T>> copied_to_device(std::span<T> values, const
     return copy;
 }
 
-/// All bytes become 0.
 template <class T>
-void clear(const DeviceBuffer<T>& buffer, const char* what) {
-    check(cudaMemsetAsync(buffer.d_data(), 0, buffer.size() * sizeof(T), cudaStreamLegacy), what);
+void fill(const DeviceBuffer<T>& buffer, std::uint8_t byte, const char* what) {
+    check(cudaMemsetAsync(buffer.d_data(), byte, buffer.size() * sizeof(T), cudaStreamLegacy), what);
     check(cudaStreamSynchronize(cudaStreamLegacy), what);
 }
 

@@ -52,11 +52,12 @@ RunResult program(const std::vector<std::string>& words, RunOptions options) {
 }
 
 RunResult started(const std::vector<std::string>& words, RunOptions options) {
-    // An empty variable counts as unset; nonexistent folders hide the user's own data.
+    // An empty variable counts as unset. Folders below a file hide the user's own data, and nobody can make them: the
+    // CUDA driver makes $HOME.
     for (const char* name : {"MNIST_KNN_DATA", "NO_COLOR"})
         options.environment.emplace(name, "");
     for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"})
-        options.environment.emplace(name, "/nonexistent");
+        options.environment.emplace(name, "/dev/null/none");
     options.environment.emplace("XDG_CACHE_HOME", "/dev/null");  // no folder: nothing is cached
     options.environment.emplace("TERM", "xterm");
     if (options.folder.empty()) options.folder = "/dev";  // has no data/mnist

@@ -9,6 +9,16 @@
 
 namespace knn::test {
 
+/// rows × cols values to the rows; they are there when this returns (gpu/runtime/device_copy.h).
+template <class T>
+void upload(const std::vector<T>& values, const gpu::PitchedRows<T>& rows) {
+    const std::size_t row_bytes = static_cast<std::size_t>(rows.cols) * sizeof(T);
+    gpu::check(cudaMemcpy2DAsync(rows.d_data, rows.pitch_bytes, values.data(), row_bytes, row_bytes,
+                                 static_cast<std::size_t>(rows.n), cudaMemcpyHostToDevice, cudaStreamLegacy),
+               "copying to the device");
+    gpu::check(cudaStreamSynchronize(cudaStreamLegacy), "copying to the device");
+}
+
 /// n × cols values from host memory to pitched device memory; the gaps between rows are filled with `gap`
 /// bytes.
 template <class T>
@@ -16,11 +26,10 @@ gpu::PitchedBuffer<T> to_device(const std::vector<T>& values, std::int64_t n, st
                                 int gap = 0xa5) {
     gpu::PitchedBuffer<T> buffer(n, cols);
     const gpu::PitchedRows<T> rows = buffer.rows();
-    gpu::check(cudaMemset(rows.d_data, gap, static_cast<std::size_t>(n) * rows.pitch_bytes), "filling");
-    const std::size_t row_bytes = static_cast<std::size_t>(cols) * sizeof(T);
-    gpu::check(cudaMemcpy2D(rows.d_data, rows.pitch_bytes, values.data(), row_bytes, row_bytes,
-                            static_cast<std::size_t>(n), cudaMemcpyHostToDevice),
-               "copying to the device");
+    gpu::check(
+        cudaMemsetAsync(rows.d_data, gap, static_cast<std::size_t>(n) * rows.pitch_bytes, cudaStreamLegacy),
+        "filling");
+    upload(values, rows);
     return buffer;
 }
 

@@ -15,7 +15,7 @@ fi
 check "names of tests have no semicolon" ! grep -rnE 'TEST_CASE(_TEMPLATE)?\("[^"]*;' "$repository/tests" --include=*.cpp --include=*.cu
 # They may return before the copy is made, and our streams do not wait for it (gpu/runtime/device_copy.h).
 check "no copy to the device on the default stream" \
-    ! grep -rlPz 'cuda(Memset(2D)?|MemcpyToSymbol)\(|cudaMemcpy(2D)?\([^;]*HostToDevice' "$repository/gpu"
+    ! grep -rlPz 'cuda(Memset(2D)?|MemcpyToSymbol)\(|cudaMemcpy(2D)?\([^;]*HostToDevice' "$repository"/{,tests/}gpu
 command -v shellcheck >/dev/null || skip "shellcheck was not found"
 cd "$repository"
 check "shellcheck" shellcheck -x .ci/run tools/*.sh tests/tools/*.sh tests/cli/*.sh tests/app/*/*.sh tests/gpu/*/*.sh

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "gpu/distance/expand.h"
+#include "gpu/runtime/device_copy.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/distance/scores.h"
 #include "tests/gpu/have_gpu.h"
@@ -19,7 +20,7 @@ constexpr Metric all_metrics[] = {Metric::l2, Metric::l1, Metric::lp, Metric::co
 
 gpu::DeviceBuffer<char> poisoned(std::size_t bytes) {
     gpu::DeviceBuffer<char> buffer(bytes);
-    if (bytes > 0) gpu::check(cudaMemset(buffer.d_data(), 0xa5, bytes), "poisoning");
+    if (bytes > 0) gpu::fill(buffer, 0xa5, "poisoning");
     return buffer;
 }
 

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gpu/fused/self_search.h"
+#include "gpu/runtime/device_copy.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
@@ -35,10 +37,10 @@ class Fused {
   public:
     Fused(const TensorKernel& kernel, const test::Rows& train, const test::Rows& query, int k,
           int capacity = 0, bool improve = false)
-        : query_count_(query.n), k_(k), query_bytes_(query.pixels.size()) {
-        const gpu::DeviceBuffer<std::uint8_t> train_bytes(train.pixels.size());
-        upload(train_bytes, train);
-        upload(query_bytes_, query);
+        : query_count_(query.n),
+          k_(k),
+          query_bytes_(gpu::copied_to_device(std::span(query.pixels), "uploading")) {
+        const auto train_bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
         training_ = std::make_unique<gpu::FusedTraining>(view(train_bytes, train), stream_);
         search_ = std::make_unique<gpu::FusedSearch>(kernel, *training_);
         if (capacity > 0) search_->limit_capacity(capacity);
@@ -48,11 +50,7 @@ class Fused {
     }
     std::vector<Neighbor> run() { return run(gpu::KnownRows{}); }
     std::vector<Neighbor> improve(const std::vector<Neighbor>& known, std::int64_t first) {
-        const gpu::DeviceBuffer<Neighbor> rows(known.size());
-        gpu::check(
-            cudaMemcpy(rows.d_data(), known.data(), known.size() * sizeof(Neighbor), cudaMemcpyHostToDevice),
-            "uploading");
-        gpu::check(cudaDeviceSynchronize(), "uploading");  // before another stream reads it
+        const auto rows = gpu::copied_to_device(std::span(known), "uploading");
         return run({rows.d_data(), static_cast<std::uint32_t>(first)});
     }
     std::int64_t undecided() const { return search_->undecided(); }
@@ -61,8 +59,7 @@ class Fused {
 
   private:
     std::vector<Neighbor> run(const gpu::KnownRows& known) {
-        gpu::check(cudaMemset(out_.d_data(), 0xee, out_.size() * sizeof(Neighbor)), "poisoning");
-        gpu::check(cudaDeviceSynchronize(), "poisoning");  // before another stream writes
+        gpu::fill(out_, 0xee, "poisoning");
         for (const auto& step : search_->steps(query_, {out_.d_data(), query_count_, k_}, {}, known))
             step.enqueue(stream_);
         std::vector<Neighbor> result(out_.size());
@@ -71,11 +68,6 @@ class Fused {
             cudaMemcpy(result.data(), out_.d_data(), out_.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
             "downloading");
         return result;
-    }
-    static void upload(const gpu::DeviceBuffer<std::uint8_t>& to, const test::Rows& rows) {
-        gpu::check(cudaMemcpy(to.d_data(), rows.pixels.data(), rows.pixels.size(), cudaMemcpyHostToDevice),
-                   "uploading");
-        gpu::check(cudaDeviceSynchronize(), "uploading");  // before another stream reads it
     }
     static gpu::ByteRows view(const gpu::DeviceBuffer<std::uint8_t>& bytes, const test::Rows& rows) {
         return {bytes.d_data(), rows.n, rows.dim, static_cast<std::size_t>(rows.dim)};
@@ -95,10 +87,7 @@ class FusedSelf {
   public:
     FusedSelf(const TensorKernel& kernel, const test::Rows& train, int k, int capacity = 0)
         : n_(train.n), k_(k) {
-        const gpu::DeviceBuffer<std::uint8_t> bytes(train.pixels.size());
-        gpu::check(cudaMemcpy(bytes.d_data(), train.pixels.data(), bytes.size(), cudaMemcpyHostToDevice),
-                   "uploading");
-        gpu::check(cudaDeviceSynchronize(), "uploading");  // before another stream reads it
+        const auto bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
         training_ = std::make_unique<gpu::FusedTraining>(
             gpu::ByteRows{bytes.d_data(), train.n, train.dim, static_cast<std::size_t>(train.dim)}, stream_);
         search_ = std::make_unique<gpu::FusedSelfSearch>(kernel, *training_);
@@ -108,8 +97,7 @@ class FusedSelf {
     bool suits() const { return suits_; }
     std::vector<Neighbor> run() {
         const gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(n_ * k_));
-        gpu::check(cudaMemset(out.d_data(), 0xee, out.size() * sizeof(Neighbor)), "poisoning");
-        gpu::check(cudaDeviceSynchronize(), "poisoning");  // before another stream writes
+        gpu::fill(out, 0xee, "poisoning");
         for (const auto& step : search_->steps({out.d_data(), n_, k_}))
             step.enqueue(stream_);
         std::vector<Neighbor> result(out.size());

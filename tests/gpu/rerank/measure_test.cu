@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <random>
+#include <span>
 
 #include "classifier/classifier.h"
 #include "classifier/engines.h"
@@ -21,6 +22,7 @@
 #include "gpu/rerank/describe.h"
 #include "gpu/rerank/pairs.h"
 #include "gpu/rerank/rerank.h"
+#include "gpu/runtime/device_copy.h"
 #include "gpu/runtime/event.h"
 #include "gpu/runtime/image_buffer.h"
 #include "gpu/runtime/stream.h"
@@ -98,9 +100,7 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
     const std::vector<Neighbor> pairs = random_pairs();
     const Rerank rerank{.kind = Reranker::both};
     Measured m;
-    gpu::check(cudaMemcpy(m.candidates.d_data(), pairs.data(), pairs.size() * sizeof(Neighbor),
-                          cudaMemcpyHostToDevice),
-               "uploading");
+    m.candidates = gpu::copied_to_device(std::span(pairs), "uploading");
     gpu::DeviceReranker special(rerank, digits), plain(rerank, digits, true);
     const gpu::ByteRows train_rows = m.upload(m.train, train, n_train);
     const gpu::ByteRows query_rows = m.upload(m.queries, queries, n_query);
@@ -118,7 +118,7 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
     const gpu::DescriptorView plain_q = plain.queries().view(), plain_t = plain.training().view();
     std::vector<std::vector<std::uint32_t>> scores;
     const auto measure_scores = [&](const char* what, const std::function<void()>& run) {
-        gpu::check(cudaMemset(m.scores.d_data(), 0xa5, m.scores.size() * 4), "poisoning");
+        gpu::fill(m.scores, 0xa5, "poisoning");
         report(what, median_ms(m.stream, run));
         scores.push_back(test::to_host(m.scores));
     };

@@ -7,6 +7,7 @@
 
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
+#include "gpu/runtime/device_copy.h"
 #include "gpu/runtime/image_buffer.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/device_arrays.h"
@@ -110,12 +111,10 @@ struct OnDevice {
         return to.rows(n, shape.dim());
     }
     Expected rerank(gpu::DeviceReranker& reranker, const Neighbors& candidates, int k) {
-        gpu::DeviceBuffer<Neighbor> in(candidates.rows.size()),
-            out(static_cast<std::size_t>(candidates.n_query) * static_cast<std::size_t>(k));
-        gpu::check(cudaMemcpy(in.d_data(), candidates.rows.data(), in.size() * sizeof(Neighbor),
-                              cudaMemcpyHostToDevice),
-                   "uploading candidates");
-        gpu::check(cudaMemset(out.d_data(), 0xa5, out.size() * sizeof(Neighbor)), "poisoning");
+        const auto in = gpu::copied_to_device(std::span(candidates.rows), "uploading candidates");
+        gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(candidates.n_query) *
+                                        static_cast<std::size_t>(k));
+        gpu::fill(out, 0xa5, "poisoning");
         reranker.enqueue({in.d_data(), candidates.n_query, candidates.k},
                          {out.d_data(), candidates.n_query, k}, stream);
         stream.synchronize();
@@ -270,8 +269,7 @@ TEST_CASE("gpu: re-ranking takes densities from host and device, and none again"
     std::vector<std::uint32_t> density;
     for (int i = 0; i < 12; ++i)
         density.push_back(i % 3 == 0 ? 16384 : i % 3 == 1 ? 65536 : 30000);
-    gpu::DeviceBuffer<std::uint32_t> d_density(12);
-    gpu::check(cudaMemcpy(d_density.d_data(), density.data(), 48, cudaMemcpyHostToDevice), "uploading");
+    const auto d_density = gpu::copied_to_device(std::span(density), "uploading");
     const Expected divided = expected(candidates, density, 12, distance);
     reranker.set_density(density, device.stream);
     CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);

@@ -7,6 +7,7 @@
 
 #include "cpu/serial/serial.h"
 #include "gpu/bench/rungs.h"
+#include "gpu/runtime/device_copy.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 
@@ -52,10 +53,10 @@ void check_selector(const gpu::Selector& selector, const Problem& problem, const
     if (selector.supports(problem) || takes_long(selector, problem)) return;
     gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(problem.n_query * problem.k));
     gpu::DeviceBuffer<char> workspace(selector.workspace_bytes(problem));
-    gpu::check(cudaMemset(out.d_data(), 0xa5, out.size() * sizeof(Neighbor)), "poisoning");
+    gpu::fill(out, 0xa5, "poisoning");
     // At most the beginning of a large one, where kernels place their arrays.
     const std::size_t poisoned = std::min(workspace.size(), std::size_t{1} << 26);
-    if (poisoned > 0) gpu::check(cudaMemset(workspace.d_data(), 0, poisoned), "poisoning");
+    if (poisoned > 0) gpu::check(cudaMemsetAsync(workspace.d_data(), 0, poisoned, nullptr), "poisoning");
     selector.enqueue(problem, in, {out.d_data(), problem.n_query, problem.k}, workspace.d_data(), nullptr);
     CHECK(test::to_host(out) == expected);
 }
@@ -163,9 +164,7 @@ TEST_CASE("gpu: every selector reads rows that begin anywhere") {
     if (!test::have_gpu()) return;
     for (const std::int64_t n_train : {7, 5'001, 60'003}) {
         const std::vector<std::uint32_t> matrix = values(Order::random, 5, n_train);
-        gpu::DeviceBuffer<std::uint32_t> in(matrix.size());
-        gpu::check(cudaMemcpy(in.d_data(), matrix.data(), 4 * matrix.size(), cudaMemcpyHostToDevice),
-                   "uploading");
+        const auto in = gpu::copied_to_device(std::span(matrix), "uploading");
         const Problem problem = problem_of(matrix, 5, n_train, 6);
         for (const gpu::Selector* selector : gpu::selector_table())
             check_selector(*selector, problem,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/transform/transform.h"
+#include "gpu/runtime/device_copy.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/transform/roots.cuh"
 #include "gpu/transform/step.h"
@@ -87,7 +88,7 @@ struct SpacedRows {
     static constexpr std::uint8_t poison = 0xa5;
     SpacedRows(std::int64_t n, std::int64_t cols, std::size_t offset, std::size_t gap)
         : pitch(static_cast<std::size_t>(cols) + gap), memory(offset + static_cast<std::size_t>(n) * pitch) {
-        gpu::check(cudaMemset(memory.d_data(), poison, memory.size()), "poisoning");
+        gpu::fill(memory, poison, "poisoning");
         rows = {memory.d_data() + offset, n, cols, pitch};
     }
     /// Whether what lies between the rows is unchanged.
@@ -119,10 +120,7 @@ void check_on_device(const FittedTransform& transform, const Bytes& images, std:
         CAPTURE(aligned);
         const SpacedRows in(n, dim_in, aligned ? 0 : 3, aligned ? padding(dim_in) : 5);
         const SpacedRows out(n, dim_out, aligned ? 0 : 1, aligned ? padding(dim_out) : 2);
-        const auto row_bytes = static_cast<std::size_t>(dim_in);
-        gpu::check(cudaMemcpy2D(in.rows.d_data, in.pitch, images.data(), row_bytes, row_bytes,
-                                static_cast<std::size_t>(n), cudaMemcpyHostToDevice),
-                   "uploading");
+        test::upload(images, in.rows);
         on_device.enqueue(in.rows, out.rows, stream);
         stream.synchronize();
         const Bytes found = test::to_host(out.rows);
@@ -237,7 +235,7 @@ TEST_CASE("gpu: quick roots and quotients are those of the definition") {
     if (!test::have_gpu()) return;
     const Histograms histograms = gradient_histograms({28, 28});
     const gpu::DeviceBuffer<unsigned long long> wrong(1);
-    gpu::check(cudaMemset(wrong.d_data(), 0, sizeof(unsigned long long)), "clearing");
+    gpu::fill(wrong, 0, "clearing");
     compare_roots<<<(1 << 16) + 1, 256>>>(histograms.numerator, histograms.offset, wrong.d_data());
     gpu::check_launch("comparing roots");
     CHECK(test::to_host(wrong).front() == 0);
