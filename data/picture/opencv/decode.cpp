@@ -52,9 +52,20 @@ cv::Mat on_paper(const cv::Mat& bgra, bool premultiplied, int paper) {
     return gray;
 }
 
+/// On white paper, or on black where so little shows on white and more on black: light ink.
+cv::Mat on_paper(const cv::Mat& bgra, bool premultiplied) {
+    constexpr double little = 32;
+    const cv::Mat white = on_paper(bgra, premultiplied, 255);
+    double darkest = 0, brightest = 0;
+    cv::minMaxLoc(white, &darkest);
+    if (255 - darkest >= little) return white;
+    const cv::Mat black = on_paper(bgra, premultiplied, 0);
+    cv::minMaxLoc(black, nullptr, &brightest);
+    return brightest > 255 - darkest ? black : white;
+}
+
 cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
     cv::Mat gray;
-    double darkest = 0;
     switch (mat.channels()) {
         case 1:
             return mat;
@@ -62,9 +73,7 @@ cv::Mat to_gray(const cv::Mat& mat, bool premultiplied) {
             cv::cvtColor(mat, gray, cv::COLOR_BGR2GRAY);
             return gray;
         case 4:
-            gray = on_paper(mat, premultiplied, 255);
-            cv::minMaxLoc(gray, &darkest);
-            return darkest < 255 ? gray : on_paper(mat, premultiplied, 0);  // white ink shows on black
+            return on_paper(mat, premultiplied);
         default:
             return gray;
     }

@@ -94,12 +94,21 @@ TEST_CASE("picture file: depth, color and transparency") {
         CAPTURE(format);
         CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "bgww");
     }
-    // White ink would not show on white.
-    ink += cv::Scalar(255, 255, 255, 0);
-    for (const char* format : {".png", ".webp"}) {
-        CAPTURE(format);
-        CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "wgbb");
+    // Light ink would not show on white.
+    for (const int light : {230, 255}) {
+        CAPTURE(light);
+        ink.setTo(cv::Scalar(light, light, light, 0));
+        ink(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(light, light, light, 255));
+        ink(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(light, light, light, 128));
+        for (const char* format : {".png", ".webp"}) {
+            CAPTURE(format);
+            CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "wgbb");
+        }
     }
+    // A tenth of black is little, but on black it is nothing.
+    ink.setTo(cv::Scalar(0, 0, 0, 0));
+    ink(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, 25));
+    CHECK(corners(knn::decode_picture(encoded(".png", ink), "it")) == "wwww");
     const Bytes progressive = encoded(".jpg", marked(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
     CHECK(corners(knn::decode_picture(progressive, "it")) == "bgww");
 }
