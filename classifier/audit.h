@@ -44,8 +44,8 @@ struct Audit {
     Plan plan;
 };
 
-/// Audits the training set of `classifier`, which was made for `audit_method(method, ...)`, by leave-one-out; or `test`,
-/// if that has images, by the training set. Throws DataError (one class alone), and as Classifier::search.
+/// Audits the training set of `classifier`, opened for `audit_method(method, ...)`, by leave-one-out; or, if `test` has
+/// images, audits those by the training set. Throws DataError (one class alone), and as Classifier::search.
 Audit audit(Classifier& classifier, const Method& method, const Rows& test,
             std::span<const std::uint8_t> test_labels, const Watch& watch);
 

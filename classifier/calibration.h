@@ -1,5 +1,5 @@
 #pragma once
-/// Whether confidences are probabilities: of answers with a confidence of 90 %, nine in ten have to be right.
+/// Calibration: of answers with a confidence of 90 %, nine in ten should be right.
 
 #include <cstdint>
 #include <span>
@@ -23,13 +23,13 @@ struct Calibration {
 /// `right`: 1 or 0 for each answer.
 Calibration calibration(std::span<const double> confidences, std::span<const std::uint8_t> right);
 
-/// How many wrong answers are left if the least sure are taken out.
+/// How many wrong answers are left if the least confident are rejected.
 struct LeftErrors {
     std::int64_t rejected = 0, errors = 0;
 };
 
-/// From nothing rejected on, one entry wherever a wrong answer goes, and one for everything rejected. Of equal
-/// confidences the wrong ones go last.
+/// One entry for nothing rejected, one for each wrong answer that is rejected, and one for everything rejected. Among
+/// equal confidences the wrong answers are rejected last.
 std::vector<LeftErrors> left_errors(std::span<const double> confidences, std::span<const std::uint8_t> right);
 
 }  // namespace knn

@@ -11,14 +11,14 @@
 
 namespace knn {
 
-/// The usual j, by leave-one-out on MNIST's training set (docs/rerank.md).
+/// The default j, chosen by leave-one-out on MNIST's training set (docs/rerank.md).
 inline constexpr int class_mean_neighbors = 4;
 
 /// Training images by label.
 using ClassSizes = std::array<std::int64_t, 256>;
 ClassSizes class_sizes(std::span<const std::uint8_t> labels);
 
-/// Whether a class may lack neighbors because it has no more images: at most j of them.
+/// Whether a class may have fewer than j neighbors because it has at most j images.
 bool is_small(std::int64_t class_size, int j);
 
 /// The neighbors that a class needs for a mean of j' <= j: j', a small one its images but one, at least one. (In

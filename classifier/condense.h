@@ -1,6 +1,6 @@
 #pragma once
-/// Hart's condensing (Hart 1968, "The condensed nearest neighbor rule"): a part of a training set that classifies all of
-/// it as the whole set does.
+/// Hart's condensing (Hart 1968, "The condensed nearest neighbor rule"): a subset of a training set that classifies
+/// every training image as the whole set does.
 ///
 /// The answer of an image is that of the method with the image itself among the neighbors: what `evaluate` says of the
 /// training images as a test set. The kept set begins with the first k images (of `pca`: as many as it has components, if these are more). Then all images are visited in order of
@@ -8,11 +8,11 @@
 /// that is not yet kept among its nearest in the whole set is kept: for k = 1 the image itself, unless an equal one comes
 /// first, which is Hart's rule. Ends with the first pass that keeps nothing.
 ///
-/// If all neighbors of an image that determine its answer are kept, they are its neighbors in the kept set too; so each
-/// visit leads to the end, and at the end all answers are the same.
+/// If all neighbors that determine an image's answer are kept, they are its neighbors in the kept set too. So each
+/// visit makes progress, and at the end all answers agree.
 ///
-/// What a method fits on its training set (`pca`, the density of a re-ranking) is fitted on the whole set up to here, but
-/// who reads the kept set fits it on that. For such methods the kept set is opened as it will be read, all images are
+/// Up to here, what a method fits on its training set (`pca`, the density of a re-ranking) is fitted on the whole set;
+/// a user of the kept set fits it on that. For such methods the kept set is opened as it will be read, all images are
 /// classified, and of each whose answer differs the next image is kept (in the end any, from index 0), until none
 /// differs.
 

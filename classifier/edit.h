@@ -1,6 +1,6 @@
 #pragma once
 /// Wilson's editing (Wilson 1972, "Asymptotic properties of nearest neighbor rules using edited data"; repeated: Tomek
-/// 1976): removes the training images that the others classify wrong.
+/// 1976): removes the training images that the others misclassify.
 ///
 /// Round r: each image that is left is classified among the others that are left; all whose answer is not their label are
 /// removed together. Ends with the first round that removes nothing. So what is left is classified without an error by

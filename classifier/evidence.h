@@ -1,6 +1,6 @@
 #pragma once
-/// What the neighbors of one query say about their answer: a few numbers, from which classifier/confidence.h makes a
-/// probability.
+/// Features of a query's neighbors from which classifier/confidence.h computes the probability that the answer is
+/// right.
 
 #include <cstdint>
 #include <span>

@@ -9,7 +9,7 @@
 
 namespace knn {
 
-/// The mean over the nearest five neighbors at most: for l2 of Euclidean distances, for other metrics of the
+/// The mean over at most the nearest five neighbors: for l2 of Euclidean distances, for other metrics of the
 /// distances that users see.
 inline double mean_distance(std::span<const Neighbor> neighbors, const Measure& measure) {
     const auto nearest = neighbors.first(std::min<std::size_t>(neighbors.size(), 5));

@@ -1,5 +1,5 @@
 #pragma once
-/// Merges that run while devices search.
+/// Top-k merges that overlap with the search.
 
 #include <atomic>
 #include <mutex>
@@ -14,10 +14,10 @@ namespace knn {
 /// have found are merged while the others are searched. The result takes the place of list 0.
 class MergeBehind {
   public:
-    /// `tell` is told of merged rows.
+    /// `tell` is called with merged rows.
     MergeBehind(std::size_t lists, int k, int threads, const std::atomic<bool>* stop, const Tell& tell);
 
-    /// What search `list` has told; its rows come in ascending order, in memory that remains until `finish`.
+    /// Rows of search `list`, in ascending order, in memory that stays valid until `finish`.
     void add(std::size_t list, const FoundRows& rows);
     /// When all have been added: waits for the merges. Throws Interrupted, and what `tell` throws.
     void finish(Timeline& timeline);

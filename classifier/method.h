@@ -24,8 +24,8 @@ struct Method {
     /// images.
     Problem problem(const Training& training, std::int64_t n_query) const;
     bool reranks() const { return rerank.kind != Reranker::none; }
-    /// What the distances of neighbors mean: those of descriptors are integers like squared distances, scaled ones are what
-    /// they were.
+    /// The measure of the neighbors' distances: distances of descriptors are integers like squared distances; scaled
+    /// distances keep the search's measure.
     Measure neighbor_measure() const { return rerank.has_descriptors() ? Measure{} : measure; }
     /// The neighbors that the vote reads: k, or all candidates, of which there are `n` at most.
     int voters(std::int64_t n) const;

@@ -96,7 +96,7 @@ void check_ranks(const Wish& wish);
 /// Looks for GPUs on another thread, so that files can be read meanwhile.
 class Planner {
   public:
-    /// Throws UsageError if the wish contradicts itself.
+    /// Throws UsageError if the options contradict each other.
     explicit Planner(const Wish& wish);
 
     /// The engine that runs unless it has to fall back; the data set should be read into its host memory.

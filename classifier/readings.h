@@ -1,6 +1,6 @@
 #pragma once
-/// The readings of ink on a page that may be one digit or several: all are searched, and the one whose digits
-/// are most like the training images is used.
+/// Segmentation hypotheses (readings) of ink on a page that may be one digit or several: all are searched, and the one
+/// whose digits are nearest to the training images is used.
 
 #include <array>
 #include <cstdint>
@@ -27,8 +27,8 @@ class UsualDistances {
 /// Moves the readings of the images into `readings` of the answers, so that they can be searched for.
 void expand_readings(std::vector<Answer>& digits);
 
-/// Replaces each answer whose neighbors are clearly farther than those of one of its readings by the answers of
-/// that reading, and forgets the others. docs/classify.md has the figures behind the margin.
+/// Replaces each answer whose neighbors are clearly farther than those of one of its readings by the answers of that
+/// reading, and drops the others. docs/classify.md has the figures behind the margin.
 void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
                      const Measure& measure, const UsualDistances& usual);
 

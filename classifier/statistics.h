@@ -1,11 +1,11 @@
 #pragma once
-/// What a count of errors says about a classifier, and two counts about two classifiers.
+/// Confidence intervals of error rates, and a test for the difference of two classifiers.
 
 #include <cstdint>
 
 namespace knn {
 
-/// A share and how far it may be off.
+/// A proportion with its confidence interval.
 struct Interval {
     double low = 0, high = 0;
 };
@@ -19,7 +19,7 @@ Interval wilson_interval(std::int64_t count, std::int64_t total);
 /// min(1, 2 Σ_{i = 0}^{min(only_a, only_b)} C(n, i) / 2^n). The relative error is below 1e-7 for n up to 10^6.
 double mcnemar_p(std::int64_t only_a, std::int64_t only_b);
 
-/// From this p on the test does not tell the two apart.
+/// From this p on the difference is not significant.
 inline constexpr double significance = 0.05;
 
 }  // namespace knn

@@ -41,7 +41,7 @@ int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n
 /// The training images that one configuration gets wrong when each is left out, as bits.
 using WrongImages = std::vector<std::uint64_t>;
 
-/// One method, and what leave-one-out says of it.
+/// One method and its leave-one-out result.
 struct Configuration {
     Method method;
     std::size_t search = 0;  ///< index of its search
@@ -51,7 +51,7 @@ struct Configuration {
     bool as_good_as_best = true;
 };
 
-/// What one search told: configurations by kind and k, and what each gets wrong.
+/// The results of one search: configurations by kind and k, and the errors of each.
 class TunedSearch {
   public:
     /// Room for all configurations of `method`, whose k is not read.

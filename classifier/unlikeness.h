@@ -1,7 +1,8 @@
 #pragma once
-/// How unlike the images of its class a query is. Distances to neighbors grow with the length of a stroke and with how much
-/// a class varies; a letter that looks like a digit but for one stroke is as near to it as many digits are to each other.
-/// Two things tell them apart better: what no mixture of the neighbors explains, and whether that is in few places.
+/// Novelty score: how unlike the images of its class a query is. Distances to neighbors grow with the length of a
+/// stroke and with how much a class varies; a letter that looks like a digit but for one stroke is as near to it as
+/// many digits are to each other. Two things separate them better: the part that no mixture of the neighbors explains,
+/// and how localized it is.
 ///
 /// 1. The winner's nearest neighbors among those that voted, 32 at most: differences D_i = n_i − q of the rows that were
 ///    compared, in integers.
@@ -13,7 +14,7 @@
 /// 4. log e plus, where re-ranking has a density, the mean log of its factors of the nearest four: √ of the distances that
 ///    are usual around them is divided out.
 ///
-/// In double precision in a fixed order. docs/rejection.md says on what it was chosen.
+/// In double precision in a fixed order. docs/rejection.md says how it was chosen.
 
 #include <cstdint>
 #include <span>

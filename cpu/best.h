@@ -24,7 +24,7 @@ class BestLists {
     /// Empties the lists of the first `queries` of `n_lists` queries; the others accept nothing.
     void clear(std::int64_t queries, std::int64_t n_lists);
 
-    /// This training image is none of the query's neighbors, until the next `clear`.
+    /// Excludes this training image from the query's neighbors until the next `clear`.
     void exclude(std::int64_t query, std::int64_t image) {
         excluded_[static_cast<std::size_t>(query)] = static_cast<std::uint32_t>(image);
     }
@@ -43,7 +43,7 @@ class BestLists {
     void take_back(std::span<const Hit> hits, std::int64_t first, std::int64_t n_train,
                    std::int64_t first_query);
 
-    /// Keeps only the k best of a query, which makes its limit as low as it can be.
+    /// Keeps only the k best of a query, which lowers its limit as far as possible.
     void tighten(std::int64_t query) { prune(static_cast<std::size_t>(query)); }
 
     /// Begins an empty list with the images before `end` of a list of `some`, which has the same k.

@@ -14,9 +14,9 @@ struct BlockPair {
     std::int64_t row = 0, column = 0;
 };
 
-/// Distributes each pair of blocks once to threads, row by row, and says when its turn has come: after the pairs of
-/// earlier rows with the same column. So no two threads compare with a column at the same time, and each image of it meets
-/// those of earlier blocks in ascending order. A thread waits only if the others have dealt with almost a whole row since.
+/// Distributes each pair of blocks once to threads, row by row, and lets it run after the pairs of earlier rows with
+/// the same column. So no two threads compare with a column at the same time, and each image of it meets those of
+/// earlier blocks in ascending order. A thread waits only if the others have dealt with almost a whole row since.
 class BlockPairs {
   public:
     explicit BlockPairs(std::int64_t blocks);

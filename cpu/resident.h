@@ -1,5 +1,5 @@
 #pragma once
-/// The training set of a searcher, and what all its searches share.
+/// The training set on the host, shared by all searches in it.
 
 #include <cstdint>
 #include <memory>

@@ -37,7 +37,7 @@ class Scorer {
     virtual void begin(Rows queries) { queries_ = queries; }
 
     /// Called before a panel is scanned: converts the limits of `pass` from scores to what the kernel tests, those of the
-    /// images too if it has them.
+    /// images too if there are any.
     virtual void aim(Pass&, std::int64_t /*panel*/) {}
 
     /// Replaces the kernel's results by scores. The limits are scores, as `pass` had them before `aim`: a pair at or above

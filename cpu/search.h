@@ -26,7 +26,7 @@ std::vector<std::string> instruction_sets();
 /// Throws UsageError if that is unknown or cannot run here.
 std::string instruction_set();
 
-/// Why this engine does not support the problem; if it does, sets the plan's kernel, selector and threads.
+/// The reason why this engine does not support the problem; if it does, sets the plan's kernel, selector and threads.
 /// Throws UsageError (bad MNIST_KNN_ISA).
 Refusal settle(const Problem& problem, Plan& plan);
 

@@ -30,7 +30,7 @@ class Team {
     void run_pieces(std::int64_t count, std::int64_t piece,
                     const std::function<void(int, std::int64_t, std::int64_t)>& work);
 
-    /// Whether work should end: a stop was requested, or another thread failed.
+    /// Whether to stop: cancellation was requested, or another thread failed.
     bool halted() const { return failed_.load(std::memory_order_relaxed) || watch_.stopped(); }
 
     /// Counts `units` as done; thread 0 occasionally reports to the watch, in queries.

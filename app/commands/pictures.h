@@ -9,7 +9,7 @@
 
 namespace knn {
 
-/// One requested picture; `error` if it cannot even be tried.
+/// One requested picture; `error` if it cannot be read at all.
 struct PictureSource {
     std::string file;  ///< "-" is standard input
     std::string error;

@@ -20,7 +20,7 @@ struct AuditReport {
     double load_ms = 0, wall_ms = 0;
     std::vector<std::int64_t> planted;  ///< by index
 
-    /// How many images a form has that takes `usual` unless the user says how many.
+    /// The number of images in a form of the report; `usual` unless the user gives a number.
     std::size_t count(std::int64_t limit, std::int64_t usual) const;
     /// How many of the planted labels are among the first `n` images.
     std::int64_t planted_among(std::int64_t n) const;

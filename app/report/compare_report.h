@@ -17,7 +17,7 @@ struct ComparedReports {
 /// Both accuracies, the counts, the first digits that only one gets right, and the sentence.
 std::string compare_text(const ComparedReports& compared);
 
-/// What McNemar's test says, in one sentence.
+/// The result of McNemar's test in one sentence.
 std::string compare_sentence(const ComparedReports& compared);
 
 /// Schema mnist-knn/compare/1.

@@ -24,7 +24,7 @@ std::string neighbors_heading(std::size_t neighbors, const Method& method);
 /// The heading of the candidates before re-ranking.
 std::string candidates_heading(std::size_t candidates, const Method& method);
 
-/// The place of a neighbor among the candidates before re-ranking: "was 7 of 96".
+/// The rank of a neighbor among the candidates before re-ranking: "was 7 of 96".
 std::string rank_before(const Answer& answer, const Neighbor& neighbor);
 
 /// A PNG: for each picture with steps its input, each step, the 28×28 result, and the nearest training images

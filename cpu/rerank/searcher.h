@@ -7,7 +7,7 @@
 
 namespace knn::cpu {
 
-/// Orders again what another searcher finds. Adds the stages `describe`, if there are descriptors, and `rerank`.
+/// Re-ranks the results of another searcher. Adds the stages `describe`, if there are descriptors, and `rerank`.
 class RerankedSearcher : public Searcher {
   public:
     /// `inner` searches the same training set, without re-ranking. training.reranking outlives this; if it has no

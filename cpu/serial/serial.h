@@ -35,7 +35,7 @@ void serial_distances(const Rows& train, const std::uint8_t* query, std::span<st
 void unpadded_bitonic(std::span<const std::uint32_t> row, std::span<Neighbor> out,
                       std::vector<std::uint64_t>& scratch);
 
-/// What Plan::distance says of the serial search.
+/// The name of the serial search in Plan::distance.
 inline constexpr const char* serial_distance = "serial";
 
 /// Why the serial search cannot answer the problem; else sets the plan's kernel, selector, threads and batch.

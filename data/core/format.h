@@ -12,7 +12,7 @@ namespace knn {
 /// With `digits` digits after the point.
 std::string fixed(double value, int digits);
 
-/// With as many digits as tell it from all other doubles: "3", "0.5".
+/// The shortest form that identifies this double: "3", "0.5".
 std::string shortest(double value);
 
 /// Three significant digits, without an exponent: "0.0123", "1.23", "12.3", "1234".

@@ -16,7 +16,7 @@ inline constexpr int max_k = 1024;
 /// The most pixels an image may have: 66,051 · 255² is the last squared distance that fits 32 bits.
 inline constexpr std::int64_t max_dim = 66'051;
 
-/// `n_query` images of `dim` pixels each look for their `k` nearest among `n_train` images.
+/// The `k` nearest of each of `n_query` images among `n_train` images, all of `dim` pixels.
 struct Problem {
     std::int64_t n_train = 0;
     std::int64_t n_query = 0;

@@ -23,7 +23,8 @@ struct Names<Tie> {
     static constexpr std::array list{"smallest", "nearest"};
 };
 
-/// Who wins: the label that most of the k nearest have, or the class whose k nearest neighbors are nearest on average.
+/// The winner: the most frequent label among the k nearest, or the class whose k nearest neighbors are nearest on
+/// average.
 enum class Votes { majority, class_mean };
 template <>
 struct Names<Votes> {

@@ -15,8 +15,8 @@
 
 namespace knn {
 
-/// Reads one file from its first byte to its last. Waiting for a pipe or
-/// device throws Interrupted if the user asks to stop (data/file/transfer.h).
+/// Reads one file from beginning to end. While waiting for a pipe or device, throws Interrupted if the user asks to
+/// stop (data/file/transfer.h).
 class ByteSource {
   public:
     /// Writes the next bytes to the front of its argument and returns their number; 0: the end.

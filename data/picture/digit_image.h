@@ -21,8 +21,8 @@ struct DigitImage {
     std::optional<Pixels> smaller;
     Box box;      ///< of the digit in the picture
     int row = 0;  ///< of a page, from the top
-    /// Other readings of the same ink on a page, each as digits from the left: pieces, if these are digits that
-    /// touch. The classifier chooses.
+    /// Segmentation hypotheses for the same ink on a page, each as digits from the left, for digits that touch. The
+    /// classifier chooses.
     std::vector<std::vector<DigitImage>> readings;
     bool joined = false;  ///< the ink is in two parts, which are the first of `readings`
     std::string refused;  ///< empty, or why there is no digit-like ink ("the picture is blank"); the pixels

@@ -16,7 +16,7 @@ inline constexpr std::int64_t max_picture_pixels = 100'000'000;
 /// first picture is read and before other threads begin.
 void limit_codecs();
 
-/// The picture turned clockwise by so many quarters of a turn, 0 to 3.
+/// The picture rotated clockwise by this many quarter turns, 0 to 3.
 Picture turned(Picture picture, int quarters);
 
 /// Throws DataError, one line: `name: what is wrong; what was expected`. Sizes are read from the header and

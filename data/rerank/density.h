@@ -1,6 +1,6 @@
 #pragma once
-/// `density`: images that lie far from all others, and classes that vary much, get their distances divided by the fourth
-/// root of what is usual around them.
+/// `density`: each distance is divided by the fourth root of the typical distance around the training image, which
+/// corrects for images far from all others and for classes with much variation.
 ///
 ///   d_t      sum of the distances of training image t to its nearest density_neighbors by leave-one-out
 ///   m        the lower median of all d_t, at least 1

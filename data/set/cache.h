@@ -1,5 +1,5 @@
 #pragma once
-/// Files in the user's cache folder that save time at the next start; never required.
+/// Files in the user's cache folder that make the next start faster; never required.
 
 #include <cstdint>
 #include <filesystem>

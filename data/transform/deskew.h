@@ -1,5 +1,5 @@
 #pragma once
-/// `deskew:S`: shears S of the slant out of an image and moves its center of mass to the middle.
+/// `deskew:S`: removes S times the slant of an image by shearing, and moves its center of mass to the middle.
 ///
 /// The slant is the covariance of x and y over the variance of y, with pixels as weights (seed 003, section 5).
 /// Pixel (x, y) of the result is read at x + shift_x + slope · (y − (rows − 1) / 2), y + shift_y, by bilinear

@@ -1,5 +1,5 @@
 #pragma once
-/// A transform with all that fitting decides, as the backends execute it: integers and tables.
+/// A fitted transform, as the backends execute it: integers and tables.
 
 #include <cstdint>
 #include <string>

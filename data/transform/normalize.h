@@ -1,7 +1,7 @@
 #pragma once
 /// `normalize`: stretches the contrast of an image to the full range, then scales it so that the mean pixel is 33, as
-/// in MNIST (seed 003, section 5, names normalization without defining it: this takes away what pen and exposure
-/// change, the darkness of the ink and its amount).
+/// in MNIST. Seed 003, section 5, names normalization without defining it; this one removes the effects of pen and
+/// exposure, the darkness and the amount of ink.
 ///
 /// s = ⌊(255 (p − min) + (max − min) / 2) / (max − min)⌋, then min(255, ⌊(s · 33 n + Σs / 2) / Σs⌋) over n pixels. An
 /// image of a single gray becomes background.

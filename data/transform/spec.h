@@ -1,6 +1,6 @@
 #pragma once
-/// The names of transforms: what the user writes and reports repeat. A transform makes rows of bytes of images, so
-/// every engine, kernel and metric works on its output.
+/// The names of transforms, as users write them and reports repeat them. A transform turns images into rows of bytes,
+/// so every engine, kernel and metric works on its output.
 
 #include <array>
 #include <cstdint>
