@@ -211,7 +211,7 @@ MUTATIONS = [
     ("data/transform/projection.cpp", transform, "127 / (4 * deviation)", "127 / (2 * deviation)"),
     ("data/rerank/density.cpp", rerank, "(sorted.size() - 1) / 2", "sorted.size() / 2"),
     ("data/rerank/density.cpp", rerank, "16 * median)", "8 * median)"),
-    ("data/rerank/distance.cpp", rerank, "rerank.context * rerank.step", "rerank.context"),
+    ("data/rerank/distance.cpp", rerank, "distortion_context * gradient_step", "distortion_context"),
     ("data/rerank/distance.cpp", rerank, "dx * dx + dy * dy, dy, dx", "dy, dx * dx + dy * dy, dx"),
-    ("cpu/rerank/order.cpp", rerank, "k > candidates.k", "k > candidates.k + 1"),
+    ("cpu/rerank/rerank.cpp", rerank, "k > candidates.k", "k > candidates.k + 1"),
 ]
