@@ -94,7 +94,7 @@ MUTATIONS = [
     ("data/synthetic/synthetic.cpp", synthetic, "count * (w + 1) / workers", "(count * (w + 1) - 1) / workers"),
     ("data/synthetic/pen.cpp", synthetic, "ink * 255 + 0.5f", "ink * 255"),
     # Pictures and other files.
-    ("data/core/bytes_view.h", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
+    ("data/picture/picture_header.cpp", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
     ("data/picture/picture_header.cpp", picture, "value <= 8 ? value : 1", "value <= 7 ? value : 1"),
     ("data/picture/picture_header.cpp", picture, "header.rows < 0 ? -header.rows : header.rows", "header.rows"),
     ("data/picture/picture_header.cpp", picture, "(sample * full + most / 2) / most", "sample"),
