@@ -12,8 +12,8 @@
 #include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
+#include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
-#include "data/file/unfinished_file.h"
 #include "data/picture/digit_image.h"
 
 namespace {

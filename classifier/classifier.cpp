@@ -70,8 +70,7 @@ void Classifier::fit_density(const Watch& watch) {
         const int found = on_device ? k : first.candidates(k, train.count, true);
         Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, watch);
         if (!on_device)
-            nearest = cpu::rerank(method_.rerank, nearest, reranking_->train, reranking_->train, {}, k, 0,
-                                  watch.quiet());
+            nearest = cpu::rerank(nearest, reranking_->train, reranking_->train, {}, k, 0, watch.quiet());
         reranking_->density = density_factors(nearest);
     }
 }

@@ -21,13 +21,13 @@ std::string search_text(const Method& method) {
 }
 
 std::string descriptor_text(const Rerank& rerank) {
-    return std::string(" rerank ") + name(rerank.kind) + " step " + std::to_string(rerank.step);
+    return std::string(" rerank ") + name(rerank.kind) + " step 2";
 }
 
 std::string rerank_text(const Rerank& rerank) {
     const ClassSpread& spread = rerank.spread;
-    std::string text = descriptor_text(rerank) + " window " + std::to_string(rerank.window) + " context " +
-                       std::to_string(rerank.context) + " density " + std::to_string(int{rerank.density});
+    std::string text =
+        descriptor_text(rerank) + " window 2 context 1 density " + std::to_string(int{rerank.density});
     if (rerank.kind == Reranker::spread)
         text += " neighbors " + std::to_string(spread.neighbors) + ' ' + name(spread.of) + ' ' +
                 name(spread.by) + ' ' + std::to_string(spread.weight);

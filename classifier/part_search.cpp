@@ -5,7 +5,6 @@
 
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
-#include "cpu/rerank/scaled.h"
 #include "cpu/search.h"
 #include "cpu/transform/transform.h"
 #include "data/core/format.h"
@@ -135,8 +134,7 @@ std::vector<std::uint8_t> PartSearch::answers(std::span<const std::uint32_t> ima
         for (const std::uint32_t image : images)
             queries.bytes.insert(queries.bytes.end(), described_.row(image),
                                  described_.row(image) + queries.layout.bytes());
-        voting = cpu::rerank(method_.rerank, nearest, queries, described_, training_.reranking->density,
-                             voters, threads);
+        voting = cpu::rerank(nearest, queries, described_, training_.reranking->density, voters, threads);
     } else if (method_.reranks()) {
         voting = cpu::scaled(method_.rerank, nearest, training_.reranking->spread, voters, threads);
     } else {

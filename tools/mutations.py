@@ -94,7 +94,7 @@ MUTATIONS = [
     ("data/synthetic/synthetic.cpp", synthetic, "count * (w + 1) / workers", "(count * (w + 1) - 1) / workers"),
     ("data/synthetic/pen.cpp", synthetic, "ink * 255 + 0.5f", "ink * 255"),
     # Pictures and other files.
-    ("data/core/bytes_view.h", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
+    ("data/picture/picture_header.cpp", picture, "length <= bytes_.size() - at", "length < bytes_.size() - at"),
     ("data/picture/picture_header.cpp", picture, "value <= 8 ? value : 1", "value <= 7 ? value : 1"),
     ("data/picture/picture_header.cpp", picture, "header.rows < 0 ? -header.rows : header.rows", "header.rows"),
     ("data/picture/picture_header.cpp", picture, "(sample * full + most / 2) / most", "sample"),
@@ -108,8 +108,8 @@ MUTATIONS = [
     ("data/picture/digit_image.cpp", digit, "int(std::ceil(value - 1e-6))", "int(std::floor(value - 1e-6))"),
     ("data/picture/digit_image_place.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
     ("data/picture/digit_image_group.cpp", digit, "part.peak < 2 * group.peak", "part.peak < 9 * group.peak"),
-    ("data/file/unfinished_file.cpp", atomic, "std::rename(path_.c_str(), place_.c_str()) == 0",
-     "std::rename(path_.c_str(), place_.c_str()) <= 0"),
+    ("data/file/atomic_file.cpp", atomic, "std::rename(path.c_str(), place.c_str()) == 0",
+     "std::rename(path.c_str(), place.c_str()) <= 0"),
     # The search on the CPU.
     ("cpu/best.cpp", lists, "std::nth_element(keys, keys + (k_ - 1),", "std::nth_element(keys, keys + k_,"),
     ("cpu/best.cpp", lists, "if (distance >= limits_[query] ||", "if (distance + 1 >= limits_[query] ||"),
@@ -211,7 +211,7 @@ MUTATIONS = [
     ("data/transform/projection.cpp", transform, "127 / (4 * deviation)", "127 / (2 * deviation)"),
     ("data/rerank/density.cpp", rerank, "(sorted.size() - 1) / 2", "sorted.size() / 2"),
     ("data/rerank/density.cpp", rerank, "16 * median)", "8 * median)"),
-    ("data/rerank/distance.cpp", rerank, "rerank.context * rerank.step", "rerank.context"),
+    ("data/rerank/distance.cpp", rerank, "distortion_context * gradient_step", "distortion_context"),
     ("data/rerank/distance.cpp", rerank, "dx * dx + dy * dy, dy, dx", "dy, dx * dx + dy * dy, dx"),
-    ("cpu/rerank/order.cpp", rerank, "k > candidates.k", "k > candidates.k + 1"),
+    ("cpu/rerank/rerank.cpp", rerank, "k > candidates.k", "k > candidates.k + 1"),
 ]

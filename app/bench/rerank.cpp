@@ -29,7 +29,7 @@ Neighbors plain_order(const RerankWork& work, const Descriptors& queries, const 
         const auto row = all.row(i);
         std::copy_n(work.candidates.row(q).begin(), all.k, row.begin());
         for (Neighbor& one : row)
-            one.distance = rerank_distance(work.rerank, train.layout, queries.row(q), train.row(one.index));
+            one.distance = rerank_distance(train.layout, queries.row(q), train.row(one.index));
         std::sort(row.begin(), row.end());
     }
     return all;
@@ -86,7 +86,7 @@ Measurement BenchRun::rerank(const RerankWork& work, bool plain, const std::stri
     const auto by_kernels = [&](std::int64_t n) {
         Neighbors some(n, candidates.k);
         std::copy_n(candidates.rows.begin(), some.rows.size(), some.rows.begin());
-        return cpu::rerank(work.rerank, some, queries, train, {}, some.k, threads, watch_);
+        return cpu::rerank(some, queries, train, {}, some.k, threads, watch_);
     };
     const bool on_gpu = has_gpu() && on == report_.gpu;
     Neighbors found;

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "data/core/errors.h"
+#include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
-#include "data/file/unfinished_file.h"
 #include "data/picture/picture_file.h"
 
 namespace knn {

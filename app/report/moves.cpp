@@ -35,12 +35,12 @@ void draw_moves(Canvas& canvas, const Rerank& rerank, ImageShape shape, const st
     const double part = layout.has_gradients ? gradients_slant_part : cells_slant_part;
     canvas.image(straightened(neighbor, shape, part).data(), shape.rows, shape.cols, x, y, side);
     const double pixel = side / std::max(shape.rows, shape.cols);
-    // The square is centered, and a point of the grid stands for step × step pixels.
-    const double middle = layout.has_gradients ? rerank.step / 2.0 : 1;
+    // The square is centered, and a point of the grid, like a cell, stands for 2 × 2 pixels.
+    constexpr double middle = 1;
     const double left = x + (side - pixel * shape.cols) / 2 + middle * pixel;
     const double top = y + (side - pixel * shape.rows) / 2 + middle * pixel;
     for (const Move& move :
-         moves(rerank, layout, descriptor_of(layout, query).data(), descriptor_of(layout, neighbor).data())) {
+         moves(layout, descriptor_of(layout, query).data(), descriptor_of(layout, neighbor).data())) {
         const double from_x = left + move.x * pixel, from_y = top + move.y * pixel;
         const bool stays = move.dx == 0 && move.dy == 0;
         if (!stays)

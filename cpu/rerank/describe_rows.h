@@ -73,17 +73,10 @@ void shares_of_row(const DescribeWork& work, int y) {
     });
 }
 
-/// Rows of pairs of levels, as they are.
-void write_plane(const RerankShape& shape, const DescribeWork& work, std::uint8_t* to) {
-    for (int y = 0; y < shape.rows; ++y)
-        std::memcpy(to + 2 * std::int64_t{y} * shape.cols, work.levels + 2 * y * work.stride,
-                    2 * static_cast<std::size_t>(shape.cols));
-}
-
 /// Sums over 2 × 2 pixels, in four planes.
 void write_planes(const RerankShape& shape, const DescribeWork& work, std::uint8_t* to) {
     const std::int64_t stride = 2 * work.stride;
-    const int even = (shape.cols + 1) / 2, odd = shape.cols / 2;
+    const int even = shape.grid_cols, odd = shape.cols / 2;
     std::int8_t* __restrict boxes = work.boxes;
     for (int y = 0; y < shape.rows; ++y) {
         const std::int8_t* row = work.levels + y * stride;
@@ -91,7 +84,7 @@ void write_planes(const RerankShape& shape, const DescribeWork& work, std::uint8
             boxes[x] = static_cast<std::int8_t>(row[x] + row[x + 2] + row[stride + x] + row[stride + x + 2]);
         });
         const int a = y % 2, rows = (shape.rows - a + 1) / 2;
-        std::uint8_t* plane = to + 2 * a * std::int64_t{(shape.rows + 1) / 2} * shape.cols;
+        std::uint8_t* plane = to + 2 * a * std::int64_t{shape.grid_rows} * shape.cols;
         std::uint8_t* even_to = plane + std::int64_t{y / 2} * 2 * even;
         std::uint8_t* odd_to = plane + 2 * (std::int64_t{rows} * even + std::int64_t{y / 2} * odd);
         for (int x = 0; x < even; ++x)
@@ -123,7 +116,7 @@ void write_cells(const RerankShape& shape, const DescribeWork& work, int row, st
         values[x] = static_cast<std::uint8_t>(
             static_cast<int>(__builtin_sqrtf(static_cast<float>(scaled < 63 * 63 ? scaled : 63 * 63))));
     });
-    for (int c = 0; c < shape.cell_cols; ++c)
+    for (int c = 0; c < shape.grid_cols; ++c)
         for (int bin = 0; bin < 8; ++bin)
             to[8 * c + bin] = values[bin * work.stride + 2 * c];
 }
@@ -143,7 +136,7 @@ void gradients_of_image(const RerankShape& shape, const std::uint8_t* image, con
         gradients_of_row(shape, work, y);
         levels_of_row(work, y);
     }
-    shape.step == 1 ? write_plane(shape, work, to) : write_planes(shape, work, to);
+    write_planes(shape, work, to);
 }
 
 void cells_of_image(const RerankShape& shape, const std::uint8_t* image, const DescribeWork& work,
@@ -153,8 +146,8 @@ void cells_of_image(const RerankShape& shape, const std::uint8_t* image, const D
         gradients_of_row(shape, work, y);
         shares_of_row(work, y);
     }
-    for (int row = 0; row < shape.cell_rows; ++row)
-        write_cells(shape, work, row, to + std::int64_t{row} * shape.cell_cols * 8);
+    for (int row = 0; row < shape.grid_rows; ++row)
+        write_cells(shape, work, row, to + std::int64_t{row} * shape.grid_cols * 8);
 }
 
 }  // namespace

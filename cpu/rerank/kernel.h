@@ -10,10 +10,10 @@ namespace knn::cpu {
 /// Sizes of the arrays below. A border of zeros surrounds the planes and the cells, so that displacements and contexts
 /// read outside of the image.
 struct RerankShape {
-    std::int32_t rows, cols, step, window, context;
-    std::int32_t grid_rows, grid_cols;  ///< ⌈rows / step⌉, ⌈cols / step⌉
-    std::int32_t border;                ///< of a plane: context + ⌈window / step⌉
-    std::int32_t cell_rows, cell_cols;  ///< border 1
+    static constexpr std::int32_t step = 2, window = 2, context = 1;  ///< of distortion
+    static constexpr std::int32_t border = 2;                         ///< of a plane; of the cells: 1
+    std::int32_t rows, cols;
+    std::int32_t grid_rows, grid_cols;  ///< ⌈rows / 2⌉, ⌈cols / 2⌉: the grid of distortion, and the cells
 };
 
 /// A descriptor's parts; null: without.
@@ -25,15 +25,15 @@ struct DescriptorParts {
 /// The query's descriptor, each 16-bit unit twice in 32 bits, which is the fastest to broadcast.
 struct RerankQuery {
     const std::uint32_t* gradients;  ///< plane (0, 0): (grid_rows + 2 · context) × (grid_cols + 2 · context)
-    const std::uint32_t* cells;      ///< cell_rows × cell_cols × 4, bins multiplied by 2
-    const std::uint16_t* cell_terms;  ///< cell_rows × cell_cols: Σ h²
+    const std::uint32_t* cells;      ///< grid_rows × grid_cols × 4, bins multiplied by 2
+    const std::uint16_t* cell_terms;  ///< grid_rows × grid_cols: Σ h²
 };
 
 /// The candidates' descriptors, `lanes` units of 16 bits after one another, and memory for sums. Aligned to 64 bytes.
 struct RerankLanes {
     std::uint16_t* planes;      ///< step² × (grid_rows + 2 · border) × (grid_cols + 2 · border) × lanes
-    std::uint16_t* cells;       ///< (cell_rows + 2) × (cell_cols + 2) × 4 × lanes
-    std::uint16_t* cell_terms;  ///< (cell_rows + 2) × (cell_cols + 2) × lanes: Σ h²
+    std::uint16_t* cells;       ///< (grid_rows + 2) × (grid_cols + 2) × 4 × lanes
+    std::uint16_t* cell_terms;  ///< (grid_rows + 2) × (grid_cols + 2) × lanes: Σ h²
     std::uint16_t* least;       ///< grid_rows × grid_cols × lanes
     std::uint16_t* squares;     ///< 2 · context + 1 rows of (grid_cols + 2 · context) × lanes
 };
@@ -62,9 +62,8 @@ struct RerankKernel {
     /// Adds the distances to scores[lanes].
     void (*distortion)(const RerankShape& shape, const RerankQuery& query, const RerankLanes& candidates,
                        std::uint32_t* scores);
-    /// Adds factor times the distances.
     void (*cells)(const RerankShape& shape, const RerankQuery& query, const RerankLanes& candidates,
-                  std::uint32_t factor, std::uint32_t* scores);
+                  std::uint32_t* scores);
     /// The two parts of a descriptor, of an image without its slant.
     void (*describe_gradients)(const RerankShape& shape, const std::uint8_t* image, const DescribeWork& work,
                                std::uint8_t* to);

@@ -77,10 +77,10 @@ struct RerankBody {
     }
     static void pack_cells(const RerankShape& shape, const std::uint8_t* const* rows, std::uint16_t* to,
                            std::uint16_t* terms) {
-        for (int r = 0; r < shape.cell_rows; ++r) {
-            const std::int64_t at = std::int64_t{r + 1} * (shape.cell_cols + 2) + 1;
-            transpose(rows, std::int64_t{r} * shape.cell_cols * 4, shape.cell_cols * 4, to + at * 4 * lanes);
-            for (int c = 0; c < shape.cell_cols; ++c) {
+        for (int r = 0; r < shape.grid_rows; ++r) {
+            const std::int64_t at = std::int64_t{r + 1} * (shape.grid_cols + 2) + 1;
+            transpose(rows, std::int64_t{r} * shape.grid_cols * 4, shape.grid_cols * 4, to + at * 4 * lanes);
+            for (int c = 0; c < shape.grid_cols; ++c) {
                 const std::uint16_t* cell = to + (at + c) * 4 * lanes;
                 Lanes sum{};
                 for (int i = 0; i < 4; ++i) {
@@ -115,63 +115,43 @@ struct RerankBody {
             even += pairs & 0xffff;
             odd += pairs >> 16;
         }
-        void add_to(std::uint32_t factor, std::uint32_t* scores) const {
+        void add_to(std::uint32_t* scores) const {
             for (int i = 0; i < lanes / 2; ++i) {
-                scores[2 * i] += factor * even[i];
-                scores[2 * i + 1] += factor * odd[i];
+                scores[2 * i] += even[i];
+                scores[2 * i + 1] += odd[i];
             }
         }
     };
 
     /// One displacement: `candidate` is the vector of the plane that meets the context's first point. The sums over
-    /// contexts, first down the columns, then along the rows.
-    template <int context>
+    /// 3 × 3 contexts, first down the columns, then along the rows.
     static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
                          const RerankLanes& work) {
-        constexpr int span = 2 * context + 1;
-        const int width = shape.grid_cols + 2 * context;
+        const int width = shape.grid_cols + 2 * shape.context;
         const std::int64_t stride = std::int64_t{shape.grid_cols + 2 * shape.border} * lanes;
-        std::uint16_t* ring[span];
-        for (int i = 0; i < span; ++i)
-            ring[i] = work.squares + std::int64_t{i} * width * lanes;
-        for (int y = 0; y < shape.grid_rows + 2 * context; ++y) {
+        std::uint16_t *oldest = work.squares, *middle = oldest + std::int64_t{width} * lanes,
+                      *newest = middle + std::int64_t{width} * lanes;
+        for (int y = 0; y < shape.grid_rows + 2 * shape.context; ++y) {
             const std::uint32_t* a = query + std::int64_t{y} * width;
             const std::uint16_t* b = candidate + y * stride;
-            std::uint16_t* newest = ring[span - 1];
-            if (y < 2 * context) {
-                for (int x = 0; x < width; ++x)
-                    store(newest + x * lanes, Set::squares(broadcast(a + x), load(b + x * lanes)));
-            } else {
-                std::uint16_t* least = work.least + std::int64_t{y - 2 * context} * shape.grid_cols * lanes;
-                Lanes columns[span];
-                for (int x = 0; x < width; ++x) {
-                    const Lanes square = Set::squares(broadcast(a + x), load(b + x * lanes));
-                    if (context > 0) store(newest + x * lanes, square);
-                    Lanes column = square;
-                    for (int i = 0; i < span - 1; ++i)
-                        column += load(ring[i] + x * lanes);
-                    for (int i = 0; i < span - 1; ++i)
-                        columns[i] = columns[i + 1];
-                    columns[span - 1] = column;
-                    if (x < 2 * context) continue;
-                    Lanes sum = columns[0];
-                    for (int i = 1; i < span; ++i)
-                        sum += columns[i];
-                    std::uint16_t* to = least + (x - 2 * context) * lanes;
-                    store(to, Set::min(load(to), sum));
+            Lanes left{}, here{};
+            for (int x = 0; x < width; ++x) {
+                const Lanes square = Set::squares(broadcast(a + x), load(b + x * lanes));
+                store(newest + x * lanes, square);
+                if (y < 2) continue;
+                const Lanes right = square + load(oldest + x * lanes) + load(middle + x * lanes);
+                if (x >= 2) {
+                    std::uint16_t* to = work.least + (std::int64_t{y - 2} * shape.grid_cols + x - 2) * lanes;
+                    store(to, Set::min(load(to), left + here + right));
                 }
+                left = here;
+                here = right;
             }
-            std::uint16_t* const oldest = ring[0];
-            for (int i = 0; i < span - 1; ++i)
-                ring[i] = ring[i + 1];
-            ring[span - 1] = oldest;
+            std::uint16_t* const free = oldest;
+            oldest = middle;
+            middle = newest;
+            newest = free;
         }
-    }
-    static void displace(const RerankShape& shape, const std::uint32_t* query, const std::uint16_t* candidate,
-                         const RerankLanes& work) {
-        if (shape.context == 0) return displace<0>(shape, query, candidate, work);
-        if (shape.context == 1) return displace<1>(shape, query, candidate, work);
-        displace<2>(shape, query, candidate, work);
     }
 
     static void distortion(const RerankShape& shape, const RerankQuery& query, const RerankLanes& work,
@@ -180,13 +160,13 @@ struct RerankBody {
         std::memset(work.least, 0xff, static_cast<std::size_t>(points) * sizeof(Lanes));
         const std::int64_t width = shape.grid_cols + 2 * shape.border;
         const std::int64_t plane = (shape.grid_rows + 2 * shape.border) * width;
-        const int s = shape.step, w = shape.window, far = shape.border - shape.context;
-        // Plane by plane, each of which fits in the cache: positions (w + d) mod s of a window of 2 w + 1.
+        constexpr int s = RerankShape::step, w = RerankShape::window;
+        constexpr int far = RerankShape::border - RerankShape::context;
+        // Plane by plane, each of which fits in the cache: the displacements (dx, dy) whose remainders by s are (b, a).
         for (int a = 0; a < s; ++a)
             for (int b = 0; b < s; ++b)
-                for (int dy = -w; dy <= w; ++dy)
-                    for (int dx = -w; dx <= w; ++dx) {
-                        if ((dy + s * w) % s != a || (dx + s * w) % s != b) continue;
+                for (int dy = a - w; dy <= w; dy += s)
+                    for (int dx = b - w; dx <= w; dx += s) {
                         const std::int64_t row = far + (dy - a) / s, col = far + (dx - b) / s;
                         displace(shape, query.gradients,
                                  work.planes + ((a * s + b) * plane + row * width + col) * lanes, work);
@@ -194,7 +174,7 @@ struct RerankBody {
         Totals totals;
         for (std::int64_t i = 0; i < points; ++i)
             totals.add(load(work.least + i * lanes));
-        totals.add_to(1, scores);
+        totals.add_to(scores);
     }
 
     /// The least Σ (h_q - h_c)² - Σ h_q² of the cells around one; `candidate`, `terms`: of the first of the nine.
@@ -215,17 +195,17 @@ struct RerankBody {
     }
 
     static void cells(const RerankShape& shape, const RerankQuery& query, const RerankLanes& work,
-                      std::uint32_t factor, std::uint32_t* scores) {
-        const std::int64_t width = shape.cell_cols + 2;
+                      std::uint32_t* scores) {
+        const std::int64_t width = shape.grid_cols + 2;
         Totals totals;
-        for (std::int64_t r = 0; r < shape.cell_rows; ++r)
-            for (std::int64_t c = 0; c < shape.cell_cols; ++c) {
-                const std::int64_t at = r * shape.cell_cols + c, first = r * width + c;
+        for (std::int64_t r = 0; r < shape.grid_rows; ++r)
+            for (std::int64_t c = 0; c < shape.grid_cols; ++c) {
+                const std::int64_t at = r * shape.grid_cols + c, first = r * width + c;
                 const Lanes least = best_cell(query.cells + at * 4, work.cells + first * 4 * lanes,
                                               work.cell_terms + first * lanes, width);
                 totals.add(least + query.cell_terms[at]);
             }
-        totals.add_to(factor, scores);
+        totals.add_to(scores);
     }
 };
 

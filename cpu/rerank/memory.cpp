@@ -4,10 +4,14 @@
 #include <cstring>
 
 #include "data/core/round_up.h"
+#include "data/rerank/distance.h"
 
 namespace knn::cpu {
 
 namespace {
+
+static_assert(RerankShape::step == gradient_step && RerankShape::step == cell_pixels &&
+              RerankShape::window == distortion_window && RerankShape::context == distortion_context);
 
 template <class T>
 Aligned<T> zeros(std::int64_t size) {
@@ -25,23 +29,13 @@ std::uint32_t twice(const std::uint8_t* pair) {
 
 }  // namespace
 
-RerankShape rerank_shape(const Rerank& rerank, const DescriptorLayout& layout) {
-    const int step = layout.step;
-    return {.rows = layout.image.rows,
-            .cols = layout.image.cols,
-            .step = step,
-            .window = rerank.window,
-            .context = rerank.context,
-            .grid_rows = layout.plane_rows(0),
-            .grid_cols = layout.plane_cols(0),
-            .border = rerank.context + static_cast<int>(divide_up(rerank.window, step)),
-            .cell_rows = layout.cell_rows(),
-            .cell_cols = layout.cell_cols()};
+RerankShape rerank_shape(ImageShape image) {
+    return {image.rows, image.cols, (image.rows + 1) / 2, (image.cols + 1) / 2};
 }
 
 RerankMemory::RerankMemory(const RerankShape& shape, const DescriptorLayout& layout, int lanes) {
-    const std::int64_t cells = std::int64_t{shape.cell_rows} * shape.cell_cols;
-    const std::int64_t padded_cells = std::int64_t{shape.cell_rows + 2} * (shape.cell_cols + 2);
+    const std::int64_t points = std::int64_t{shape.grid_rows} * shape.grid_cols;
+    const std::int64_t padded_cells = std::int64_t{shape.grid_rows + 2} * (shape.grid_cols + 2);
     if (layout.has_gradients) {
         const std::int64_t height = shape.grid_rows + 2 * shape.context;
         const std::int64_t width = shape.grid_cols + 2 * shape.context;
@@ -49,12 +43,12 @@ RerankMemory::RerankMemory(const RerankShape& shape, const DescriptorLayout& lay
             std::int64_t{shape.grid_rows + 2 * shape.border} * (shape.grid_cols + 2 * shape.border);
         gradients_ = zeros<std::uint32_t>(height * width);
         planes_ = zeros<std::uint16_t>(shape.step * shape.step * plane * lanes);
-        least_ = zeros<std::uint16_t>(std::int64_t{shape.grid_rows} * shape.grid_cols * lanes);
+        least_ = zeros<std::uint16_t>(points * lanes);
         squares_ = zeros<std::uint16_t>((2 * shape.context + 1) * width * lanes);
     }
     if (layout.has_cells) {
-        cells_ = zeros<std::uint32_t>(4 * cells);
-        terms_ = zeros<std::uint16_t>(cells);
+        cells_ = zeros<std::uint32_t>(4 * points);
+        terms_ = zeros<std::uint16_t>(points);
         packed_cells_ = zeros<std::uint16_t>(4 * padded_cells * lanes);
         packed_terms_ = zeros<std::uint16_t>(padded_cells * lanes);
     }

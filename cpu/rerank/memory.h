@@ -6,7 +6,7 @@
 
 namespace knn::cpu {
 
-RerankShape rerank_shape(const Rerank& rerank, const DescriptorLayout& layout);
+RerankShape rerank_shape(ImageShape image);
 
 /// One thread's memory for the kernels: a query, and as many candidates as the kernel has lanes.
 class RerankMemory {

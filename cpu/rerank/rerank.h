@@ -18,10 +18,13 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
                      const std::atomic<bool>* stop = nullptr);
 
 /// The k nearest of each query's candidates by (distance, index), 1 <= k <= candidates.k. Descriptors: of the queries
-/// and of the training images, made for `rerank`. `density`: density_factors of the training images, or none: distances
-/// are not divided. Throws like describe.
-Neighbors rerank(const Rerank& rerank, const Neighbors& candidates, const Descriptors& queries,
-                 const Descriptors& train, std::span<const std::uint32_t> density, int k, int threads = 0,
-                 const Watch& watch = {});
+/// and of the training images, of one layout. `density`: density_factors of the training images, or none: distances are
+/// not divided. Throws like describe.
+Neighbors rerank(const Neighbors& candidates, const Descriptors& queries, const Descriptors& train,
+                 std::span<const std::uint32_t> density, int k, int threads = 0, const Watch& watch = {});
+
+/// The same by the re-ranker `spread` (data/rerank/spread.h). `terms`: spread_terms of the training images.
+Neighbors scaled(const Rerank& rerank, const Neighbors& candidates, std::span<const std::int64_t> terms,
+                 int k, int threads = 0);
 
 }  // namespace knn::cpu

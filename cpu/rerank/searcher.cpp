@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cpu/rerank/rerank.h"
-#include "cpu/rerank/scaled.h"
 #include "data/core/clock.h"
 
 namespace knn::cpu {
@@ -41,8 +40,7 @@ Neighbors RerankedSearcher::search(const Rows& queries, int k, Exclude exclude, 
 
 Neighbors RerankedSearcher::reranked(const Neighbors& found, const Descriptors& queries, int k,
                                      const Watch& watch) const {
-    return rerank(reranking_.rerank, found, queries, reranking_.train, reranking_.density, k, threads_,
-                  watch);
+    return rerank(found, queries, reranking_.train, reranking_.density, k, threads_, watch);
 }
 
 /// The candidates become a training set of their own, in the same order, so that ties stay as they are.
@@ -64,7 +62,7 @@ Neighbors RerankedSearcher::reranked_alone(Neighbors found, const Descriptors& q
                                                images.begin());
     const Descriptors described = describe(reranking_.rerank, {pixels.data(), std::ssize(images), train_.dim},
                                            shape_, threads_, watch.stop);
-    Neighbors ordered = rerank(reranking_.rerank, found, queries, described, density, k, threads_, watch);
+    Neighbors ordered = rerank(found, queries, described, density, k, threads_, watch);
     for (Neighbor& one : ordered.rows)
         one.index = images[one.index];
     return ordered;

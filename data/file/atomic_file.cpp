@@ -1,26 +1,97 @@
 #include "data/file/atomic_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <optional>
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <utility>
 
 #include "data/core/errors.h"
 #include "data/file/file_descriptor.h"
 #include "data/file/transfer.h"
-#include "data/file/unfinished_file.h"
 
 namespace knn {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+class UnfinishedFile;
+
+/// All of this process, the newest first, linked through `next`.
+std::mutex all_mutex;
+UnfinishedFile* newest = nullptr;
+
+/// Locks that list. Meanwhile no signal handler of this thread runs: it may remove the files, and would wait for ever.
+class ListLock {
+  public:
+    ListLock() {
+        sigset_t every;
+        sigfillset(&every);
+        ::pthread_sigmask(SIG_BLOCK, &every, &before_);
+        all_mutex.lock();
+    }
+    ListLock(const ListLock&) = delete;
+    ListLock& operator=(const ListLock&) = delete;
+    ~ListLock() {
+        all_mutex.unlock();
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+
+  private:
+    sigset_t before_ = {};
+};
+
+/// A new file `.mnist-knn-PID-N.tmp` in the folder of the file that it will replace; removed by the destructor unless it
+/// was renamed.
+class UnfinishedFile {
+  public:
+    /// If that fails, `descriptor` is not open, and errno says why. The umask applies to `mode`.
+    UnfinishedFile(const fs::path& place, mode_t mode) {
+        static std::atomic<unsigned> counter = 0;
+        const fs::path folder = place.has_parent_path() ? place.parent_path() : ".";
+        const ListLock lock;  // no signal between the file and its place in the list
+        do {
+            path = folder /
+                   (".mnist-knn-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+            descriptor = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+        } while (!descriptor.is_open() && errno == EEXIST);
+        next = std::exchange(newest, this);
+        if (next != nullptr) next->previous = this;
+    }
+    UnfinishedFile(const UnfinishedFile&) = delete;
+    UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+    ~UnfinishedFile() {
+        const ListLock lock;
+        (previous != nullptr ? previous->next : newest) = next;
+        if (next != nullptr) next->previous = previous;
+        remove();
+    }
+
+    /// False (with errno) if that fails.
+    bool rename_to(const fs::path& place) {
+        renamed = std::rename(path.c_str(), place.c_str()) == 0;
+        return renamed;
+    }
+    void remove() const noexcept {
+        if (descriptor.is_open() && !renamed) ::unlink(path.c_str());
+    }
+
+    fs::path path;
+    FileDescriptor descriptor;
+    bool renamed = false;
+    UnfinishedFile *next = nullptr, *previous = nullptr;
+};
 
 /// A stream buffer over a descriptor. Unlike std::filebuf it keeps the reason of the first failure.
 class DescriptorBuffer : public std::streambuf {
@@ -134,28 +205,17 @@ bool synchronize(const FileDescriptor& file) {
     return ::fsync(file.number()) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
 }
 
-/// Copies owner, group and permissions of the replaced file, but not its setuid and setgid bits, which were
-/// not granted to the new content.
-void keep_owner_and_mode(const fs::path& file, const FileDescriptor& to, const struct stat& old) {
-    struct stat now = {};
-    if (::fstat(to.number(), &now) != 0) fail(file, errno);
-    if ((now.st_uid != old.st_uid || now.st_gid != old.st_gid) &&
-        ::fchown(to.number(), old.st_uid, old.st_gid) != 0)
-        throw DataError(file.string() +
-                        ": cannot be written: it is of another user or group, which a new file cannot be "
-                        "given; expected a file of your own");
-    if (::fchmod(to.number(), old.st_mode & 0777) != 0) fail(file, errno);
-}
-
 /// Fills a new file and renames it to `place`, which is what `file` is in messages. `old` may be null.
 void put_in_place(const fs::path& file, const fs::path& place, const struct stat* old, bool lasting,
                   const std::function<void(std::ostream&)>& write) {
     UnfinishedFile unfinished(place, old != nullptr ? 0600 : 0666);
     if (!unfinished.descriptor.is_open()) fail(file, errno);
-    if (old != nullptr) keep_owner_and_mode(file, unfinished.descriptor, *old);
+    // Not the setuid and setgid bits, which were not granted to the new content.
+    if (old != nullptr && ::fchmod(unfinished.descriptor.number(), old->st_mode & 0777) != 0)
+        fail(file, errno);
     fill(file, unfinished.descriptor, write);
     if (lasting && !synchronize(unfinished.descriptor)) fail(file, errno);
-    if (!unfinished.rename_to_place()) fail(file, errno);
+    if (!unfinished.rename_to(place)) fail(file, errno);
     if (!lasting) return;
     const fs::path folder = place.has_parent_path() ? place.parent_path() : ".";
     const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -198,6 +258,12 @@ void write_file_atomically(const fs::path& file, const std::function<void(std::o
 
 void replace_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
     put_in_place(file, file, nullptr, false, write);
+}
+
+void remove_unfinished_files() noexcept {
+    const ListLock lock;
+    for (const UnfinishedFile* file = newest; file != nullptr; file = file->next)
+        file->remove();
 }
 
 }  // namespace knn

@@ -18,10 +18,9 @@ std::filesystem::path follow_links(std::filesystem::path file);
 /// even after a power failure there is the old file or the new one.
 ///
 /// If `write` fails (a full disk, an exception such as Interrupted), the unfinished file is removed and `file` is
-/// unchanged. A new file gets the mode of the umask; a replaced one keeps its owner,
-/// group and permissions, or is not replaced if that is not permitted. A symbolic link is followed, not replaced.
-/// An existing file that is not a regular file (/dev/stdout, /dev/full, a pipe) is written directly, because
-/// nothing can be renamed onto it.
+/// unchanged. A new file gets the mode of the umask, a replaced one keeps its permissions. A symbolic link is followed,
+/// not replaced. An existing file that is not a regular file (/dev/stdout, /dev/full, a pipe) is written directly,
+/// because nothing can be renamed onto it.
 ///
 /// Throws DataError "FILE: cannot be written: REASON; what was expected", and whatever `write` throws.
 void write_file_atomically(const std::filesystem::path& file,
@@ -30,5 +29,9 @@ void write_file_atomically(const std::filesystem::path& file,
 /// Creates a new file even if the name exists (a link, a pipe), which is replaced and neither followed nor written
 /// to. Does not synchronize: for files that are checked when they are read. Throws as write_file_atomically does.
 void replace_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
+
+/// Removes the temporary files of this process. For a process that ends without destructors, also in a signal handler;
+/// allocates nothing.
+void remove_unfinished_files() noexcept;
 
 }  // namespace knn

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <new>
 
 #include "data/picture/digit_image_steps.h"
 
@@ -136,7 +137,17 @@ DigitImage made(const Picture& picture, const digit::Page& page, const digit::Gr
     return result;
 }
 
+/// Called before OpenCV throws.
+int throw_bad_alloc(int status, const char*, const char*, const char*, int, void*) {
+    if (status == cv::Error::StsNoMem) throw std::bad_alloc();
+    return 0;
+}
+
 }  // namespace
+
+void make_opencv_throw_bad_alloc() {
+    cv::redirectError(throw_bad_alloc);
+}
 
 DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
     add(steps, "input", mat_of(picture));

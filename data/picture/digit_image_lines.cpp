@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
+#include <vector>
 
 #include "data/picture/digit_image_steps.h"
 
@@ -9,17 +10,24 @@ namespace knn::digit {
 
 namespace {
 
+constexpr std::size_t few_lines = 4;  ///< more than the bars of a digit
+
 /// What counts as a horizontal line; lengths in pixels.
 struct LineRule {
     int piece;         ///< length of straight ink that is a piece of a line
     int thick;         ///< ink higher than this is a stroke that crosses the line
     double thickness;  ///< most of a line, on average
-    double few, many;  ///< least width of a line; `many` if there are at least four as wide as that
+    double few, many;  ///< least width of a line; `many` if there are at least few_lines as wide as that
     int bridge;        ///< height of the gaps to close in strokes where a line was
 };
 
-/// Thin and nearly straight horizontal lines.
-cv::Mat lines_in(const cv::Mat& mask, const LineRule& rule) {
+/// A thin and nearly straight horizontal line.
+struct Line {
+    cv::Rect box;
+    cv::Mat ink;  ///< its pixels within the box
+};
+
+std::vector<Line> lines_in(const cv::Mat& mask, const LineRule& rule) {
     cv::Mat runs, thick, joined, labels, stats, centers;
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, rule.piece, CV_8U));
     // A digit's bar is thicker than a line; a shadow edge across the lines would connect them all.
@@ -28,40 +36,87 @@ cv::Mat lines_in(const cv::Mat& mask, const LineRule& rule) {
     // Slanted lines are steps; noise leaves gaps.
     cv::dilate(runs, joined, cv::Mat::ones(3, rule.piece / 2 | 1, CV_8U));
     const int count = cv::connectedComponentsWithStats(joined, labels, stats, centers);
-    const auto ink_of = [&](int i, const cv::Rect& box) {
-        cv::Mat own = (labels(box) == i) & runs(box);
-        return own;
-    };
-    std::vector<int> few, many;
+    std::vector<Line> few, many;
     for (int i = 1; i < count; ++i) {
         const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
                            stats.at<int>(i, 3));
         if (box.width < rule.many) continue;
-        if (double(cv::countNonZero(ink_of(i, box))) / box.width > rule.thickness) continue;
-        if (box.width >= rule.few) few.push_back(i);
-        many.push_back(i);
+        const Line line{box, (labels(box) == i) & runs(box)};
+        if (double(cv::countNonZero(line.ink)) / box.width > rule.thickness) continue;
+        if (box.width >= rule.few) few.push_back(line);
+        many.push_back(line);
     }
-    cv::Mat lines = cv::Mat::zeros(mask.size(), CV_8U);
-    // No digit has more than three bars.
-    for (const int i : many.size() >= 4 ? many : few) {
-        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
-                           stats.at<int>(i, 3));
-        lines(box).setTo(255, ink_of(i, box));
-    }
-    return lines;
+    return many.size() >= few_lines ? many : few;
 }
 
-/// Erases horizontal lines except where a stroke crosses them; returns the erased pixels.
-cv::Mat erase(cv::Mat& mask, const LineRule& rule) {
-    const cv::Mat found = lines_in(mask, rule);
-    if (cv::countNonZero(found) == 0) return found;
-    cv::Mat lines, bridged;
-    cv::dilate(found, lines, cv::Mat::ones(3, 1, CV_8U));
-    const cv::Mat without = mask & ~lines;
+cv::Mat drawn(const std::vector<Line>& lines, cv::Size size) {
+    cv::Mat all = cv::Mat::zeros(size, CV_8U);
+    for (const Line& line : lines)
+        all(line.box).setTo(255, line.ink);
+    return all;
+}
+
+/// `mask` without horizontal lines, except where a stroke crosses them.
+cv::Mat without(const std::vector<Line>& lines, const cv::Mat& mask, const LineRule& rule) {
+    if (lines.empty()) return mask;
+    cv::Mat wide, bridged;
+    cv::dilate(drawn(lines, mask.size()), wide, cv::Mat::ones(3, 1, CV_8U));
+    const cv::Mat rest = mask & ~wide;
     // Reconnects what remains above and below a line.
-    cv::morphologyEx(without, bridged, cv::MORPH_CLOSE, cv::Mat::ones(rule.bridge, 1, CV_8U));
-    mask = without | (bridged & lines & mask);
-    return found;
+    cv::morphologyEx(rest, bridged, cv::MORPH_CLOSE, cv::Mat::ones(rule.bridge, 1, CV_8U));
+    return rest | (bridged & wide & mask);
+}
+
+/// The lines of both directions; those of `down` are in the transposed mask.
+struct Lines {
+    std::vector<Line> across, down;
+
+    Lines(const cv::Mat& mask, const LineRule& rule, const LineRule& turned_rule)
+        : across(lines_in(mask, rule)), down(lines_in(without(across, mask, rule).t(), turned_rule)) {}
+
+    /// Erases them; returns their pixels.
+    cv::Mat erase(cv::Mat& mask, const LineRule& rule, const LineRule& turned_rule) const {
+        const cv::Size turned_size(mask.rows, mask.cols);
+        cv::Mat all = drawn(across, mask.size()) | drawn(down, turned_size).t();
+        mask = without(down, without(across, mask, rule).t(), turned_rule).t();
+        return all;
+    }
+};
+
+cv::Rect turned(const cv::Rect& box) {
+    return {box.y, box.x, box.height, box.width};
+}
+
+/// The box of the ink that lines leave, without pieces of these lines.
+cv::Rect box_of_rest(const cv::Mat& rest, const Lines& lines) {
+    cv::Mat labels, stats, centers;
+    const int count = cv::connectedComponentsWithStats(rest, labels, stats, centers);
+    const int margin = 2 + std::max(rest.rows, rest.cols) / 50;
+    const auto in = [&](const cv::Rect& box, const cv::Rect& line) {
+        const cv::Rect wide = line + cv::Size(2 * margin, 2 * margin) - cv::Point(margin, margin);
+        return (box & wide) == box;
+    };
+    cv::Rect all;
+    for (int i = 1; i < count; ++i) {
+        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
+                           stats.at<int>(i, 3));
+        const bool piece = std::any_of(lines.across.begin(), lines.across.end(),
+                                       [&](const Line& line) { return in(box, line.box); }) ||
+                           std::any_of(lines.down.begin(), lines.down.end(),
+                                       [&](const Line& line) { return in(box, turned(line.box)); });
+        if (!piece && std::max(box.width, box.height) >= 0.2 * std::max(rest.rows, rest.cols)) all |= box;
+    }
+    return all;
+}
+
+/// Whether a horizontal line is a stroke of a digit that fills the picture. The lines of paper run from border to border;
+/// those of a frame extend beyond the ink within it at both ends.
+bool is_stroke_of_digit(const Line& line, const cv::Rect& rest, int width) {
+    const cv::Rect ink = cv::boundingRect(line.ink) + line.box.tl();
+    const int left = ink.x, right = ink.br().x;
+    if (left <= 0.01 * width && right >= 0.99 * width) return false;
+    const double margin = 0.1 * ink.width;
+    return rest.empty() || rest.x - left <= margin || right - rest.br().x <= margin;
 }
 
 LineRule rule_of_picture(cv::Size size) {
@@ -76,22 +131,29 @@ LineRule rule_of_picture(cv::Size size) {
 }  // namespace
 
 cv::Mat erase_ruled_lines(cv::Mat& mask) {
-    cv::Mat lines = erase(mask, rule_of_picture(mask.size()));
-    cv::Mat turned = mask.t();
-    lines |= erase(turned, rule_of_picture(turned.size())).t();
-    mask = turned.t();
-    return lines;
+    const LineRule rule = rule_of_picture(mask.size());
+    const LineRule turned_rule = rule_of_picture(cv::Size(mask.rows, mask.cols));
+    Lines lines(mask, rule, turned_rule);
+    cv::Mat rest = mask.clone();
+    cv::Mat erased = lines.erase(rest, rule, turned_rule);
+    if (lines.across.size() < few_lines && lines.down.size() < few_lines) {
+        const cv::Rect box = box_of_rest(rest, lines);
+        std::erase_if(lines.across,
+                      [&](const Line& line) { return is_stroke_of_digit(line, box, mask.cols); });
+        std::erase_if(lines.down,
+                      [&](const Line& line) { return is_stroke_of_digit(line, turned(box), mask.rows); });
+        rest = mask.clone();
+        erased = lines.erase(rest, rule, turned_rule);
+    }
+    mask = rest;
+    return erased;
 }
 
 cv::Mat erase_page_lines(cv::Mat& mask, double size) {
     // The bars of digits are shorter than 1.2 digits, and their neighbors' do not continue them.
     const LineRule rule{int(1.2 * size), int(0.12 * size) + 2,   0.12 * size + 1, 3 * size,
                         3 * size,        2 * int(0.1 * size) + 1};
-    cv::Mat lines = erase(mask, rule);
-    cv::Mat turned = mask.t();
-    lines |= erase(turned, rule).t();
-    mask = turned.t();
-    return lines;
+    return Lines(mask, rule, rule).erase(mask, rule, rule);
 }
 
 }  // namespace knn::digit

@@ -83,7 +83,7 @@ std::vector<Group> all_groups(const Page& page);
 /// Whether two digits side by side may be parts of one; `usual`: height of a digit.
 bool may_be_one(const Group& left, const Group& right, double usual);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
-/// digit_image_rows.cpp
+/// digit_image_gather.cpp
 void sort_into_rows(std::vector<Group>& groups);
 /// Whether a part is a long thin stroke; a table's corner, a thumb or a stain are not.
 bool is_stroke(const Part& part);

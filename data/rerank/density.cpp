@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "data/core/whole_root.h"
-
 namespace knn {
 
 std::vector<std::uint32_t> density_factors(const Neighbors& nearest) {

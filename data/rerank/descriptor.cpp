@@ -26,8 +26,8 @@ void describe_gradients(const DescriptorLayout& layout, const std::vector<Gradie
     const ImageShape shape = layout.image;
     const auto sum_at = [&](int x, int y) {
         Gradient sum{0, 0};
-        for (int v = y; v < y + layout.step && v < shape.rows; ++v)
-            for (int u = x; u < x + layout.step && u < shape.cols; ++u) {
+        for (int v = y; v < y + gradient_step && v < shape.rows; ++v)
+            for (int u = x; u < x + gradient_step && u < shape.cols; ++u) {
                 const Gradient g = gradients[static_cast<std::size_t>(std::int64_t{v} * shape.cols + u)];
                 const int divisor = gradient_divisor(g.x, g.y);
                 sum.x += gradient_level(g.x, divisor);
@@ -35,10 +35,10 @@ void describe_gradients(const DescriptorLayout& layout, const std::vector<Gradie
             }
         return sum;
     };
-    for (int a = 0; a < layout.step; ++a)
-        for (int b = 0; b < layout.step; ++b)
-            for (int y = a; y < shape.rows; y += layout.step)
-                for (int x = b; x < shape.cols; x += layout.step) {
+    for (int a = 0; a < gradient_step; ++a)
+        for (int b = 0; b < gradient_step; ++b)
+            for (int y = a; y < shape.rows; y += gradient_step)
+                for (int x = b; x < shape.cols; x += gradient_step) {
                     const Gradient sum = sum_at(x, y);
                     *out++ = static_cast<std::uint8_t>(sum.x);
                     *out++ = static_cast<std::uint8_t>(sum.y);

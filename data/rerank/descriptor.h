@@ -5,17 +5,17 @@
 /// of the image with a part of its slant sheared out (data/transform/deskew.h): two different parts, because two
 /// distances that err on different images are better together.
 ///
-/// 1. Gradients, for `distortion`, gradients_slant_part of the slant out: n = (level(gx), level(gy)), where with d = ⌊√(gx² + gy²)⌋ + 204
+/// 1. Gradients, for `distortion`, gradients_slant_part of the slant out: n = (level(gx), level(gy)), where with
+///    d = ⌊√(gx² + gy²)⌋ + 204
 ///
 ///      level(g) = sign(g) · ⌊(2 · 5 |g| + d) / 2d⌋,   which is 5 g / (|g| + 0.1) rounded, for pixels in 0..1,
 ///
-///    and p(x, y) = Σ n over the pixels x .. x + step - 1, y .. y + step - 1 of the image. rows × cols pairs of signed
-///    bytes (x, y), in step² planes: plane (a, b) has p(step · j + b, step · i + a), row i, column j.
-///    |n|² <= 25, so |p|² <= 400 for step 2.
+///    and p(x, y) = Σ n over the 2 × 2 pixels from (x, y) on that the image has. rows × cols pairs of signed bytes
+///    (x, y), in 2 × 2 planes: plane (a, b) has p(2 j + b, 2 i + a), row i, column j. |n|² <= 25, so |p|² <= 400.
 ///
-/// 2. Cells, for `cells`, cells_slant_part of the slant out: histograms of 8 directions of 45°, one for each 2 × 2 pixels. A gradient is the sum of an axis
-///    and a diagonal: with a = max(|gx|, |gy|) and b = min(|gx|, |gy|), its axis gets a - b, its diagonal
-///    ⌊181 b / 128⌋ (√2 b). Direction i is at 45° · i, from x to y. Cell (c, r), direction i:
+/// 2. Cells, for `cells`, cells_slant_part of the slant out: histograms of 8 directions of 45°, one for each 2 × 2 pixels.
+///    A gradient is the sum of an axis and a diagonal: with a = max(|gx|, |gy|) and b = min(|gx|, |gy|), its axis gets
+///    a - b, its diagonal ⌊181 b / 128⌋ (√2 b). Direction i is at 45° · i, from x to y. Cell (c, r), direction i:
 ///
 ///      min(63, ⌊√⌊s / 2^cell_shift⌋⌋),  s = Σ weight[x - 2c + 2] · weight[y - 2r + 2] · share_i(x, y)
 ///
@@ -33,34 +33,25 @@
 namespace knn {
 
 inline constexpr double gradients_slant_part = 0.75, cells_slant_part = 0.5;
-inline constexpr int gradient_levels = 5, gradient_offset = 204;
+inline constexpr int gradient_levels = 5, gradient_offset = 204, gradient_step = 2;
 inline constexpr int cell_pixels = 2, cell_bins = 8, cell_taps = 6, cell_limit = 63, cell_shift = 8;
 inline constexpr std::int32_t cell_weights[cell_taps] = {1, 5, 10, 10, 5, 1};
 
 /// Where the parts of a descriptor are.
 struct DescriptorLayout {
     ImageShape image;
-    int step = 2;
     bool has_gradients = false, has_cells = false;
 
     DescriptorLayout() = default;
     DescriptorLayout(ImageShape image_, const Rerank& rerank)
-        : image(image_),
-          step(rerank.step),
-          has_gradients(rerank.has_gradients()),
-          has_cells(rerank.has_cells()) {}
+        : image(image_), has_gradients(rerank.has_gradients()), has_cells(rerank.has_cells()) {}
 
     /// Of the planes with first row or column `phase`.
-    int plane_rows(int phase) const { return (image.rows - phase + step - 1) / step; }
-    int plane_cols(int phase) const { return (image.cols - phase + step - 1) / step; }
+    int plane_rows(int phase) const { return (image.rows - phase + gradient_step - 1) / gradient_step; }
+    int plane_cols(int phase) const { return (image.cols - phase + gradient_step - 1) / gradient_step; }
     /// Offset of plane (a, b) in pairs.
     std::int64_t plane(int a, int b) const {
-        std::int64_t offset = 0;
-        for (int row = 0; row < a; ++row)
-            offset += std::int64_t{plane_rows(row)} * image.cols;
-        for (int col = 0; col < b; ++col)
-            offset += std::int64_t{plane_rows(a)} * plane_cols(col);
-        return offset;
+        return std::int64_t{a * plane_rows(0)} * image.cols + std::int64_t{plane_rows(a)} * b * plane_cols(0);
     }
     int cell_rows() const { return (image.rows + cell_pixels - 1) / cell_pixels; }
     int cell_cols() const { return (image.cols + cell_pixels - 1) / cell_pixels; }

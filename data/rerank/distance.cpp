@@ -14,34 +14,34 @@ struct Pair {
 /// p(x, y) of a descriptor.
 Pair pair_at(const DescriptorLayout& layout, const std::uint8_t* descriptor, int x, int y) {
     if (x < 0 || x >= layout.image.cols || y < 0 || y >= layout.image.rows) return {0, 0};
-    const int a = y % layout.step, b = x % layout.step;
-    const std::int64_t at =
-        layout.plane(a, b) + std::int64_t{y / layout.step} * layout.plane_cols(b) + x / layout.step;
+    const int b = x % gradient_step;
+    const std::int64_t at = layout.plane(y % gradient_step, b) +
+                            std::int64_t{y / gradient_step} * layout.plane_cols(b) + x / gradient_step;
     return {static_cast<std::int8_t>(descriptor[2 * at]), static_cast<std::int8_t>(descriptor[2 * at + 1])};
 }
 
 /// The sum over the context of the point (x, y) at displacement (dx, dy).
-int displaced(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
-              const std::uint8_t* candidate, int x, int y, int dx, int dy) {
+int displaced(const DescriptorLayout& layout, const std::uint8_t* query, const std::uint8_t* candidate, int x,
+              int y, int dx, int dy) {
     int sum = 0;
-    const int reach = rerank.context * rerank.step;
-    for (int v = y - reach; v <= y + reach; v += rerank.step)
-        for (int u = x - reach; u <= x + reach; u += rerank.step) {
+    constexpr int reach = distortion_context * gradient_step;
+    for (int v = y - reach; v <= y + reach; v += gradient_step)
+        for (int u = x - reach; u <= x + reach; u += gradient_step) {
             const Pair p = pair_at(layout, query, u, v), q = pair_at(layout, candidate, u + dx, v + dy);
             sum += (p.x - q.x) * (p.x - q.x) + (p.y - q.y) * (p.y - q.y);
         }
     return sum;
 }
 
-std::uint32_t distortion(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+std::uint32_t distortion(const DescriptorLayout& layout, const std::uint8_t* query,
                          const std::uint8_t* candidate) {
     std::uint32_t total = 0;
-    for (int y = 0; y < layout.image.rows; y += rerank.step)
-        for (int x = 0; x < layout.image.cols; x += rerank.step) {
-            int least = displaced(rerank, layout, query, candidate, x, y, 0, 0);
-            for (int dy = -rerank.window; dy <= rerank.window; ++dy)
-                for (int dx = -rerank.window; dx <= rerank.window; ++dx)
-                    least = std::min(least, displaced(rerank, layout, query, candidate, x, y, dx, dy));
+    for (int y = 0; y < layout.image.rows; y += gradient_step)
+        for (int x = 0; x < layout.image.cols; x += gradient_step) {
+            int least = displaced(layout, query, candidate, x, y, 0, 0);
+            for (int dy = -distortion_window; dy <= distortion_window; ++dy)
+                for (int dx = -distortion_window; dx <= distortion_window; ++dx)
+                    least = std::min(least, displaced(layout, query, candidate, x, y, dx, dy));
             total += static_cast<std::uint32_t>(least);
         }
     return total;
@@ -86,28 +86,25 @@ Pair nearest_displacement(int window, const Distance& distance) {
 
 }  // namespace
 
-std::uint32_t rerank_distance(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+std::uint32_t rerank_distance(const DescriptorLayout& layout, const std::uint8_t* query,
                               const std::uint8_t* candidate) {
-    std::uint32_t score = rerank.has_gradients() ? distortion(rerank, layout, query, candidate) : 0;
-    if (rerank.has_cells()) {
-        const std::int64_t offset = layout.gradient_bytes();
-        score += (rerank.kind == Reranker::both ? cell_factor : 1) *
-                 cells(layout, query + offset, candidate + offset);
-    }
-    return score;
+    const std::int64_t offset = layout.gradient_bytes();
+    return (layout.has_gradients ? distortion(layout, query, candidate) : 0) +
+           (layout.has_cells ? cells(layout, query + offset, candidate + offset) : 0);
 }
 
-std::vector<Move> moves(const Rerank& rerank, const DescriptorLayout& layout, const std::uint8_t* query,
+std::vector<Move> moves(const DescriptorLayout& layout, const std::uint8_t* query,
                         const std::uint8_t* candidate) {
     std::vector<Move> all;
-    const int step = layout.has_gradients ? rerank.step : cell_pixels;
+    constexpr int step = gradient_step;
+    static_assert(step == cell_pixels);
     for (int y = 0; y < layout.image.rows; y += step)
         for (int x = 0; x < layout.image.cols; x += step) {
             if (layout.has_gradients) {
                 const Pair here = pair_at(layout, query, x, y);
                 if (here.x == 0 && here.y == 0) continue;
-                const Pair d = nearest_displacement(rerank.window, [&](int dx, int dy) {
-                    return displaced(rerank, layout, query, candidate, x, y, dx, dy);
+                const Pair d = nearest_displacement(distortion_window, [&](int dx, int dy) {
+                    return displaced(layout, query, candidate, x, y, dx, dy);
                 });
                 all.push_back({x, y, d.x, d.y});
                 continue;

@@ -1,6 +1,6 @@
 #pragma once
-/// Re-ranking: the candidates that a search found are ordered again by a distance that lets pixels move. This file
-/// has the names and parameters; descriptor.h says what is computed once for each image, distance.h what for a pair.
+/// Re-ranking: the candidates that a search found are ordered again by a distance that lets pixels move. This file has
+/// the names and parameters; descriptor.h says what is computed once for each image, distance.h what for a pair.
 /// `spread` scales the distances of the search instead (spread.h) and needs no descriptors.
 
 #include <array>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "data/core/names.h"
-#include "data/core/problem.h"
+#include "data/core/neighbors.h"
 #include "data/core/rows.h"
 #include "data/rerank/spread.h"
 
@@ -25,10 +25,7 @@ struct Names<Reranker> {
 /// Defaults were chosen by leave-one-out on MNIST's training set (docs/rerank.md).
 struct Rerank {
     Reranker kind = Reranker::none;
-    int candidates = 96;  ///< how many the search finds, min_candidates..max_k
-    int step = 2;    ///< of `distortion`: gradients are summed over step × step pixels and compared in steps
-    int window = 2;  ///< of `distortion`: the largest displacement, in pixels
-    int context = 1;          ///< of `distortion`: (2 · context + 1)² points of the grid move together
+    int candidates = 96;      ///< how many the search finds, min_candidates..max_k
     bool density = true;      ///< distances are divided by the fourth root of the candidate's own (density.h)
     ClassSpread spread = {};  ///< of `spread`
 
@@ -38,13 +35,7 @@ struct Rerank {
     friend bool operator==(const Rerank&, const Rerank&) = default;
 };
 
-/// Whether both give a pair the same distance.
-constexpr bool same_distance(const Rerank& a, const Rerank& b) {
-    return a.kind == b.kind && a.step == b.step && a.window == b.window && a.context == b.context;
-}
-
 inline constexpr int min_candidates = 10;
-inline constexpr int max_step = 2, max_window = 4, max_context = 2;
 
 struct RerankInfo {
     Reranker kind;
@@ -58,8 +49,5 @@ std::string reranker_text(const Rerank& rerank);
 void read_reranker(std::string_view option, std::string_view text, Rerank& rerank);
 /// "none, distortion, ..., spread[:N:mean|deviation:times|plus:W]".
 std::string reranker_names();
-
-/// Why the parameters are out of range.
-Refusal refuse_rerank(const Rerank& rerank);
 
 }  // namespace knn

@@ -7,7 +7,7 @@
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/searcher.h"
-#include "data/core/whole_root.h"
+#include "data/transform/rounding.h"
 
 namespace knn {
 

@@ -3,6 +3,7 @@
 /// operations of IEEE arithmetic, which no compiler may fuse (-ffp-contract=off, -fmad=false).
 
 #include <cmath>
+#include <cstdint>
 
 #include "data/core/host_device.h"
 
@@ -22,6 +23,16 @@ KNN_HOST_DEVICE inline long long rounded(double value) {
 #else
     return static_cast<long long>(std::nearbyint(value));
 #endif
+}
+
+/// ⌊√n⌋ for n < 2⁶³, in integers but for the first guess.
+inline std::uint64_t whole_root(std::uint64_t n) {
+    auto root = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(n)));
+    while (root * root > n)
+        --root;
+    while ((root + 1) * (root + 1) <= n)
+        ++root;
+    return root;
 }
 
 }  // namespace knn

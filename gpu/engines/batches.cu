@@ -78,7 +78,7 @@ bool BatchedSearcher::votes(const VotingRule& rule) const {
 
 bool BatchedSearcher::rerank_by(const Reranking& reranking, Timeline& timeline) {
     check(cudaSetDevice(plan_.device.number), "choosing the device");
-    if (!reranker_ || !same_distance(reranking.rerank, reranking_.rerank)) {
+    if (!reranker_ || reranking.rerank.kind != reranking_.rerank.kind) {
         auto reranker = std::make_unique<DeviceReranker>(reranking.rerank, shape_);
         ImageBuffer pixels;
         pixels.reserve(n_train_, train_images_.dim);

@@ -118,8 +118,8 @@ __device__ void describe_gradients(const GradientForm& form, const std::uint8_t*
     __syncthreads();
     for_pixels(shape.cols, shape.rows, [&](int x, int y) {
         int2 sum = make_int2(0, 0);
-        for (int v = y; v < min(y + form.step, shape.rows); ++v)
-            for (int u = x; u < min(x + form.step, shape.cols); ++u) {
+        for (int v = y; v < min(y + gradient_step, shape.rows); ++v)
+            for (int u = x; u < min(x + gradient_step, shape.cols); ++u) {
                 const char2 level = levels[v * shape.cols + u];
                 sum.x += level.x;
                 sum.y += level.y;

@@ -1,4 +1,4 @@
-// `distortion` of images of 28 × 28 pixels: step 2, window 2, context 1 (data/rerank/distance.h).
+// `distortion` of images of 28 × 28 pixels (data/rerank/distance.h).
 //
 // in       descriptors of queries and training images in the form for 28 × 28 (form.h), device memory: 4 planes × 14
 //          rows × 8 words of two points, a point being two signed bytes; the last word of a row is 0

@@ -7,10 +7,9 @@ namespace {
 GradientForm gradient_form(const DescriptorLayout& layout, bool special) {
     GradientForm form;
     form.image = layout.image;
-    form.step = layout.step;
-    for (int a = 0; a < layout.step; ++a)
-        for (int b = 0; b < layout.step; ++b) {
-            const int plane = a * layout.step + b;
+    for (int a = 0; a < gradient_step; ++a)
+        for (int b = 0; b < gradient_step; ++b) {
+            const int plane = a * gradient_step + b;
             form.planes[plane] = special ? plane * side28 * pitch28 : layout.plane(a, b);
             form.pitch[b] = special ? pitch28 : layout.plane_cols(b);
         }
@@ -27,24 +26,16 @@ CellForm cell_form(const DescriptorLayout& layout, bool special) {
             .bytes = special ? bytes28 : layout.cell_bytes()};
 }
 
-bool is_28(ImageShape image) {
-    return image.rows == 28 && image.cols == 28;
-}
-
 }  // namespace
 
-bool takes_distortion28(const Rerank& rerank, ImageShape image) {
-    return is_28(image) && rerank.step == 2 && rerank.window == 2 && rerank.context == 1;
-}
-
-bool takes_cells28(const Rerank&, ImageShape image) {
-    return is_28(image);
+bool takes_28(ImageShape image) {
+    return image.rows == 28 && image.cols == 28;
 }
 
 DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image, bool plain) {
     const DescriptorLayout layout(image, rerank);
-    if (layout.has_gradients) gradients = gradient_form(layout, !plain && takes_distortion28(rerank, image));
-    if (layout.has_cells) cells = cell_form(layout, !plain && takes_cells28(rerank, image));
+    if (layout.has_gradients) gradients = gradient_form(layout, !plain && takes_28(image));
+    if (layout.has_cells) cells = cell_form(layout, !plain && takes_28(image));
 }
 
 }  // namespace knn::gpu

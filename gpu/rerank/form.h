@@ -12,15 +12,15 @@ namespace knn::gpu {
 
 struct GradientForm {
     ImageShape image;
-    int step = 1;
-    std::int64_t planes[max_step * max_step] = {};  ///< where plane (a, b) begins: [a · step + b], in pairs
-    int pitch[max_step] = {};                       ///< of a row of planes (·, b), in pairs
-    std::int64_t bytes = 0;                         ///< of an image; 0: there is no such part
+    std::int64_t planes[gradient_step * gradient_step] =
+        {};                         ///< where plane (a, b) begins: [2 a + b], in pairs
+    int pitch[gradient_step] = {};  ///< of a row of planes (·, b), in pairs
+    std::int64_t bytes = 0;         ///< of an image; 0: there is no such part
 
     /// The pair (x, y) of an image that has it.
     KNN_HOST_DEVICE std::int64_t at(int x, int y) const {
-        const int a = y % step, b = x % step;
-        return planes[a * step + b] + std::int64_t{y / step} * pitch[b] + x / step;
+        const int a = y % gradient_step, b = x % gradient_step;
+        return planes[a * gradient_step + b] + std::int64_t{y / gradient_step} * pitch[b] + x / gradient_step;
     }
 };
 
@@ -39,8 +39,7 @@ struct CellForm {
 inline constexpr int side28 = 14, pitch28 = 16, bytes28 = 1792;
 
 /// Whether the special kernels take these.
-bool takes_distortion28(const Rerank& rerank, ImageShape image);
-bool takes_cells28(const Rerank& rerank, ImageShape image);
+bool takes_28(ImageShape image);
 
 struct DescriptorForm {
     GradientForm gradients;

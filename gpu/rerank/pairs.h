@@ -14,17 +14,15 @@ struct PairTask {
     const std::uint8_t* d_train = nullptr;  ///< descriptors of all images that candidates name
     NeighborRows candidates;                ///< only their indices are read
     std::uint32_t* d_scores = nullptr;      ///< n_query × candidates.k
-    std::uint32_t factor = 1;
-    bool add = false;  ///< scores += factor · distance, else scores = factor · distance
+    bool add = false;                       ///< scores += distance, else scores = distance
 };
 
 /// Of images of 28 × 28 pixels, in the form for them.
 void enqueue_distortion28(const PairTask& task, cudaStream_t stream);
 void enqueue_cells28(const PairTask& task, cudaStream_t stream);
 
-/// Of any images and parameters, in plain loops over any form.
-void enqueue_plain_distortion(const PairTask& task, const GradientForm& form, const Rerank& rerank,
-                              cudaStream_t stream);
+/// Of any images, in plain loops over any form.
+void enqueue_plain_distortion(const PairTask& task, const GradientForm& form, cudaStream_t stream);
 void enqueue_plain_cells(const PairTask& task, const CellForm& form, cudaStream_t stream);
 
 /// The out.k first of each query's candidates by (score, index), 1 <= out.k <= candidates.k <= max_k. d_density: a

@@ -75,7 +75,7 @@ class Candidates {
         const int candidate = group_ * at_once + lane_.pair;
         if (lane_.in_pair == 0 && candidate < task_.candidates.k) {
             std::uint32_t* score = task_.d_scores + blockIdx.x * std::int64_t{task_.candidates.k} + candidate;
-            *score = (task_.add ? *score : 0) + task_.factor * static_cast<std::uint32_t>(part);
+            *score = (task_.add ? *score : 0) + static_cast<std::uint32_t>(part);
         }
     }
 

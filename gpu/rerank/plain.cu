@@ -1,12 +1,13 @@
-// Both parts of the distance as they are defined (data/rerank/distance.h), for images and parameters that no special
+// Both parts of the distance as they are defined (data/rerank/distance.h), for images that no special
 // kernel takes, and to compare those with.
 //
 // in       descriptors in any form (form.h), device memory
 // out      n_query × candidates scores
 // launch   a block of 128 threads per pair; a thread takes every 128th point or cell
 // exact    integers; sums below 2³² (distance.h)
-// work     (2 · window + 1)² · (2 · context + 1)² differences of two bytes per point; 9 · 8 per cell
+// work     25 · 9 differences of two bytes per point; 9 · 8 per cell
 
+#include "data/rerank/distance.h"
 #include "gpu/rerank/pairs.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/load.h"
@@ -38,7 +39,7 @@ __device__ void write_sum(const PairTask& task, std::uint32_t mine) {
     for (const std::uint32_t part : parts)
         sum += part;
     std::uint32_t& score = task.d_scores[blockIdx.x];
-    score = (task.add ? score : 0) + task.factor * sum;
+    score = (task.add ? score : 0) + sum;
 }
 
 __device__ int2 point_at(const GradientForm& form, const std::uint8_t* descriptor, int x, int y) {
@@ -47,17 +48,12 @@ __device__ int2 point_at(const GradientForm& form, const std::uint8_t* descripto
     return make_int2(pair[0], pair[1]);
 }
 
-struct Reach {
-    int step, window, context;
-};
-
 /// The sum over the context of (x, y) at displacement (dx, dy).
-__device__ int displaced(const GradientForm& form, const Reach& reach, const Pair& pair, int x, int y, int dx,
-                         int dy) {
+__device__ int displaced(const GradientForm& form, const Pair& pair, int x, int y, int dx, int dy) {
     int sum = 0;
-    for (int i = -reach.context; i <= reach.context; ++i)
-        for (int j = -reach.context; j <= reach.context; ++j) {
-            const int u = x + j * reach.step, v = y + i * reach.step;
+    for (int i = -distortion_context; i <= distortion_context; ++i)
+        for (int j = -distortion_context; j <= distortion_context; ++j) {
+            const int u = x + j * gradient_step, v = y + i * gradient_step;
             const int2 p = point_at(form, pair.query, u, v);
             const int2 c = point_at(form, pair.candidate, u + dx, v + dy);
             sum += (p.x - c.x) * (p.x - c.x) + (p.y - c.y) * (p.y - c.y);
@@ -65,18 +61,17 @@ __device__ int displaced(const GradientForm& form, const Reach& reach, const Pai
     return sum;
 }
 
-__global__ void __launch_bounds__(threads)
-    plain_distortion_kernel(PairTask task, GradientForm form, Reach reach) {
+__global__ void __launch_bounds__(threads) plain_distortion_kernel(PairTask task, GradientForm form) {
     const Pair pair(task, form.bytes);
-    const int rows = (form.image.rows + reach.step - 1) / reach.step;
-    const int cols = (form.image.cols + reach.step - 1) / reach.step;
+    const int rows = (form.image.rows + gradient_step - 1) / gradient_step;
+    const int cols = (form.image.cols + gradient_step - 1) / gradient_step;
     std::uint32_t total = 0;
     for (int point = static_cast<int>(threadIdx.x); point < rows * cols; point += threads) {
-        const int x = point % cols * reach.step, y = point / cols * reach.step;
-        int least = displaced(form, reach, pair, x, y, 0, 0);
-        for (int dy = -reach.window; dy <= reach.window; ++dy)
-            for (int dx = -reach.window; dx <= reach.window; ++dx)
-                least = min(least, displaced(form, reach, pair, x, y, dx, dy));
+        const int x = point % cols * gradient_step, y = point / cols * gradient_step;
+        int least = displaced(form, pair, x, y, 0, 0);
+        for (int dy = -distortion_window; dy <= distortion_window; ++dy)
+            for (int dx = -distortion_window; dx <= distortion_window; ++dx)
+                least = min(least, displaced(form, pair, x, y, dx, dy));
         total += static_cast<std::uint32_t>(least);
     }
     write_sum(task, total);
@@ -116,11 +111,8 @@ unsigned blocks_of(const PairTask& task) {
 
 }  // namespace
 
-void enqueue_plain_distortion(const PairTask& task, const GradientForm& form, const Rerank& rerank,
-                              cudaStream_t stream) {
-    require(form.step == rerank.step, "descriptors of the same step");
-    plain_distortion_kernel<<<blocks_of(task), threads, 0, stream>>>(
-        task, form, {rerank.step, rerank.window, rerank.context});
+void enqueue_plain_distortion(const PairTask& task, const GradientForm& form, cudaStream_t stream) {
+    plain_distortion_kernel<<<blocks_of(task), threads, 0, stream>>>(task, form);
     check_launch("launching plain_distortion");
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "data/rerank/distance.h"
 #include "gpu/rerank/describe.h"
 #include "gpu/rerank/pairs.h"
 #include "gpu/runtime/check.h"
@@ -13,7 +12,6 @@ namespace {
 
 const Rerank& checked(const Rerank& rerank) {
     require(rerank.kind != Reranker::none, "a re-ranker");
-    require_supported(refuse_rerank(rerank));
     return rerank;
 }
 
@@ -32,8 +30,7 @@ void DeviceDescriptors::reserve(std::int64_t n, cudaStream_t stream) {
 DeviceReranker::DeviceReranker(const Rerank& rerank, ImageShape shape, bool plain)
     : rerank_(checked(rerank)),
       shape_(shape),
-      special_gradients_(!plain && takes_distortion28(rerank, shape)),
-      special_cells_(!plain && takes_cells28(rerank, shape)),
+      special_(!plain && takes_28(shape)),
       training_(DescriptorForm(rerank, shape, plain)),
       queries_(training_.form()) {
     load_describe();
@@ -84,10 +81,10 @@ void DeviceReranker::enqueue_distortion(const NeighborRows& candidates, cudaStre
                         .d_train = training_.view().d_gradients,
                         .candidates = candidates,
                         .d_scores = scores_.d_data()};
-    if (special_gradients_)
+    if (special_)
         enqueue_distortion28(task, stream);
     else
-        enqueue_plain_distortion(task, training_.form().gradients, rerank_, stream);
+        enqueue_plain_distortion(task, training_.form().gradients, stream);
 }
 
 void DeviceReranker::enqueue_cells(const NeighborRows& candidates, cudaStream_t stream) {
@@ -96,9 +93,8 @@ void DeviceReranker::enqueue_cells(const NeighborRows& candidates, cudaStream_t 
                         .d_train = training_.view().d_cells,
                         .candidates = candidates,
                         .d_scores = scores_.d_data(),
-                        .factor = both ? cell_factor : 1,
                         .add = both};
-    if (special_cells_)
+    if (special_)
         enqueue_cells28(task, stream);
     else
         enqueue_plain_cells(task, training_.form().cells, stream);

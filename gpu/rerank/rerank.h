@@ -67,7 +67,7 @@ class DeviceReranker {
 
     Rerank rerank_;
     ImageShape shape_;
-    bool special_gradients_, special_cells_;
+    bool special_;
     DeviceDescriptors training_, queries_;
     DeviceBuffer<std::uint32_t> scores_, density_;
     bool has_density_ = false;

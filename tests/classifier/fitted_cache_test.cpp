@@ -188,9 +188,6 @@ TEST_CASE("what is fitted belongs to its files, settings and number of images") 
     CHECK(with([](Method& m) { m.vote.tie = Tie::nearest; }) == density);
     CHECK(with([](Method& m) { m.vote.votes = Votes::majority; }) == density);
     CHECK(with([](Method& m) { m.rerank.candidates = 21; }) == density);
-    CHECK(with([](Method& m) { m.rerank.window = 1; }) == nothing);
-    CHECK(with([](Method& m) { m.rerank.context = 0; }) == nothing);
-    CHECK(with([](Method& m) { m.rerank.step = 1; }) == nothing);
     CHECK(with([](Method& m) { m.rerank.kind = Reranker::cells; }) == nothing);
     CHECK(with([](Method& m) { m.measure.metric = Metric::l1; }) == nothing);
     CHECK(with([](Method& m) { m.transform = {{{TransformKind::gradients, 0}}}; }) == nothing);

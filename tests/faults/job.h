@@ -35,7 +35,7 @@ class Workplace {
     bool run_at_once(int processes) const;
     Contents outputs() const;
 
-    /// CHECKs that the job succeeds and writes what it should, from whatever cache there is, and that nothing unfinished is left.
+    /// CHECKs that the job succeeds and writes what it should, from whatever cache there is.
     void check_next_run() const;
     /// CHECKs that each output is what it should be, or absent.
     void check_whole_or_absent() const;

@@ -25,10 +25,10 @@ std::vector<Row> nearest_but_itself(const Rows& train, const Rows& query, int k,
     return rows;
 }
 
-std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape, int step) {
+std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
     std::vector<RerankMaps> maps;
     for (std::int64_t i = 0; i < images.count; ++i)
-        maps.push_back(rerank_maps(images.row(i), shape, step));
+        maps.push_back(rerank_maps(images.row(i), shape));
     return maps;
 }
 
@@ -64,8 +64,8 @@ class Reranked {
   public:
     Reranked(const RandomProblem& problem, const Rows& train)
         : rerank_(problem.method.rerank),
-          train_(maps_of(problem.train_rows(), problem.shape, rerank_.step)),
-          queries_(maps_of(problem.query_rows(), problem.shape, rerank_.step)) {
+          train_(maps_of(problem.train_rows(), problem.shape)),
+          queries_(maps_of(problem.query_rows(), problem.shape)) {
         const auto n = static_cast<std::int64_t>(train_.size());
         if (!rerank_.density || n < 2) return;
         const auto k = static_cast<int>(std::min<std::int64_t>(16, n - 1));
@@ -90,7 +90,7 @@ class Reranked {
         Row ordered;
         for (const auto& [distance, index] : row) {
             const auto image = static_cast<std::size_t>(index);
-            const std::int64_t moved = rerank_distance(query, train_[image], rerank_);
+            const std::int64_t moved = rerank_distance(query, train_[image], rerank_.kind);
             ordered.emplace_back(factors_.empty() ? moved : moved * factors_[image] / 32768, index);
         }
         std::sort(ordered.begin(), ordered.end());
@@ -152,9 +152,8 @@ double rerank_work(const RandomProblem& problem, int candidates) {
     const auto n_train = static_cast<double>(problem.labels.size());
     const double pairs =
         static_cast<double>(problem.query_rows().count) * candidates + (rerank.density ? n_train * 16 : 0);
-    const double moves = (2 * rerank.window + 1) * (2 * rerank.window + 1);
-    const double around = (2 * rerank.context + 1) * (2 * rerank.context + 1);
-    return pairs * static_cast<double>(problem.shape.dim()) * moves * around / rerank.step / rerank.step;
+    constexpr double moves = 25, context = 9, points = 0.25;
+    return pairs * static_cast<double>(problem.shape.dim()) * moves * context * points;
 }
 
 }  // namespace

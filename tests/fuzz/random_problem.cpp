@@ -124,15 +124,7 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     if (dice.one_in(3) && dim <= 1100)
         method.rerank = {.kind = dice.any<Reranker>(),
                          .candidates = static_cast<int>(dice.from(min_candidates, 120)),
-                         .step = static_cast<int>(dice.from(1, max_step)),
-                         .window = static_cast<int>(dice.from(0, 3)),
-                         .context = static_cast<int>(dice.from(0, max_context)),
                          .density = dice.one_in(2)};
-    if (dice.one_in(2)) {
-        const Reranker kind = method.rerank.kind;
-        method.rerank = {
-            .kind = kind, .candidates = method.rerank.candidates, .density = method.rerank.density};
-    }
     if (method.rerank.kind == Reranker::spread) {
         method.rerank.spread = {
             static_cast<int>(dice.from(1, 60)), dice.any<SpreadOf>(), dice.any<Scaling>(),

@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(report.rows > 0 && report.cols > 0, "images have pixels");
         const knn::Method& method = evaluation.method;
         require(method.vote.k >= 1 && method.vote.k <= knn::max_k, "k is in its range");
-        require(!knn::refuse_rerank(method.rerank), "the re-ranker's parameters are in their ranges");
+        require(method.rerank.candidates >= knn::min_candidates && method.rerank.candidates <= knn::max_k,
+                "the number of candidates is in its range");
     } catch (const knn::DataError&) {
     }
     return 0;

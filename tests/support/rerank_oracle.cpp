@@ -92,18 +92,17 @@ Map bins_of(const Map& image, ImageShape shape) {
     return all;
 }
 
-std::int64_t distortion(const RerankMaps& query, const RerankMaps& candidate, const Rerank& rerank) {
+std::int64_t distortion(const RerankMaps& query, const RerankMaps& candidate) {
     const ImageShape shape = query.shape;
-    const std::int64_t s = rerank.step, w = rerank.window, c = rerank.context;
     std::int64_t total = 0;
-    for (std::int64_t y = 0; y < shape.rows; y += s)
-        for (std::int64_t x = 0; x < shape.cols; x += s) {
+    for (std::int64_t y = 0; y < shape.rows; y += 2)
+        for (std::int64_t x = 0; x < shape.cols; x += 2) {
             std::int64_t least = std::numeric_limits<std::int64_t>::max();
-            for (std::int64_t move = 0; move < (2 * w + 1) * (2 * w + 1); ++move) {
-                const std::int64_t dx = move % (2 * w + 1) - w, dy = move / (2 * w + 1) - w;
+            for (std::int64_t move = 0; move < 25; ++move) {
+                const std::int64_t dx = move % 5 - 2, dy = move / 5 - 2;
                 std::int64_t sum = 0;
-                for (std::int64_t v = y - c * s; v <= y + c * s; v += s)
-                    for (std::int64_t u = x - c * s; u <= x + c * s; u += s) {
+                for (std::int64_t v = y - 2; v <= y + 2; v += 2)
+                    for (std::int64_t u = x - 2; u <= x + 2; u += 2) {
                         const std::int64_t a =
                             at(query.x, shape, u, v) - at(candidate.x, shape, u + dx, v + dy);
                         const std::int64_t b =
@@ -143,7 +142,7 @@ std::int64_t cells(const RerankMaps& query, const RerankMaps& candidate) {
 
 }  // namespace
 
-RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape, int step) {
+RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape) {
     RerankMaps maps{shape, {}, {}, {}};
     const Map upright = straightened(image, shape, 0.75);
     Map x, y;
@@ -157,9 +156,9 @@ RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape, int step) {
     for (int row = 0; row < shape.rows; ++row)
         for (int col = 0; col < shape.cols; ++col) {
             Vector sum;
-            for (int i = 0; i < step * step; ++i) {
-                sum.x += at(x, shape, col + i % step, row + i / step);
-                sum.y += at(y, shape, col + i % step, row + i / step);
+            for (int i = 0; i < 4; ++i) {
+                sum.x += at(x, shape, col + i % 2, row + i / 2);
+                sum.y += at(y, shape, col + i % 2, row + i / 2);
             }
             maps.x.push_back(sum.x);
             maps.y.push_back(sum.y);
@@ -168,26 +167,25 @@ RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape, int step) {
     return maps;
 }
 
-std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, const Rerank& rerank) {
+std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, Reranker kind) {
     std::vector<std::uint8_t> bytes;
     const auto put = [&](std::int64_t value) { bytes.push_back(static_cast<std::uint8_t>(value)); };
-    if (rerank.kind != Reranker::cells)
-        for (int phase = 0; phase < rerank.step * rerank.step; ++phase)
-            for (int y = phase / rerank.step; y < maps.shape.rows; y += rerank.step)
-                for (int x = phase % rerank.step; x < maps.shape.cols; x += rerank.step) {
+    if (kind != Reranker::cells)
+        for (int phase = 0; phase < 4; ++phase)
+            for (int y = phase / 2; y < maps.shape.rows; y += 2)
+                for (int x = phase % 2; x < maps.shape.cols; x += 2) {
                     put(at(maps.x, maps.shape, x, y));
                     put(at(maps.y, maps.shape, x, y));
                 }
-    if (rerank.kind != Reranker::distortion)
+    if (kind != Reranker::distortion)
         for (const std::int64_t bin : maps.bins)
             put(bin);
     return bytes;
 }
 
-std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, const Rerank& rerank) {
-    if (rerank.kind == Reranker::cells) return cells(query, candidate);
-    const std::int64_t first = distortion(query, candidate, rerank);
-    return rerank.kind == Reranker::both ? first + cells(query, candidate) : first;
+std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, Reranker kind) {
+    if (kind == Reranker::cells) return cells(query, candidate);
+    return distortion(query, candidate) + (kind == Reranker::both ? cells(query, candidate) : 0);
 }
 
 }  // namespace knn::test

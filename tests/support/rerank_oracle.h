@@ -12,14 +12,14 @@ namespace knn::test {
 
 struct RerankMaps {
     ImageShape shape;
-    std::vector<std::int64_t> x, y;  ///< rows × cols: sums of normalized gradients over step × step pixels
+    std::vector<std::int64_t> x, y;  ///< rows × cols: sums of normalized gradients over 2 × 2 pixels
     std::vector<std::int64_t> bins;  ///< ⌈rows / 2⌉ × ⌈cols / 2⌉ × 8
 };
-RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape, int step);
+RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape);
 
 /// The bytes of the descriptor of these maps.
-std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, const Rerank& rerank);
+std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, Reranker kind);
 
-std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, const Rerank& rerank);
+std::int64_t rerank_distance(const RerankMaps& query, const RerankMaps& candidate, Reranker kind);
 
 }  // namespace knn::test

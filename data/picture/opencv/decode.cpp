@@ -1,16 +1,73 @@
+#include <unistd.h>
+#include <ext/stdio_sync_filebuf.h>
+
 #include <algorithm>
-#include <cstdlib>
+#include <cstdio>
+#include <iostream>
 #include <limits>
+#include <new>
+#include <opencv2/core/utils/logger.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <string>
 
-#include "data/picture/opencv/functions.h"
-#include "data/picture/opencv/quiet.h"
+#include "data/picture/opencv/decode.h"
 #include "data/picture/picture_file.h"
 
 namespace knn::opencv {
 
 namespace {
+
+constexpr std::size_t max_heard = 16384;  // a codec may warn for each of a million pixels
+
+/// The text of the Quiet in this thread. It has `max_heard` bytes, so that nothing throws inside a codec.
+thread_local std::string* heard = nullptr;
+
+ssize_t hear_or_show(void*, const char* text, std::size_t size) {
+    if (heard == nullptr) return std::max<ssize_t>(::write(STDERR_FILENO, text, size), 0);
+    heard->append(text, std::min(size, max_heard - heard->size()));
+    return static_cast<ssize_t>(size);
+}
+
+/// libjpeg, libpng and libtiff write to C's stream `stderr`, OpenCV to std::cerr. Both are replaced, for the rest
+/// of the process, by a stream that depends on the writing thread. C's is a variable that may be assigned (The
+/// GNU C Library, 12.2 Standard Streams). Null if there is no memory.
+std::FILE* divert_streams() {
+    std::FILE* stream = ::fopencookie(nullptr, "w", {nullptr, hear_or_show, nullptr, nullptr});
+    if (stream == nullptr) return nullptr;
+    std::setvbuf(stream, nullptr, _IONBF, 0);
+    std::cerr.rdbuf(new __gnu_cxx::stdio_sync_filebuf<char>(stream));  // never deleted: others may write late
+    stderr = stream;
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+    return stream;
+}
+
+/// While it lives, what codecs write to standard error in this thread is kept here in place of being shown.
+/// Other threads, and the descriptor of standard error, are left alone.
+class Quiet {
+  public:
+    /// Throws std::bad_alloc.
+    Quiet() {
+        static const std::FILE* const stream = divert_streams();
+        if (stream == nullptr) throw std::bad_alloc();
+        heard_.reserve(max_heard);
+        heard = &heard_;
+    }
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+    ~Quiet() { heard = nullptr; }
+
+    /// Whether libjpeg, libpng or libtiff said that it went on without some of the data.
+    bool heard_of_damage() const {
+        for (const char* words : {"Premature end", "Corrupt JPEG", "premature", "Read error",
+                                  "Not enough data", "CRC error", "Decoding error", "LZWDecode", "ZIPDecode"})
+            if (heard_.find(words) != std::string::npos) return true;
+        return false;
+    }
+
+  private:
+    std::string heard_;
+};
 
 bool begins(const std::uint8_t* bytes, std::size_t size, const char* magic, std::size_t length) {
     return size >= length && std::equal(magic, magic + length, reinterpret_cast<const char*>(bytes));

@@ -1,7 +1,9 @@
+// The windows of the module, and its table.
+
 #include <exception>
 #include <opencv2/highgui.hpp>
 
-#include "data/picture/opencv/functions.h"
+#include "data/picture/opencv/decode.h"
 
 namespace knn::opencv {
 
@@ -21,8 +23,6 @@ void on_mouse(int event, int x, int y, int flags, void*) {
     else if (event == cv::EVENT_MOUSEMOVE && (flags & cv::EVENT_FLAG_LBUTTON) != 0)
         listener.call(listener.data, MouseAction::move, x, y);
 }
-
-}  // namespace
 
 bool show(const char* name, const std::uint8_t* bgr, int rows, int cols, std::string& error) {
     try {
@@ -69,4 +69,12 @@ void watch_mouse(const char* name, void (*call)(void* data, MouseAction action, 
     }
 }
 
+}  // namespace
 }  // namespace knn::opencv
+
+extern "C" {
+__attribute__((visibility("default"))) extern const knn::PictureModule mnist_knn_pictures;
+const knn::PictureModule mnist_knn_pictures = {knn::opencv::decode,   knn::opencv::show,
+                                               knn::opencv::wait_key, knn::opencv::is_visible,
+                                               knn::opencv::close,    knn::opencv::watch_mouse};
+}

@@ -35,15 +35,15 @@ Neighbors random_candidates(std::int64_t n_query, int count, std::uint32_t n, st
 }
 
 /// What `rerank` has to give, from the oracle's distances.
-Neighbors expected(const Rerank& rerank, const Neighbors& candidates,
-                   const std::vector<test::RerankMaps>& queries, const std::vector<test::RerankMaps>& train,
-                   const std::vector<std::uint32_t>& density, int k) {
+Neighbors expected(Reranker kind, const Neighbors& candidates, const std::vector<test::RerankMaps>& queries,
+                   const std::vector<test::RerankMaps>& train, const std::vector<std::uint32_t>& density,
+                   int k) {
     Neighbors all(candidates.n_query, k);
     for (std::int64_t q = 0; q < candidates.n_query; ++q) {
         std::vector<std::pair<std::int64_t, std::uint32_t>> row;
         for (const Neighbor& candidate : candidates.row(q)) {
             std::int64_t distance =
-                test::rerank_distance(queries[static_cast<std::size_t>(q)], train[candidate.index], rerank);
+                test::rerank_distance(queries[static_cast<std::size_t>(q)], train[candidate.index], kind);
             if (!density.empty()) distance = distance * density[candidate.index] / 32768;
             row.emplace_back(distance, candidate.index);
         }
@@ -62,21 +62,17 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
         const std::vector<std::uint8_t> train = test::rerank_images(n_train, shape, 11);
         const std::vector<std::uint8_t> queries = test::rerank_images(n_query, shape, 12);
         for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both}) {
-            const Rerank rerank{.kind = kind,
-                                .step = 1 + static_cast<int>(random() % 2),
-                                .window = static_cast<int>(random() % 5),
-                                .context = static_cast<int>(random() % 3)};
-            INFO(name(kind), " on ", shape.rows, "x", shape.cols, ", step ", rerank.step, ", window ",
-                 rerank.window, ", context ", rerank.context);
+            const Rerank rerank{.kind = kind};
+            INFO(name(kind), " on ", shape.rows, "x", shape.cols);
             std::vector<test::RerankMaps> train_maps, query_maps;
             std::vector<std::uint8_t> bytes;
             for (int i = 0; i < n_train; ++i) {
-                train_maps.push_back(test::rerank_maps(train.data() + i * shape.dim(), shape, rerank.step));
-                const auto some = test::descriptor_bytes(train_maps.back(), rerank);
+                train_maps.push_back(test::rerank_maps(train.data() + i * shape.dim(), shape));
+                const auto some = test::descriptor_bytes(train_maps.back(), kind);
                 bytes.insert(bytes.end(), some.begin(), some.end());
             }
             for (int i = 0; i < n_query; ++i)
-                query_maps.push_back(test::rerank_maps(queries.data() + i * shape.dim(), shape, rerank.step));
+                query_maps.push_back(test::rerank_maps(queries.data() + i * shape.dim(), shape));
             const int count = std::vector{1, 7, 32, 33, 40}[random() % 5];
             const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
             std::vector<std::uint32_t> density;
@@ -84,7 +80,7 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
                 for (int i = 0; i < n_train; ++i)
                     density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
             const Neighbors candidates = random_candidates(n_query, count, n_train, random);
-            const Neighbors want = expected(rerank, candidates, query_maps, train_maps, density, k);
+            const Neighbors want = expected(kind, candidates, query_maps, train_maps, density, k);
             for (const std::string& isa : cpu::instruction_sets()) {
                 surroundings.set("MNIST_KNN_ISA", isa);
                 CAPTURE(isa);
@@ -92,14 +88,14 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
                     const Descriptors a = cpu::describe(rerank, rows_of(train, shape), shape, threads);
                     REQUIRE(a.bytes == bytes);
                     const Descriptors b = cpu::describe(rerank, rows_of(queries, shape), shape, threads);
-                    REQUIRE(cpu::rerank(rerank, candidates, b, a, density, k, threads).rows == want.rows);
+                    REQUIRE(cpu::rerank(candidates, b, a, density, k, threads).rows == want.rows);
                 }
             }
         }
     }
 }
 
-TEST_CASE("cpu::rerank: the steepest gradients and all parameters stay within 16-bit sums") {
+TEST_CASE("cpu::rerank: the steepest gradients stay within 16-bit sums") {
     test::Surroundings surroundings(".");
     constexpr ImageShape shape{12, 13};
     // Stripes against the same stripes with the colors exchanged: opposite gradients everywhere.
@@ -108,29 +104,20 @@ TEST_CASE("cpu::rerank: the steepest gradients and all parameters stay within 16
         for (int y = 0; y < shape.rows; ++y)
             for (int x = 0; x < shape.cols; ++x)
                 images.push_back((i < 2 ? x / 6 : y / 6) % 2 == i % 2 ? 255 : 0);
-    for (int step = 1; step <= max_step; ++step)
-        for (int window = 0; window <= max_window; ++window)
-            for (int context = 0; context <= max_context; ++context) {
-                const Rerank rerank{
-                    .kind = Reranker::both, .step = step, .window = window, .context = context};
-                std::vector<test::RerankMaps> maps;
-                for (int i = 0; i < 4; ++i)
-                    maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape, step));
-                std::mt19937 random(1);
-                const Neighbors candidates = random_candidates(4, 4, 4, random);
-                for (const std::string& isa : cpu::instruction_sets()) {
-                    surroundings.set("MNIST_KNN_ISA", isa);
-                    const Descriptors some = cpu::describe(rerank, rows_of(images, shape), shape, 1);
-                    REQUIRE(cpu::rerank(rerank, candidates, some, some, {}, 4, 1).rows ==
-                            expected(rerank, candidates, maps, maps, {}, 4).rows);
-                }
-                const DescriptorLayout layout(shape, rerank);
-                std::vector<std::uint8_t> one(static_cast<std::size_t>(layout.bytes())), two = one;
-                describe(layout, images.data(), one.data());
-                describe(layout, images.data() + shape.dim(), two.data());
-                CHECK(rerank_distance(rerank, layout, one.data(), two.data()) ==
-                      test::rerank_distance(maps[0], maps[1], rerank));
-            }
+    const Rerank rerank{.kind = Reranker::both};
+    std::vector<test::RerankMaps> maps;
+    for (int i = 0; i < 4; ++i)
+        maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape));
+    std::mt19937 random(1);
+    const Neighbors candidates = random_candidates(4, 4, 4, random);
+    for (const std::string& isa : cpu::instruction_sets()) {
+        surroundings.set("MNIST_KNN_ISA", isa);
+        const Descriptors some = cpu::describe(rerank, rows_of(images, shape), shape, 1);
+        REQUIRE(cpu::rerank(candidates, some, some, {}, 4, 1).rows ==
+                expected(rerank.kind, candidates, maps, maps, {}, 4).rows);
+        CHECK(rerank_distance(some.layout, some.row(0), some.row(1)) ==
+              test::rerank_distance(maps[0], maps[1], rerank.kind));
+    }
 }
 
 TEST_CASE("cpu::rerank: an image is at distance 0 from itself, and equal distances go by index") {
@@ -145,7 +132,7 @@ TEST_CASE("cpu::rerank: an image is at distance 0 from itself, and equal distanc
     for (std::int64_t q = 0; q < 8; ++q)
         for (std::uint32_t i = 0; i < 16; ++i)
             candidates.row(q)[i] = {i, 15 - i};
-    const Neighbors got = cpu::rerank(rerank, candidates, queries, train, {}, 16);
+    const Neighbors got = cpu::rerank(candidates, queries, train, {}, 16);
     for (std::uint32_t q = 4; q < 7; ++q) {  // noise and strokes, which nothing else equals
         CHECK(got.row(q)[0] == Neighbor{0, q});
         CHECK(got.row(q)[1] == Neighbor{0, q + 8});
@@ -160,13 +147,13 @@ TEST_CASE("cpu::rerank: no queries, k out of range, a stop") {
     const Rerank rerank{.kind = Reranker::both};
     const Descriptors train = cpu::describe(rerank, rows_of(images, shape), shape);
     CHECK(cpu::describe(rerank, {images.data(), 0, 25}, shape).bytes.empty());
-    CHECK(cpu::rerank(rerank, Neighbors(0, 10), {train.layout, {}}, train, {}, 3).rows.empty());
-    CHECK_THROWS_AS(cpu::rerank(rerank, Neighbors(1, 10), train, train, {}, 11), std::invalid_argument);
-    CHECK_THROWS_AS(cpu::rerank(rerank, Neighbors(1, 10), train, train, {}, 0), std::invalid_argument);
+    CHECK(cpu::rerank(Neighbors(0, 10), {train.layout, {}}, train, {}, 3).rows.empty());
+    CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 11), std::invalid_argument);
+    CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 0), std::invalid_argument);
     std::atomic<bool> stop{true};
     Watch watch;
     watch.stop = &stop;
-    CHECK_THROWS_AS(cpu::rerank(rerank, Neighbors(1, 10), train, train, {}, 1, 1, watch), Interrupted);
+    CHECK_THROWS_AS(cpu::rerank(Neighbors(1, 10), train, train, {}, 1, 1, watch), Interrupted);
     CHECK_THROWS_AS(cpu::describe(rerank, rows_of(images, shape), shape, 1, &stop), Interrupted);
 }
 

@@ -97,6 +97,26 @@ TEST_CASE("digit image: the box leaves out marks much darker or fainter than the
     CHECK(near(box_beside(205), 495, 295, 70, 110, 4));
 }
 
+TEST_CASE("digit image: thin straight strokes that span the picture stay, a frame and a line across it go") {
+    using Strokes = std::vector<std::vector<cv::Point>>;
+    const Strokes seven = {{{8, 8}, {192, 8}, {90, 192}}}, one = {{{100, 8}, {100, 192}}},
+                  four = {{{30, 8}, {20, 120}, {192, 120}}, {{150, 8}, {150, 192}}},
+                  frame = {{{8, 8}, {192, 8}, {192, 192}, {8, 192}, {8, 8}}}, line = {{{0, 175}, {199, 175}}};
+    const auto box_of = [](const Strokes& strokes, bool with_four) {
+        cv::Mat page(200, 200, CV_8U, cv::Scalar(230));
+        cv::polylines(page, strokes, false, 30, 1, cv::LINE_AA);
+        if (with_four) draw_four(page, {70, 50}, 5, 30);
+        const DigitImage image = knn::extract_digit(picture_of(page));
+        CHECK(image.refused.empty());
+        return image.box;
+    };
+    CHECK(near(box_of(seven, false), 8, 8, 184, 184, 4));
+    CHECK(near(box_of(one, false), 99, 8, 3, 184, 4));
+    CHECK(near(box_of(four, false), 20, 8, 172, 184, 4));
+    CHECK(near(box_of(frame, true), 68, 48, 66, 106, 4));
+    CHECK(near(box_of(line, true), 68, 48, 66, 106, 4));
+}
+
 TEST_CASE("digit image: the box of a page that was made smaller holds the ink") {
     for (int shift = 0; shift < 6; ++shift) {
         cv::Mat page(1500, 1500, CV_8U, cv::Scalar(230));

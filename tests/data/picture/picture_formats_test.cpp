@@ -62,9 +62,9 @@ cv::Mat marked_mat() {
     return mat;
 }
 
-Bytes encoded(const char* format, const std::vector<int>& options = {}) {
+Bytes encoded(const char* format, const std::vector<int>& options = {}, const cv::Mat& mat = marked_mat()) {
     Bytes bytes;
-    REQUIRE(cv::imencode(format, marked_mat(), bytes, options));
+    REQUIRE(cv::imencode(format, mat, bytes, options));
     return bytes;
 }
 
@@ -299,12 +299,18 @@ TEST_CASE("picture formats: of an animation the first picture") {
     CHECK(corners(animated_webp()) == "bgww");
 }
 
-TEST_CASE("picture formats: all eight orientations, of PNG, WebP and TIFF too") {
+TEST_CASE("picture formats: all eight orientations, of JPEG, PNG, WebP and TIFF") {
+    // Positions of the stored corners, clockwise b g w w, in the upright picture (EXIF 2.3, table 6).
     const char* expected[] = {"bgww", "gbww", "wwbg", "wwgb", "bwwg", "wbgw", "wgbw", "gwwb"};
-    const Bytes still = encoded(".webp", {cv::IMWRITE_WEBP_QUALITY, 101});
+    const Bytes still = encoded(".webp", {cv::IMWRITE_WEBP_QUALITY, 101}), jpeg = encoded(".jpg");
     const Bytes gray = png_rows(8, [](int value) { return std::uint64_t(value); });
     for (std::uint8_t turn = 1; turn <= 8; ++turn) {
         CAPTURE(int(turn));
+        const Bytes start(jpeg.begin(), jpeg.begin() + 2), rest(jpeg.begin() + 2, jpeg.end());
+        const Bytes segment = Bytes{0xff, 0xe1, 0, 34} + text(std::string_view("Exif\0\0", 6)) + exif(turn);
+        const Picture upright = knn::decode_picture(start + segment + rest, "it");
+        CHECK(upright.cols == (turn >= 5 ? 32 : 48));
+        CHECK(knn::test::corners(upright) == expected[turn - 1]);
         CHECK(corners(png(8, gray_png, chunk("eXIf", exif(turn)), gray)) == expected[turn - 1]);
         CHECK(corners(tiff(turn)) == expected[turn - 1]);
         const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(8, 4) + little(47, 3) + little(31, 3) +
@@ -315,7 +321,9 @@ TEST_CASE("picture formats: all eight orientations, of PNG, WebP and TIFF too") 
 }
 
 TEST_CASE("picture formats: cut short at every hundredth of their length") {
-    const std::pair<const char*, Bytes> files[] = {
+    cv::Mat noisy(64, 64, CV_8UC3);
+    cv::RNG(1).fill(noisy, cv::RNG::UNIFORM, 0, 255);
+    std::vector<std::pair<const char*, Bytes>> files = {
         {"palette", palette(4)},
         {"APNG", animated_png()},
         {"WebP animation", animated_webp()},
@@ -324,7 +332,10 @@ TEST_CASE("picture formats: cut short at every hundredth of their length") {
         {"PBM", pbm(false)},
         {"PGM of 16 bits", deep_pgm()},
         {"TIFF", tiff(1)}};
-    for (const auto& file : files)
+    for (const char* format : {".png", ".jpg", ".bmp", ".tiff", ".webp", ".ppm"})
+        files.emplace_back(format, encoded(format, {}, noisy));
+    for (const auto& file : files) {
+        REQUIRE(error_of(file.second).empty());
         for (std::size_t percent = 0; percent < 100; ++percent) {
             CAPTURE(file.first);
             CAPTURE(percent);
@@ -332,6 +343,7 @@ TEST_CASE("picture formats: cut short at every hundredth of their length") {
             const Bytes part(whole.begin(), whole.begin() + std::ptrdiff_t(whole.size() * percent / 100));
             CHECK_FALSE(error_of(part).empty());
         }
+    }
 }
 
 TEST_CASE("picture formats: what is not read says what to do") {

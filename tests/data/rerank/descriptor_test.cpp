@@ -47,40 +47,37 @@ TEST_CASE("rerank: a descriptor has the bytes of its definition, for images of a
     for (const ImageShape shape : test::rerank_shapes()) {
         const std::vector<std::uint8_t> images = test::rerank_images(16, shape, 7);
         for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
-            for (const int step : {1, 2})
-                for (int i = 0; i < 16; ++i) {
-                    const Rerank rerank{.kind = kind, .step = step};
-                    const DescriptorLayout layout(shape, rerank);
-                    const std::uint8_t* image = images.data() + i * shape.dim();
-                    std::vector<std::uint8_t> got(static_cast<std::size_t>(layout.bytes()));
-                    describe(layout, image, got.data());
-                    REQUIRE(got == test::descriptor_bytes(test::rerank_maps(image, shape, step), rerank));
-                }
+            for (int i = 0; i < 16; ++i) {
+                const DescriptorLayout layout(shape, {.kind = kind});
+                const std::uint8_t* image = images.data() + i * shape.dim();
+                std::vector<std::uint8_t> got(static_cast<std::size_t>(layout.bytes()));
+                describe(layout, image, got.data());
+                REQUIRE(got == test::descriptor_bytes(test::rerank_maps(image, shape), kind));
+            }
     }
 }
 
 /// The least sum over all displacements by the definition, the shortest first; empty where the query has nothing.
-std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test::RerankMaps& candidate,
-                                      const Rerank& rerank) {
+std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test::RerankMaps& candidate) {
     const ImageShape shape = query.shape;
     const auto value = [&](const std::vector<std::int64_t>& map, int x, int y) {
         const bool inside = x >= 0 && x < shape.cols && y >= 0 && y < shape.rows;
         return inside ? map[static_cast<std::size_t>(y * shape.cols + x)] : 0;
     };
     std::vector<Move> all;
-    for (int y = 0; y < shape.rows; y += rerank.step)
-        for (int x = 0; x < shape.cols; x += rerank.step) {
+    for (int y = 0; y < shape.rows; y += 2)
+        for (int x = 0; x < shape.cols; x += 2) {
             if (value(query.x, x, y) == 0 && value(query.y, x, y) == 0) continue;
             std::int64_t least = -1;
             Move best{};
-            for (int square = 0; square <= 2 * rerank.window * rerank.window; ++square)
-                for (int dy = -rerank.window; dy <= rerank.window; ++dy)
-                    for (int dx = -rerank.window; dx <= rerank.window; ++dx) {
+            for (int square = 0; square <= 8; ++square)
+                for (int dy = -2; dy <= 2; ++dy)
+                    for (int dx = -2; dx <= 2; ++dx) {
                         if (dx * dx + dy * dy != square) continue;
                         std::int64_t sum = 0;
-                        for (int j = -rerank.context; j <= rerank.context; ++j)
-                            for (int i = -rerank.context; i <= rerank.context; ++i) {
-                                const int u = x + i * rerank.step, v = y + j * rerank.step;
+                        for (int j = -1; j <= 1; ++j)
+                            for (int i = -1; i <= 1; ++i) {
+                                const int u = x + 2 * i, v = y + 2 * j;
                                 const std::int64_t a =
                                     value(query.x, u, v) - value(candidate.x, u + dx, v + dy);
                                 const std::int64_t b =
@@ -99,10 +96,8 @@ std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test:
 TEST_CASE("rerank: where pixels move, by the definition") {
     for (const ImageShape shape : test::rerank_shapes()) {
         const std::vector<std::uint8_t> images = test::rerank_images(16, shape, 11);
-        for (const Rerank& rerank :
-             {Rerank{.kind = Reranker::both}, Rerank{.kind = Reranker::distortion, .step = 1},
-              Rerank{.kind = Reranker::both, .window = 1, .context = 0}}) {
-            const DescriptorLayout layout(shape, rerank);
+        for (const Reranker kind : {Reranker::both, Reranker::distortion}) {
+            const DescriptorLayout layout(shape, {.kind = kind});
             for (int i = 0; i < 16; ++i) {
                 std::vector<std::uint8_t> descriptors[2];
                 std::vector<test::RerankMaps> maps;
@@ -110,10 +105,10 @@ TEST_CASE("rerank: where pixels move, by the definition") {
                     const std::uint8_t* image = images.data() + one * shape.dim();
                     descriptors[maps.size()].resize(static_cast<std::size_t>(layout.bytes()));
                     describe(layout, image, descriptors[maps.size()].data());
-                    maps.push_back(test::rerank_maps(image, shape, rerank.step));
+                    maps.push_back(test::rerank_maps(image, shape));
                 }
-                REQUIRE(moves(rerank, layout, descriptors[0].data(), descriptors[1].data()) ==
-                        moves_by_definition(maps[0], maps[1], rerank));
+                REQUIRE(moves(layout, descriptors[0].data(), descriptors[1].data()) ==
+                        moves_by_definition(maps[0], maps[1]));
             }
         }
     }
@@ -121,27 +116,13 @@ TEST_CASE("rerank: where pixels move, by the definition") {
 
 TEST_CASE("rerank: cells move by whole cells, and not to themselves") {
     const ImageShape shape{12, 12};
-    const Rerank rerank{.kind = Reranker::cells};
-    const DescriptorLayout layout(shape, rerank);
+    const DescriptorLayout layout(shape, {.kind = Reranker::cells});
     std::vector<std::uint8_t> query(static_cast<std::size_t>(layout.bytes())), moved = query;
     const auto cell = [&](int row, int col) { return static_cast<std::size_t>((row * 6 + col) * 8); };
     query[cell(2, 3) + 1] = 40;
     moved[cell(3, 2) + 1] = 40;
-    CHECK(moves(rerank, layout, query.data(), query.data()) == std::vector<Move>{{6, 4, 0, 0}});
-    CHECK(moves(rerank, layout, query.data(), moved.data()) == std::vector<Move>{{6, 4, -2, 2}});
-}
-
-TEST_CASE("rerank: parameters out of range are refused by name") {
-    CHECK(!refuse_rerank({}));
-    CHECK(!refuse_rerank({.candidates = 10, .step = 1, .window = 4, .context = 2}));
-    CHECK(refuse_rerank({.candidates = 9})->find("candidates") == 0);
-    CHECK(refuse_rerank({.candidates = 1025})->find("candidates") == 0);
-    CHECK(refuse_rerank({.step = 3})->find("step") == 0);
-    CHECK(refuse_rerank({.step = 0})->find("step") == 0);
-    CHECK(refuse_rerank({.window = 5})->find("window") == 0);
-    CHECK(refuse_rerank({.context = 3})->find("context") == 0);
-    for (const RerankInfo& info : rerankers())
-        CHECK(named<Reranker>(name(info.kind)) == info.kind);
+    CHECK(moves(layout, query.data(), query.data()) == std::vector<Move>{{6, 4, 0, 0}});
+    CHECK(moves(layout, query.data(), moved.data()) == std::vector<Move>{{6, 4, -2, 2}});
 }
 
 }  // namespace

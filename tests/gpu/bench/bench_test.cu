@@ -262,9 +262,8 @@ TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
             const Trial trial = gpu::time_rerank(0, work, plain, options, watch, found);
             CHECK(trial.ms.size() == 3);
             CHECK(trial.n_query == 30);
-            const Neighbors right =
-                cpu::rerank(rerank, candidates, cpu::describe(rerank, work.queries, work.shape),
-                            cpu::describe(rerank, work.train, work.shape), {}, 24);
+            const Neighbors right = cpu::rerank(candidates, cpu::describe(rerank, work.queries, work.shape),
+                                                cpu::describe(rerank, work.train, work.shape), {}, 24);
             CHECK(found.rows == right.rows);
         }
 }

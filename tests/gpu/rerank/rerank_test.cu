@@ -40,10 +40,10 @@ Neighbors random_candidates(std::int64_t n_query, int count, std::uint32_t n, st
     return candidates;
 }
 
-std::vector<test::RerankMaps> maps_of(const Images& images, ImageShape shape, int step) {
+std::vector<test::RerankMaps> maps_of(const Images& images, ImageShape shape) {
     std::vector<test::RerankMaps> maps;
     for (std::int64_t i = 0; i < count_of(images, shape); ++i)
-        maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape, step));
+        maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape));
     return maps;
 }
 
@@ -60,7 +60,7 @@ Images descriptor_of(const gpu::DeviceDescriptors& descriptors, std::int64_t ima
     };
     download(gradients, view.d_gradients);
     download(cells, view.d_cells);
-    const int step = form.gradients.step;
+    constexpr int step = gradient_step;
     if (!gradients.empty())
         for (int phase = 0; phase < step * step; ++phase)
             for (int y = phase / step; y < form.gradients.image.rows; y += step)
@@ -130,11 +130,9 @@ struct OnDevice {
 /// Describes, re-ranks and compares with the oracle.
 void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train, const Images& queries,
                     int candidates_count, int k, bool with_density, bool plain, std::mt19937& random) {
-    INFO(name(rerank.kind), " on ", shape.rows, "x", shape.cols, ", step ", rerank.step, ", window ",
-         rerank.window, ", context ", rerank.context, ", ", candidates_count, " candidates, k = ", k,
-         plain ? ", plain" : "", with_density ? ", density" : "");
-    const auto train_maps = maps_of(train, shape, rerank.step),
-               query_maps = maps_of(queries, shape, rerank.step);
+    INFO(name(rerank.kind), " on ", shape.rows, "x", shape.cols, ", ", candidates_count,
+         " candidates, k = ", k, plain ? ", plain" : "", with_density ? ", density" : "");
+    const auto train_maps = maps_of(train, shape), query_maps = maps_of(queries, shape);
     const std::int64_t n_query = count_of(queries, shape);
     OnDevice device;
     gpu::DeviceReranker reranker(rerank, shape, plain);
@@ -149,13 +147,13 @@ void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train,
     const Neighbors candidates =
         random_candidates(n_query, candidates_count, static_cast<std::uint32_t>(train_maps.size()), random);
     const Expected want = expected(candidates, density, k, [&](std::int64_t q, std::uint32_t index) {
-        return test::rerank_distance(query_maps[q], train_maps[index], rerank);
+        return test::rerank_distance(query_maps[q], train_maps[index], rerank.kind);
     });
     const Expected found = device.rerank(reranker, candidates, k);
     for (std::size_t i = 0; i < train_maps.size(); ++i)
-        REQUIRE(descriptor_of(reranker.training(), i) == test::descriptor_bytes(train_maps[i], rerank));
+        REQUIRE(descriptor_of(reranker.training(), i) == test::descriptor_bytes(train_maps[i], rerank.kind));
     for (std::int64_t i = 0; i < n_query; ++i)
-        REQUIRE(descriptor_of(reranker.queries(), i) == test::descriptor_bytes(query_maps[i], rerank));
+        REQUIRE(descriptor_of(reranker.queries(), i) == test::descriptor_bytes(query_maps[i], rerank.kind));
     REQUIRE(found.scores == want.scores);
     REQUIRE(found.nearest.rows == want.nearest.rows);
 }
@@ -176,18 +174,13 @@ TEST_CASE("gpu: re-ranking of 28 x 28 pixels is the oracle's, for numbers of can
         }
 }
 
-TEST_CASE("gpu: plain re-ranking is the oracle's for every shape and parameter") {
+TEST_CASE("gpu: plain re-ranking is the oracle's for every shape") {
     if (!test::have_gpu()) return;
     std::mt19937 random(4);
     for (const ImageShape shape : test::rerank_shapes()) {
         const Images train = test::rerank_images(24, shape, 13), queries = test::rerank_images(4, shape, 14);
-        for (const Reranker kind : kinds) {
-            const Rerank rerank{.kind = kind,
-                                .step = 1 + static_cast<int>(random() % 2),
-                                .window = static_cast<int>(random() % 5),
-                                .context = static_cast<int>(random() % 3)};
-            check_reranker(rerank, shape, train, queries, 11, 7, random() % 2 == 0, false, random);
-        }
+        for (const Reranker kind : kinds)
+            check_reranker({.kind = kind}, shape, train, queries, 11, 7, random() % 2 == 0, false, random);
     }
     const Images train = test::rerank_images(16, digits, 15), queries = test::rerank_images(3, digits, 16);
     for (const Reranker kind : kinds)
@@ -224,11 +217,11 @@ TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     Images train;
     for (int i = 0; i < 26; ++i)
         train.insert(train.end(), few.begin(), few.end());
-    const std::vector<test::RerankMaps> maps = maps_of(few, digits, 2);
+    const std::vector<test::RerankMaps> maps = maps_of(few, digits);
     const Rerank rerank{.kind = Reranker::both};
     std::vector<std::int64_t> distances;
     for (int i = 0; i < 40 * 40; ++i)
-        distances.push_back(test::rerank_distance(maps[i / 40], maps[i % 40], rerank));
+        distances.push_back(test::rerank_distance(maps[i / 40], maps[i % 40], rerank.kind));
     OnDevice device;
     gpu::DeviceReranker reranker(rerank, digits);
     reranker.describe_training(device.upload(device.train, train, digits), device.stream);
@@ -255,7 +248,7 @@ TEST_CASE("gpu: re-ranking takes densities from host and device, and none again"
     std::mt19937 random(8);
     const Images images = test::rerank_images(12, digits, 20);
     const Rerank rerank{.kind = Reranker::cells};
-    const auto maps = maps_of(images, digits, 2);
+    const auto maps = maps_of(images, digits);
     OnDevice device;
     gpu::DeviceReranker reranker(rerank, digits);
     const gpu::ByteRows rows = device.upload(device.train, images, digits);
@@ -264,7 +257,7 @@ TEST_CASE("gpu: re-ranking takes densities from host and device, and none again"
     reranker.describe_queries(rows, device.stream);
     const Neighbors candidates = random_candidates(12, 12, 12, random);
     const auto distance = [&](std::int64_t q, std::uint32_t index) {
-        return test::rerank_distance(maps[q], maps[index], rerank);
+        return test::rerank_distance(maps[q], maps[index], rerank.kind);
     };
     std::vector<std::uint32_t> density;
     for (int i = 0; i < 12; ++i)
@@ -300,7 +293,6 @@ TEST_CASE("gpu: re-ranking refuses what it has no room for") {
     CHECK_THROWS_AS(enqueue(2, 11, 5), DeviceError);
     CHECK_THROWS_AS(reranker.set_density(std::vector<std::uint32_t>(2)), DeviceError);
     CHECK_THROWS_AS(gpu::DeviceReranker({.kind = Reranker::none}, digits), DeviceError);
-    CHECK_THROWS_AS(gpu::DeviceReranker({.kind = Reranker::both, .step = 3}, digits), DeviceError);
 }
 
 }  // namespace knn
