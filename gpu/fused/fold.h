@@ -13,7 +13,6 @@ struct FoldStep {
     bool is_first = true;  ///< `out` holds nothing yet
     bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
     int rank = 0;          ///< 1 <= rank <= k
-    bool pairs = false;    ///< after the pass over pairs: the columns' entries are survivors too
     KnownRows known = {};  ///< compete with the survivors
 };
 

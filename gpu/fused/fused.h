@@ -22,8 +22,6 @@ struct TensorKernel {
     Refusal (*supports)(const Problem& problem, int compute_capability);
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
-    /// The pass over a triangle of tiles of the training set, which are the queries too; null: it has none.
-    void (*pairs)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*load)(int dim);  ///< gpu/runtime/load.h; dim: pixels that are multiplied
 };
 

@@ -69,15 +69,9 @@ double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool
     return sum;
 }
 
-/// The tiles that are multiplied for a query tile, on average, if each of two tiles after the first pass is multiplied
-/// once for both.
-double tiles_of_self_search(double train_tiles, double first) {
-    return first + (train_tiles * train_tiles - first * first) / (2 * train_tiles);
-}
-
 }  // namespace
 
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool self) {
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
     Sampling best;
     double least = std::numeric_limits<double>::infinity();
     const auto next = [](int tiles) { return tiles + std::max(tiles / 8, 1); };
@@ -86,9 +80,8 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool s
         for (int first = sample; first <= most_first; first = next(first)) {
             Sampling choice = sampling_with(train_tiles, k, sample, first);
             if (choice.sample_tiles == 0) continue;
-            const double tiles = self ? tiles_of_self_search(train_tiles, first) : 0;  // else always the same
-            const double cost =
-                (sample + tiles) * dim + survivor_cost * add_passes(choice, train_tiles, k, pass_tiles);
+            const double cost = static_cast<double>(sample) * dim +
+                                survivor_cost * add_passes(choice, train_tiles, k, pass_tiles);
             if (cost >= least) continue;
             least = cost;
             best = std::move(choice);

@@ -32,7 +32,6 @@ struct Piece {
     int query_tile = 0;
     int first_tile = 0, n_tiles = 0;  ///< training tiles
     int slot = 0;                     ///< of its survivor lists: 0 <= slot < slots()
-    bool both = false;                ///< of a triangle (triangle.h): products count for both images
 };
 
 struct Schedule {

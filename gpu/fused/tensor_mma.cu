@@ -199,7 +199,6 @@ extern const TensorKernel tensor_mma{"tensor_mma",
                                      supports,
                                      launch<PassKind::sample>,
                                      launch<PassKind::search>,
-                                     nullptr,
                                      load};
 
 }  // namespace knn::gpu

@@ -9,7 +9,6 @@ namespace knn::gpu {
 /// `Exclude` for a batch, as a kernel argument; `begin`: the index of the batch's first query in the search.
 struct Excluded {
     std::int64_t first = -1, n = 1, m = 1, rest = 0, begin = 0;
-    const std::uint32_t* d_indices = nullptr;  ///< if not null: the index for each query, in device memory
 
     Excluded() = default;
     Excluded(const Exclude& exclude, std::int64_t batch_begin)
@@ -18,9 +17,6 @@ struct Excluded {
     __host__ __device__ bool any() const { return first >= 0; }
     /// The index of that training image; 2³² − 1, which no image has, if there is none.
     __host__ __device__ std::uint32_t of(std::int64_t query) const {
-#ifdef __CUDA_ARCH__
-        if (d_indices != nullptr) return d_indices[query];
-#endif
         return any() ? static_cast<std::uint32_t>(first + (rest + (begin + query) * n) / m) : 0xffffffffu;
     }
 };
