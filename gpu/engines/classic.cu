@@ -15,7 +15,7 @@
 #include "gpu/engines/exclude.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/runtime/pitched_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {

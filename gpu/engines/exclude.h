@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include "gpu/runtime/excluded.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

@@ -17,7 +17,7 @@
 
 #include "data/core/round_up.h"
 #include "gpu/fused/fold.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "data/core/round_up.h"
-#include "gpu/runtime/device_copy.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/buffers.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

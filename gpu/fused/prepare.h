@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
-#include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

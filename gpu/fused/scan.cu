@@ -12,7 +12,7 @@
 #include <cassert>
 
 #include "gpu/fused/scan.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 

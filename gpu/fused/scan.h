@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
-#include "gpu/runtime/excluded.h"
 #include "gpu/runtime/views.h"
 #include "gpu/select/topk.cuh"
 

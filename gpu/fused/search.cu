@@ -5,8 +5,8 @@
 #include "data/core/round_up.h"
 #include "gpu/fused/fold.h"
 #include "gpu/fused/layout.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/device_copy.h"
 
 namespace knn::gpu {
 

@@ -20,8 +20,7 @@
 #include "gpu/fused/prepare.h"
 #include "gpu/fused/sampling.h"
 #include "gpu/fused/scan.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/excluded.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

@@ -27,7 +27,7 @@
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 

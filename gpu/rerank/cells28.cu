@@ -14,7 +14,6 @@
 #include "gpu/rerank/pairs.h"
 #include "gpu/rerank/pairs28.cuh"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 
 namespace knn::gpu {
 

@@ -14,7 +14,6 @@
 #include "data/transform/histograms.h"
 #include "gpu/rerank/describe.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -23,7 +23,6 @@
 #include "gpu/rerank/pairs.h"
 #include "gpu/rerank/pairs28.cuh"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

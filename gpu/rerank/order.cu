@@ -10,8 +10,7 @@
 #include "data/rerank/density.h"
 #include "gpu/rerank/pairs.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
-#include "gpu/runtime/neighbor_key.cuh"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 

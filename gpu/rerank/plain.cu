@@ -10,7 +10,6 @@
 #include "data/rerank/distance.h"
 #include "gpu/rerank/pairs.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

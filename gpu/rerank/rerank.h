@@ -7,7 +7,7 @@
 #include <span>
 
 #include "gpu/rerank/form.h"
-#include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

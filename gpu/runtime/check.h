@@ -86,4 +86,13 @@ inline std::size_t free_memory() {
     return free_bytes;
 }
 
+/// Loads kernels onto the current device. Otherwise their first launch loads them, which takes longer than a
+/// small search.
+template <class... Kernels>
+void load_kernels(Kernels... kernels) {
+    cudaFuncAttributes attributes{};
+    (check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels)), "loading kernels"),
+     ...);
+}
+
 }  // namespace knn::gpu

@@ -16,7 +16,6 @@
 
 #include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/transform/gradients.cuh"
 #include "gpu/transform/step.h"
 

@@ -14,7 +14,6 @@
 // source   Dalal and Triggs, "Histograms of oriented gradients for human detection", 2005
 
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/transform/scratch.h"
 #include "gpu/transform/step.h"

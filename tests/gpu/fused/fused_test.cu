@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/fused/search.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"

@@ -7,7 +7,7 @@
 
 #include "cpu/serial/serial.h"
 #include "gpu/bench/rungs.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cpu/transform/transform.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/transform/roots.cuh"
 #include "gpu/transform/step.h"
