@@ -1,20 +1,19 @@
 // The engine `tensor`:
 //
 //   training bytes ─upload→ bytes ─arrange→ used pixels in tile order
-//   query bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─fold, scan→ neighbors
+//   query bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─fold, fallback→ neighbors
 //   ─vote→ votes ─download→ host
 //
 // gpu/fused/search.h describes the steps and their arrays.
 
-#include "gpu/engines/tensor.h"
+#include "gpu/engines/strategies.h"
 
 #include <algorithm>
 
 #include "gpu/engines/batches.h"
-#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/fused/fold.h"
 #include "gpu/fused/search.h"
+#include "gpu/fused/steps.h"
 
 namespace knn::gpu {
 
@@ -68,8 +67,8 @@ void load_tensor_kernels(int device) {
     Refusal refusal;
     if (choose_kernel({1, 1, 1, 1}, "", refusal) == nullptr) return;
     load_prepare();
-    load_fold(1);
-    load_scan();
+    load_fold();
+    load_brute_force();
     load_vote();
 }
 

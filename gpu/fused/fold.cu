@@ -16,7 +16,7 @@
 #include <cub/block/block_merge_sort.cuh>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/fold.h"
+#include "gpu/fused/steps.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
@@ -267,13 +267,8 @@ void launch_block_fold(const Fold& fold, cudaStream_t stream) {
 
 }  // namespace
 
-void load_fold(int k) {
-    if (k <= warp_size)
-        load_kernels(warp_fold_kernel);
-    else if (k <= 128)
-        load_kernels(block_fold_kernel<2048>);
-    else
-        load_kernels(block_fold_kernel<8192>);
+void load_fold() {
+    load_kernels(warp_fold_kernel);
 }
 
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,

@@ -22,7 +22,7 @@ struct TensorKernel {
     Refusal (*supports)(const Problem& problem, int compute_capability);
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
-    void (*load)(int dim);  ///< gpu/runtime/load.h; dim: pixels that are multiplied
+    void (*load)(int dim);  ///< load_kernels; dim: pixels that are multiplied
 };
 
 /// All of them, the fastest first.

@@ -10,7 +10,7 @@
 //             training images reach it
 // bytes       each image is read and written once; memory bound
 
-#include "gpu/fused/prepare.h"
+#include "gpu/fused/steps.h"
 
 #include <algorithm>
 #include <vector>

@@ -14,8 +14,8 @@ constexpr int n_buckets = 64, max_rank = n_buckets * 3 / 4;
 constexpr double survivor_cost = 300;
 
 /// With `above` sample images over a threshold on average: whether at least k of a set `ratio` times as large
-/// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the exhaustive
-/// scan, whose cost grows with k.
+/// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the brute-force
+/// fallback, whose cost grows with k.
 bool is_safe(double above, double ratio, int k) {
     const double deviations = k <= 128 ? 3.5 : 4.5;
     return (above - deviations * std::sqrt(above)) * ratio >= k;

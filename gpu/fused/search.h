@@ -1,7 +1,7 @@
 #pragma once
 /// The fused search: exact k nearest neighbors without a matrix of distances.
 ///
-///   prepare ─ sample ─ search the first tiles ─ fold ─ search the next tiles ─ fold ─ ... ─ scan
+///   prepare ─ sample ─ search the first tiles ─ fold ─ search the next tiles ─ fold ─ ... ─ fallback
 ///
 /// A sample of the training set gives each query a threshold that the scores of its k nearest very likely reach; a
 /// pass of the search keeps the training images that reach it, and a fold selects the k best so far, which raise the
@@ -17,9 +17,8 @@
 #include <vector>
 
 #include "gpu/fused/fused.h"
-#include "gpu/fused/prepare.h"
 #include "gpu/fused/sampling.h"
-#include "gpu/fused/scan.h"
+#include "gpu/fused/steps.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
@@ -88,7 +87,7 @@ class FusedSearch {
     std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {},
                             const KnownRows& known = {});
 
-    /// Queries that the last search had to scan. Waits for the device.
+    /// Queries that the last search compared with all training images. Waits for the device.
     std::int64_t undecided() const;
 
     /// For tests: makes the lists so short that some overflow.
@@ -100,7 +99,7 @@ class FusedSearch {
     void reserve_batch(std::int64_t n_query, int k);
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
     /// Whether each query is compared with the whole training set, without passes.
-    bool only_scans(std::int64_t n_query) const;
+    bool only_brute_force(std::int64_t n_query) const;
     /// The passes over the sample and over all tiles, for this number of queries.
     struct Passes {
         TensorPass sample;
@@ -125,8 +124,8 @@ class FusedSearch {
     DeviceBuffer<std::int32_t> thresholds_, maxima_, counts_, undecided_count_, undecided_;
     DeviceBuffer<int4> products_;
     DeviceBuffer<std::uint32_t> positions_;
-    DeviceBuffer<NeighborKey> scan_keys_;
-    DeviceBuffer<std::int32_t> scan_finished_;
+    DeviceBuffer<NeighborKey> fallback_keys_;
+    DeviceBuffer<std::int32_t> fallback_finished_;
 };
 
 }  // namespace knn::gpu

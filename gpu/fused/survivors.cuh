@@ -46,7 +46,7 @@ struct SurvivorLists {
     static constexpr std::size_t bytes_per_group = sizeof(int4) + sizeof(std::uint32_t);
 };
 
-/// Queries whose survivors do not decide the answer; enqueue_scan searches them again.
+/// Queries whose survivors do not decide the answer; enqueue_brute_force searches them again.
 struct Undecided {
     std::int32_t* d_count = nullptr;
     std::int32_t* d_queries = nullptr;  ///< capacity: all queries

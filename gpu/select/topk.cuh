@@ -1,6 +1,6 @@
 #pragma once
-/// A block's K best keys in shared memory and a buffer of candidates, for bitonic_topk and the exhaustive
-/// scan of the fused search.
+/// A block's K best keys in shared memory and a buffer of candidates, for bitonic_topk and the brute-force
+/// fallback of the fused search.
 
 #include <bit>
 #include <cassert>

@@ -9,7 +9,6 @@
 // work     2 · (2 · radius + 1) multiply-adds per pixel
 
 #include "gpu/runtime/check.h"
-#include "gpu/transform/scratch.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

@@ -15,7 +15,6 @@
 
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
-#include "gpu/transform/scratch.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

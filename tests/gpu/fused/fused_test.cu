@@ -251,7 +251,8 @@ TEST_CASE("gpu: fused search in many passes") {
         }
 }
 
-TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {
+TEST_CASE(
+    "gpu: fused search with lists that overflow compares those queries with all images and stays exact") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
     for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
@@ -306,7 +307,7 @@ TEST_CASE("gpu: fused search of a set for its own images, without themselves, wi
             }
 }
 
-// For compute-sanitizer: every kernel of the fused search, with split and unsplit scan.
+// For compute-sanitizer: every kernel of the fused search, with a split and an unsplit fallback.
 TEST_CASE("gpu: small fused search") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);

@@ -1,11 +1,13 @@
 #pragma once
-/// Preparation of images for the passes of the fused search, and the first thresholds.
+/// What a search launches around the passes of a tensor kernel: the preparation of images, the first thresholds, the fold
+/// after each pass, and the brute-force fallback.
 
 #include <cuda_runtime.h>
 
 #include "gpu/fused/survivors.cuh"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
+#include "gpu/select/topk.cuh"
 
 namespace knn::gpu {
 
@@ -22,9 +24,6 @@ class UsedPixels {
     std::int64_t count_ = 0;
     DeviceBuffer<std::int32_t> d_indices_;
 };
-
-/// load.h
-void load_prepare();
 
 /// Copies the used pixels of training images (any pitch) in tile order, n_tiles · tile_train rows, to
 /// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and indices; d_score_bias:
@@ -45,5 +44,41 @@ void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, cons
 void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, const Neighbor* d_known,
                         int k, const std::uint32_t* d_query_norms, std::int32_t* d_thresholds,
                         cudaStream_t stream);
+
+/// Parameters of the fold after one pass of the search. `out` keeps the best from pass to pass.
+struct FoldStep {
+    bool is_first = true;  ///< `out` holds nothing yet
+    bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
+    int rank = 0;          ///< 1 <= rank <= k
+    KnownRows known = {};  ///< compete with the survivors
+};
+
+/// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,
+/// queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more than
+/// a team can sort, or fewer than k reach the last threshold.
+///
+/// d_images: in tile order; d_thresholds: one per query.
+void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
+                  const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
+                  const Excluded& excluded, cudaStream_t stream);
+
+/// Blocks of the brute-force fallback, and their shared workspace.
+int brute_force_blocks();
+struct BruteForceWorkspace {
+    NeighborKey* d_keys = nullptr;       ///< brute_force_blocks() × k
+    std::int32_t* d_finished = nullptr;  ///< brute_force_blocks(); 0 before and after a launch
+};
+
+/// The k nearest of the undecided queries among `known` and the training images, by comparing each with every one.
+/// train and d_images: in tile order.
+void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
+                         const std::uint32_t* d_query_norms, const NeighborRows& out,
+                         const Undecided& undecided, const Excluded& excluded, const KnownRows& known,
+                         const BruteForceWorkspace& workspace, cudaStream_t stream);
+
+/// Load the kernels onto the current device (load_kernels); of the fold the one for k <= 32.
+void load_prepare();
+void load_fold();
+void load_brute_force();
 
 }  // namespace knn::gpu
