@@ -12,7 +12,7 @@
 
 #include "data/transform/deskew.h"
 #include "data/transform/histograms.h"
-#include "gpu/rerank/describe.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 

@@ -8,7 +8,7 @@
 // work    candidates² comparisons per query
 
 #include "data/rerank/density.h"
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 

@@ -8,7 +8,7 @@
 // work     25 · 9 differences of two bytes per point; 9 · 8 per cell
 
 #include "data/rerank/distance.h"
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The kernels that compute a part of the distances of pairs, and the one that orders them.
+/// The kernels of re-ranking: descriptors of images, the two parts of the distances of pairs, and the order of candidates.
 
 #include <cuda_runtime.h>
 
@@ -7,6 +7,14 @@
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
+
+/// Memory that enqueue_describe uses for n images of the form.
+std::size_t describe_workspace_bytes(ImageShape shape, const DescriptorForm& form, std::int64_t n);
+
+/// The descriptors of images of this shape, as data/rerank/descriptor.h defines them. What no point or cell has is not
+/// written. `out` has room for all of them.
+void enqueue_describe(const ByteRows& images, ImageShape shape, const DescriptorForm& form,
+                      const DescriptorView& out, void* d_workspace, cudaStream_t stream);
 
 /// One part of the distance of each query to each of its candidates.
 struct PairTask {
@@ -30,7 +38,8 @@ void enqueue_plain_cells(const PairTask& task, const CellForm& form, cudaStream_
 void enqueue_order(const NeighborRows& candidates, const std::uint32_t* d_scores,
                    const std::uint32_t* d_density, const NeighborRows& out, cudaStream_t stream);
 
-/// Load the kernels onto the current device.
+/// Load the kernels onto the current device (load_kernels).
+void load_describe();
 void load_distortion28();
 void load_cells28();
 void load_plain_pairs();
