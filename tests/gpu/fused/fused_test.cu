@@ -9,6 +9,7 @@
 #include "gpu/fused/search.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
+#include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
 
@@ -18,18 +19,21 @@ namespace {
 
 using gpu::TensorKernel;
 
-/// The kernels that this card can run; those that it cannot are named in a message.
-std::vector<const TensorKernel*> kernels_here(const Problem& problem) {
-    cudaDeviceProp properties{};
-    gpu::check(cudaGetDeviceProperties(&properties, 0), "reading device properties");
-    std::vector<const TensorKernel*> all;
-    for (const TensorKernel* kernel : gpu::tensor_table())
-        if (const Refusal why = kernel->supports(problem, 10 * properties.major + properties.minor))
+/// Calls `run` with each kernel that this card can run; those that it cannot are named in a message.
+template <class Run>
+void for_kernels(const Problem& problem, Run&& run) {
+    int ran = 0;
+    for (const TensorKernel* kernel : gpu::tensor_table()) {
+        if (const Refusal why = kernel->supports(problem, test::capability())) {
             MESSAGE(*why);
-        else
-            all.push_back(kernel);
-    CHECK(static_cast<int>(all.size()) == test::tensor_kernels_of(test::capability(), problem.dim));
-    return all;
+            continue;
+        }
+        INFO(std::string(kernel->name), ", ", problem.n_train, " images, ", problem.n_query, " queries of ",
+             problem.dim, ", k = ", problem.k);
+        run(*kernel);
+        ++ran;
+    }
+    CHECK(ran == test::tensor_kernels_of(test::capability(), problem.dim));
 }
 
 struct How {
@@ -75,12 +79,8 @@ class Fused {
                  search_->steps(query, {out_.d_data() + begin * k_, n, k_}, excluded, known))
                 step.enqueue(stream_);
         }
-        std::vector<Neighbor> result(out_.size());
-        gpu::check(cudaStreamSynchronize(stream_), "searching");
-        gpu::check(
-            cudaMemcpy(result.data(), out_.d_data(), out_.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
-            "downloading");
-        return result;
+        stream_.synchronize();
+        return test::to_host(out_);
     }
     static gpu::ByteRows view(const gpu::DeviceBuffer<std::uint8_t>& bytes, const test::Rows& rows) {
         return {bytes.d_data(), rows.n, rows.dim, static_cast<std::size_t>(rows.dim)};
@@ -133,7 +133,7 @@ TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresh
         int k;
         std::int64_t step = 1;
     };
-    const Data all[] = {
+    std::vector<Data> all = {
         {"random", test::random_rows(5'000, 784, 1), test::random_rows(300, 784, 2), 5, 7},
         {"two tiles and one more image", test::random_rows(513, 40, 1), test::random_rows(129, 40, 2), 31, 5},
         {"many neighbors", test::random_rows(30'000, 64, 1), test::random_rows(200, 64, 2), 1024, 20},
@@ -146,37 +146,21 @@ TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresh
         {"one of each", test::random_rows(1, 784, 1), test::random_rows(1, 784, 2), 1},
         {"nine stages", test::random_rows(2'000, 1'100, 1), test::random_rows(140, 1'100, 2), 7, 9},
     };
-    for (const Data& data : all)
-        for (const TensorKernel* kernel :
-             kernels_here({data.train.n, data.query.n, data.train.dim, data.k})) {
-            CAPTURE(std::string(kernel->name));
-            CAPTURE(std::string(data.name));
-            Fused fused(*kernel, data.train, data.query, data.k);
-            check_rows(fused.run(), data.train, data.query, data.k, data.step);
-        }
-}
-
-TEST_CASE("gpu: fused search on problems of random size") {
-    if (!test::have_tensor_cores()) return;
     std::mt19937 random(7);
     const auto upto = [&](int most) { return std::uniform_int_distribution(1, most)(random); };
     for (int round = 0; round < 40; ++round) {
         const int n_train = upto(round % 2 == 0 ? 9'000 : 700), n_query = upto(300), dim = upto(1'024);
         const int k = std::min(upto(round % 3 == 0 ? 1'024 : 40), n_train), values = 1 << upto(8);
         const auto seed = static_cast<unsigned>(round);
-        const test::Rows train = test::random_rows(n_train, dim, seed, values);
-        const test::Rows query = test::random_rows(n_query, dim, seed + 1'000, values);
-        for (const TensorKernel* kernel : kernels_here({n_train, n_query, dim, k})) {
-            CAPTURE(std::string(kernel->name));
-            CAPTURE(n_train);
-            CAPTURE(n_query);
-            CAPTURE(dim);
-            CAPTURE(k);
-            CAPTURE(values);
-            Fused fused(*kernel, train, query, k);
-            check_rows(fused.run(), train, query, k, 37);
-        }
+        all.push_back({"random size", test::random_rows(n_train, dim, seed, values),
+                       test::random_rows(n_query, dim, seed + 1'000, values), k, 37});
     }
+    for (const Data& data : all)
+        for_kernels({data.train.n, data.query.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
+            INFO(std::string(data.name));
+            Fused fused(kernel, data.train, data.query, data.k);
+            check_rows(fused.run(), data.train, data.query, data.k, data.step);
+        });
 }
 
 TEST_CASE("gpu: fused search improves known neighbors") {
@@ -222,17 +206,16 @@ TEST_CASE("gpu: fused search improves known neighbors") {
                 known.push_back({static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)});
             known.resize(static_cast<std::size_t>((q + 1) * data.k), {0xffffffff, 0xffffffff});
         }
-        for (const TensorKernel* kernel : kernels_here({rest.n, data.query.n, rest.dim, data.k}))
+        for_kernels({rest.n, data.query.n, rest.dim, data.k}, [&](const TensorKernel& kernel) {
             for (const int capacity : {0, 1}) {
-                CAPTURE(std::string(kernel->name));
-                CAPTURE(std::string(data.name));
-                CAPTURE(capacity);
-                Fused fused(*kernel, rest, data.query, data.k, {.capacity = capacity, .improve = true});
+                INFO(std::string(data.name), ", capacity ", capacity);
+                Fused fused(kernel, rest, data.query, data.k, {.capacity = capacity, .improve = true});
                 const auto found = fused.improve(known, data.known);
                 check_rows(found, data.train, data.query, data.k, data.step);
                 if (capacity == 0 && std::string(data.name) == "random") CHECK(fused.undecided() <= 50);
                 CHECK(fused.improve(known, data.known) == found);
             }
+        });
     }
 }
 
@@ -240,43 +223,39 @@ TEST_CASE("gpu: fused search in many passes") {
     if (!test::have_tensor_cores()) return;
     // 235 MB: more than two passes. Few values, so that many distances are equal.
     const test::Rows train = test::random_rows(300'000, 784, 1, 4), query = test::random_rows(200, 784, 2, 4);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 1}))
-        for (const int k : {1, 10, 32, 100, 1024}) {
-            CAPTURE(kernel->name);
-            CAPTURE(k);
-            Fused fused(*kernel, train, query, k);
+    for (const int k : {1, 10, 32, 100, 1024})
+        for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
+            Fused fused(kernel, train, query, k);
             check_rows(fused.run(), train, query, k, 50);
             CHECK(fused.undecided() <= 4);
             CHECK(fused.batch_of(100'000) >= 1'000);
-        }
+        });
 }
 
 TEST_CASE(
     "gpu: fused search with lists that overflow compares those queries with all images and stays exact") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
-        CAPTURE(std::string(kernel->name));
-        Fused whole(*kernel, train, query, 10), cut(*kernel, train, query, 10, {.capacity = 1});
+    for_kernels({train.n, query.n, train.dim, 10}, [&](const TensorKernel& kernel) {
+        Fused whole(kernel, train, query, 10), cut(kernel, train, query, 10, {.capacity = 1});
         const auto expected = whole.run();
         CHECK(cut.run() == expected);
         CHECK(cut.undecided() > whole.undecided());
         check_rows(expected, train, query, 10, 29);
-    }
+    });
 }
 
 TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(8'000, 200, 1, 3), query = test::random_rows(260, 200, 2, 3);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 9})) {
-        CAPTURE(std::string(kernel->name));
-        Fused fused(*kernel, train, query, 9);
+    for_kernels({train.n, query.n, train.dim, 9}, [&](const TensorKernel& kernel) {
+        Fused fused(kernel, train, query, 9);
         const auto first = fused.run();
         int different = 0;
         for (int run = 1; run < 1000; ++run)
             different += fused.run() != first;
         CHECK(different == 0);
-    }
+    });
 }
 
 TEST_CASE("gpu: fused search of a set for its own images, without themselves, with lists that overflow") {
@@ -295,37 +274,35 @@ TEST_CASE("gpu: fused search of a set for its own images, without themselves, wi
         {"each nearer than the one before", ramp(20'000, 64, false), 10, 999},
     };
     for (const Data& data : all)
-        for (const TensorKernel* kernel : kernels_here({data.train.n, data.train.n, data.train.dim, data.k}))
+        for_kernels({data.train.n, data.train.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
             for (const int capacity : {0, 1, 3}) {
-                CAPTURE(std::string(kernel->name));
-                CAPTURE(std::string(data.name));
-                CAPTURE(capacity);
-                Fused fused(*kernel, data.train, data.train, data.k, {.capacity = capacity, .itself = true});
+                INFO(std::string(data.name), ", capacity ", capacity);
+                Fused fused(kernel, data.train, data.train, data.k, {.capacity = capacity, .itself = true});
                 const auto first = fused.run();
                 check_rows(first, data.train, data.train, data.k, data.step, true);
                 CHECK(fused.run() == first);  // what the first left behind
             }
+        });
 }
 
 // For compute-sanitizer: every kernel of the fused search, with a split and an unsplit fallback.
 TEST_CASE("gpu: small fused search") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 5})) {
-        CAPTURE(std::string(kernel->name));
+    for_kernels({train.n, query.n, train.dim, 5}, [&](const TensorKernel& kernel) {
         for (const int capacity : {0, 1}) {
-            Fused fused(*kernel, train, query, 5, {.capacity = capacity});
+            Fused fused(kernel, train, query, 5, {.capacity = capacity});
             check_rows(fused.run(), train, query, 5, 13);
-            Fused improving(*kernel, train, query, 5, {.capacity = capacity, .improve = true});
+            Fused improving(kernel, train, query, 5, {.capacity = capacity, .improve = true});
             check_rows(improving.improve(std::vector<Neighbor>(650, {0xffffffff, 0xffffffff}), 0), train,
                        query, 5, 13);
         }
         test::Rows one = query;
         one.n = 1;
         one.pixels.resize(static_cast<std::size_t>(one.dim));
-        Fused fused(*kernel, train, one, 5);
+        Fused fused(kernel, train, one, 5);
         check_rows(fused.run(), train, one, 5);
-    }
+    });
 }
 
 }  // namespace knn
