@@ -27,7 +27,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t max_row = std::int64_t{1} << 30;
 constexpr std::int64_t batch_goal = std::int64_t{1} << 22;  // distances
 
 /// Whether the distance at offset a comes before that at b.
@@ -87,8 +86,7 @@ struct Plan {
 };
 
 Refusal supports(const Problem& problem) {
-    if (problem.n_train > max_row) return "index_sort sorts rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+    return refuse_long_rows("index_sort", problem);
 }
 
 std::size_t workspace_bytes(const Problem& problem) {

@@ -28,6 +28,10 @@ struct Selector {
     void (*load)(const Problem& problem) = [](const Problem&) {};
 };
 
+/// `supports` of selectors that count positions in a row, some loops ahead, in 32 bits: refuse_problem, and at most 2³⁰
+/// distances.
+Refusal refuse_long_rows(const char* name, const Problem& problem);
+
 /// Every `enqueue` asserts that `supports` accepts the problem, and calls this. Throws DeviceError if an array
 /// does not have the problem's shape.
 void check_arrays(const Problem& problem, const DistanceRows& in, const NeighborRows& out);
