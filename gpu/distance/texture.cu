@@ -100,9 +100,9 @@ TextureLimits texture_limits() {
             limit_or(cudaDevAttrMaxTexture2DLinearPitch, 2'097'120)};
 }
 
-/// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues its kernels on
-/// `stream`. A texture has to outlive them, so it is given back by a later call, or with the process: a descriptor of some
-/// bytes, no memory. Throws DeviceError.
+/// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues its
+/// kernels on `stream`. A texture has to outlive them, so it is given back by a later call, or with the process: a
+/// descriptor of some bytes, no memory. Throws DeviceError.
 void with_texture(const FloatRows& rows, cudaStream_t stream,
                   const std::function<void(cudaTextureObject_t)>& launch) {
     const std::scoped_lock lock(used_mutex);
@@ -206,8 +206,8 @@ extern const DistanceKernel texture_distance{
     .enqueue = enqueue,
     .metrics = direct_metrics};
 
-// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the program of
-// seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
+// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
+// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
 
 extern const DistanceKernel tiled_distance;
 

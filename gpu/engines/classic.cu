@@ -29,9 +29,9 @@ constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
 constexpr int exclude_threads = 256;
 
-/// Leave-one-out: sets the score of each query and itself above all others. matrix: n_query × n_train 32-bit scores, pitched
-/// rows, device memory. One thread per query. No score of data/core/metric.h reaches 2³² − 1, and k is at most the number of
-/// other images, so the query itself is never selected.
+/// Leave-one-out: sets the score of each query and itself above all others. matrix: n_query × n_train 32-bit scores,
+/// pitched rows, device memory. One thread per query. No score of data/core/metric.h reaches 2³² − 1, and k is at most
+/// the number of other images, so the query itself is never selected.
 __global__ void __launch_bounds__(exclude_threads) exclude_kernel(DistanceRows matrix, Excluded excluded) {
     const std::int64_t q = std::int64_t{blockIdx.x} * exclude_threads + threadIdx.x;
     if (q >= matrix.n) return;

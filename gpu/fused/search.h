@@ -5,10 +5,11 @@
 ///
 /// A sample of the training set gives each query a threshold that the scores of its k nearest very likely reach; a
 /// pass of the search keeps the training images that reach it, and a fold selects the k best so far, which raise the
-/// threshold. 60,000 images take two passes; more take one for each 100 MB, so that the lists fit. A query that the last fold does not decide (fewer than k reach the
-/// threshold, or a list overflowed) is compared with every training image. So the answers are exact for any data,
-/// and the sample affects only the speed. A search that improves known neighbors begins with the distance of the k-th
-/// as a threshold, where that is better than the sample's.
+/// threshold. 60,000 images take two passes; more take one for each 100 MB, so that the lists fit. A query that the
+/// last fold does not decide (fewer than k reach the threshold, or a list overflowed) is compared with every training
+/// image by brute force. So the answers are exact for any data, and the sample affects only the speed. A search that
+/// improves known neighbors begins with the distance of the k-th as a threshold, where that is better than the
+/// sample's.
 
 #include <cuda_runtime.h>
 

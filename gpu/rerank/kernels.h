@@ -1,5 +1,6 @@
 #pragma once
-/// The kernels of re-ranking: descriptors of images, the two parts of the distances of pairs, and the order of candidates.
+/// The kernels of re-ranking: descriptors of images, the two parts of the distances of pairs, and the order of
+/// candidates.
 
 #include <cuda_runtime.h>
 

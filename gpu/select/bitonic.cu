@@ -244,9 +244,9 @@ extern const Selector bitonic_selector{
     .enqueue = enqueue,
     .load = load};
 
-// `bitonic_single`: the same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for many
-// queries because of this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132 multiprocessors of
-// an H200.
+// `bitonic_single`: the same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for
+// many queries because of this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132
+// multiprocessors of an H200.
 
 namespace {
 

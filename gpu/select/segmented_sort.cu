@@ -50,7 +50,7 @@ Offsets offsets(std::int64_t first, std::int64_t stride) {
 }
 
 /// The bits that a score can have, and that set one above all of them apart which `classic` gives to what a
-/// search excludes: its lower bits are all ones. data/core/metric.h tells the largest score.
+/// search excludes: its lower bits are all ones. data/core/metric.h gives the largest score.
 int score_bits(const Problem& problem) {
     const auto dim = static_cast<std::uint64_t>(problem.dim);
     switch (problem.measure.metric) {

@@ -10,8 +10,8 @@
 
 namespace knn::gpu {
 
-/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends without a
-/// barrier.
+/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends
+/// without a barrier.
 template <int threads>
 __device__ inline void merge_stage(NeighborKey* keys, int size, int length) {
     for (int step = length / 2; step > 0; step /= 2) {

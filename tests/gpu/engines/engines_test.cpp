@@ -286,8 +286,8 @@ TEST_CASE("gpu: the timeline names the stages of each engine in order, and their
                  {"upload", "expand", "distance", "sort", "vote", "download"});
     if (!test::have_tensor_cores()) return;
     const test::Searched fused = test::searched(test::tensor, problem);
-    check_stages(fused,
-                 {"upload", "arrange", "prepare", "sample", "search", "fold", "fallback", "vote", "download"});
+    check_stages(
+        fused, {"upload", "arrange", "prepare", "sample", "search", "fold", "fallback", "vote", "download"});
     CHECK(fused.plan.select == "fused");
 }
 
