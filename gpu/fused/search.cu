@@ -12,7 +12,6 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr std::int64_t row_alignment = 32;  // a sector of the L2 cache
 constexpr std::int64_t pass_windows =
     4;  // a pass keeps a list for each window, so larger sets take more passes
 constexpr std::int64_t max_list_bytes = 208 << 20;
@@ -77,18 +76,12 @@ struct FusedSearch::Layout {
     }
 };
 
-TensorRows::TensorRows(std::int64_t n, std::int64_t dim) {
-    const std::int64_t pitch = round_up(dim, row_alignment);
-    bytes_ = DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(n * pitch));
-    rows_ = {bytes_.d_data(), n, dim, static_cast<std::size_t>(pitch)};
-}
-
 FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
     : tiles_(tiles_of(train.n)),
       used_(train, stream),
-      rows_(std::int64_t{tiles_} * tile_train, used_.count()),
       images_(static_cast<std::size_t>(tiles_) * tile_train),
       score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
+    rows_.reserve(std::int64_t{tiles_} * tile_train, used_.count());
     enqueue_prepare_training(train, used_, tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
 }
@@ -138,10 +131,7 @@ std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit)
 
 void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     const std::int64_t rows = round_up(n_query, tile_queries);
-    if (query_.size() < rows) {
-        query_ = {};
-        query_ = TensorRows(rows, training_.dim());
-    }
+    query_.reserve(rows, training_.dim());
     query_norms_.reserve(static_cast<std::size_t>(rows));
     undecided_.reserve(static_cast<std::size_t>(rows));
     fallback_keys_.reserve(static_cast<std::size_t>(brute_force_blocks()) * static_cast<std::size_t>(k));
@@ -195,7 +185,7 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
     require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude &&
                 (known.d_data != nullptr) == asked_.improve,
             "a batch of the search that `reserve` prepared");
-    const ByteRows rows = query_.first(query.n);
+    const ByteRows rows = query_.rows(query.n, training_.dim());
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_brute_force(query.n);
     const auto prepare = [=, this](cudaStream_t stream) {

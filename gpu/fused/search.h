@@ -25,22 +25,8 @@
 
 namespace knn::gpu {
 
-/// 8-bit rows in the layout of the tensor kernels: the pitch is a multiple of 32 bytes. Uninitialized.
-class TensorRows {
-  public:
-    TensorRows() = default;
-    TensorRows(std::int64_t n, std::int64_t dim);
-    std::int64_t size() const { return rows_.n; }
-    ByteRows first(std::int64_t n) const {
-        ByteRows view = rows_;
-        view.n = n;
-        return view;
-    }
-
-  private:
-    DeviceBuffer<std::uint8_t> bytes_;
-    ByteRows rows_;
-};
+/// Rows as the tensor kernels read them: at multiples of a sector of the L2 cache.
+using TensorRows = RowBuffer<32>;
 
 /// The training set as the fused search reads it: the used pixels, in tile order.
 class FusedTraining {
@@ -52,7 +38,7 @@ class FusedTraining {
     int tiles() const { return tiles_; }
     int dim() const { return static_cast<int>(used_.count()); }  ///< pixels that are multiplied
     const UsedPixels& used() const { return used_; }
-    ByteRows rows() const { return rows_.first(std::int64_t{tiles_} * tile_train); }
+    ByteRows rows() const { return rows_.rows(std::int64_t{tiles_} * tile_train, used_.count()); }
     const TrainImage* d_images() const { return images_.d_data(); }
     const std::int32_t* d_score_bias() const { return score_bias_.d_data(); }
 

@@ -108,11 +108,11 @@ class PitchedBuffer {
     PitchedRows<T> rows_;
 };
 
-/// 8-bit images on the device. Rows are aligned to 4 bytes, so images whose size is a multiple of 4 are contiguous
-/// and uploaded with one copy.
-class ImageBuffer {
+/// 8-bit images on the device, whose rows begin at multiples of `alignment` bytes.
+template <int alignment>
+class RowBuffer {
   public:
-    static std::int64_t pitch_of(std::int64_t dim) { return round_up(dim, 4); }
+    static std::int64_t pitch_of(std::int64_t dim) { return round_up(dim, alignment); }
 
     /// Uninitialized memory for n images; keeps the present memory if it is large enough.
     void reserve(std::int64_t n, std::int64_t dim) {
@@ -126,6 +126,8 @@ class ImageBuffer {
   private:
     DeviceBuffer<std::uint8_t> bytes_;
 };
+/// Images whose size is a multiple of 4 are contiguous and uploaded with one copy.
+using ImageBuffer = RowBuffer<4>;
 
 /// Queues the copy of images to `to`, which has the same number of rows.
 inline void enqueue_upload(const Rows& from, const ByteRows& to, cudaStream_t stream) {
