@@ -12,8 +12,8 @@
 
 #include "gpu/engines/batches.h"
 #include "gpu/engines/vote.h"
+#include "gpu/fused/fused.h"
 #include "gpu/fused/search.h"
-#include "gpu/fused/steps.h"
 
 namespace knn::gpu {
 

@@ -11,7 +11,7 @@
 
 #include <cassert>
 
-#include "gpu/fused/steps.h"
+#include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {

@@ -16,7 +16,7 @@
 #include <cub/block/block_merge_sort.cuh>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/steps.h"
+#include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 

@@ -10,7 +10,7 @@
 //             training images reach it
 // bytes       each image is read and written once; memory bound
 
-#include "gpu/fused/steps.h"
+#include "gpu/fused/fused.h"
 
 #include <algorithm>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/steps.h"
+#include "gpu/fused/fused.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/check.h"
 

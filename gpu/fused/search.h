@@ -19,7 +19,6 @@
 
 #include "gpu/fused/fused.h"
 #include "gpu/fused/sampling.h"
-#include "gpu/fused/steps.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 

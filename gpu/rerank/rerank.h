@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu/rerank/form.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 

@@ -7,7 +7,6 @@
 #include "gpu/distance/expand.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/fused.h"
-#include "gpu/fused/steps.h"
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
