@@ -123,7 +123,7 @@ std::string nccl_version(std::string& why_none) {
     const auto get = reinterpret_cast<GetVersion>(dlsym(library, "ncclGetVersion"));
     int version = 0;
     if (get != nullptr && get(&version) == 0) return nccl_text(version);
-    why_none = std::string(file) + " does not tell its version";
+    why_none = std::string(file) + " does not report its version";
     return "";
 }
 

@@ -72,7 +72,7 @@ std::size_t takes_one(Steps steps) {
 }
 
 /// Memory between the passes over one image: in shared memory, or in the workspace for larger images. How the images of a
-/// launch are shared out: a block takes every `blocks`-th image.
+/// launch are divided among blocks: a block takes every `blocks`-th image.
 struct ScratchPlan {
     static constexpr std::size_t max_shared_bytes = std::size_t{32} << 10;
     static constexpr std::size_t max_workspace_bytes = std::size_t{64} << 20;

@@ -37,7 +37,7 @@ void check_schedule(const Schedule& schedule) {
 
 }  // namespace
 
-TEST_CASE("the blocks of a fused search share out all tiles, none twice") {
+TEST_CASE("the blocks of a fused search divide all tiles among them, none twice") {
     for (const Schedule& schedule : {Schedule{1, 0, 1, 1, 1},
                                      {1, 0, 235, 2, 132},
                                      {79, 0, 9, 1, 132},
