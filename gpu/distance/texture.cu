@@ -165,13 +165,13 @@ Refusal supports(const Problem& problem) {
     const TextureLimits limits = texture_limits();
     if (problem.n_train > limits.width)
         return "texture reads at most " + std::to_string(limits.width) +
-               " training images on this device; expected --distance auto-texture, or fewer images";
+               " training images on this device; expected the kernel auto-texture, or fewer images";
     if (problem.dim > limits.height)
         return "texture reads images of at most " + std::to_string(limits.height) +
-               " pixels on this device; expected --distance auto-texture";
+               " pixels on this device; expected the kernel auto-texture";
     if (4 * column_stride(problem.n_train) > limits.pitch_bytes)
         return "texture reads rows of at most " + std::to_string(limits.pitch_bytes) +
-               " bytes on this device; expected --distance auto-texture, or fewer images";
+               " bytes on this device; expected the kernel auto-texture, or fewer images";
     return std::nullopt;
 }
 

@@ -77,7 +77,7 @@ Refusal settle_tensor(const Problem& problem, Plan& plan) {
     if (Refusal refusal = refuse_problem(problem)) return refusal;
     if (Refusal refusal = refuse_all_but_l2("tensor", problem)) return refusal;
     if (!plan.select.empty() && plan.select != "fused")
-        return "tensor selects while it multiplies, and takes no --select";
+        return "tensor selects while it multiplies, and takes no other selector";
     constexpr std::int64_t max_images = 0x7fffffff - tile_train;
     if (problem.n_train > max_images || problem.n_query > max_images)
         return "tensor takes at most " + std::to_string(max_images) + " images";

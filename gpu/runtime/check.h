@@ -62,8 +62,9 @@ inline void check_allocation(cudaError_t call, std::size_t bytes) {
     const cudaError_t status = with_fault(call);
     if (status == cudaSuccess) return;
     cudaGetLastError();
-    throw DeviceError("GPU: allocating " + std::to_string(bytes >> 20) + " MiB of device memory failed: " +
-                      cudaGetErrorString(status) + "; expected a smaller --limit-train, or --device cpu");
+    throw DeviceError("GPU: allocating " + std::to_string(bytes >> 20) +
+                      " MiB of device memory failed: " + cudaGetErrorString(status) +
+                      "; expected fewer training images, or a search on the CPU");
 }
 
 inline int device_attribute(cudaDeviceAttr attribute, int device) {

@@ -342,7 +342,7 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
     problem.select = "sort";
     CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") !=
           std::string::npos);
-    CHECK(test::refuse(test::tensor, problem).value().find("takes no --select") != std::string::npos);
+    CHECK(test::refuse(test::tensor, problem).value().find("takes no other selector") != std::string::npos);
     problem.select.clear();
     problem.rule.k = 11;
     for (const test::GpuEngine& engine : test::engines_here())
