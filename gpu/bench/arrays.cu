@@ -9,10 +9,7 @@
 #include "gpu/bench/runs.h"
 #include "gpu/distance/expand.h"
 #include "gpu/engines/strategies.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/image_buffer.h"
-#include "gpu/runtime/pinned_buffer.h"
-#include "gpu/runtime/pitched_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {

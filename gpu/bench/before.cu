@@ -8,7 +8,7 @@
 #include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/engines/strategies.h"
-#include "gpu/runtime/device_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/select/select.h"
 

@@ -5,8 +5,7 @@
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
-#include "gpu/runtime/event.h"
-#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 
 namespace knn::gpu {

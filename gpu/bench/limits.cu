@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "gpu/bench/bench.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/event.h"
-#include "gpu/runtime/pinned_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 
 namespace knn::gpu {

@@ -3,7 +3,7 @@
 #include "gpu/bench/bench.h"
 #include "gpu/bench/runs.h"
 #include "gpu/rerank/rerank.h"
-#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/buffers.h"
 
 namespace knn::gpu {
 

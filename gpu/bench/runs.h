@@ -8,8 +8,7 @@
 #include <algorithm>
 
 #include "data/core/bench.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/event.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 
 namespace knn::gpu {

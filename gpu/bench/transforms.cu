@@ -2,7 +2,7 @@
 
 #include "gpu/bench/bench.h"
 #include "gpu/bench/runs.h"
-#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/transform/transform.h"
 
 namespace knn::gpu {

@@ -17,7 +17,7 @@
 
 #include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/neighbor_key.cuh"
+#include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {

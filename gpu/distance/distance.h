@@ -7,9 +7,8 @@
 #include <span>
 
 #include "data/core/problem.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
-#include "gpu/runtime/workspace.h"
 
 namespace knn::gpu {
 
@@ -48,10 +47,10 @@ struct DistanceKernel {
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
     /// training set itself), and what queues the launches that make it. The training set is not needed
     /// afterwards.
-    std::size_t (*prepared_bytes)(const Problem& problem) = no_workspace;
+    std::size_t (*prepared_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
     void (*prepare)(const Problem& problem, const Images& train, void* d_prepared,
                     cudaStream_t stream) = nullptr;
-    std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
+    std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
     /// Queues the launches on `stream`; allocates nothing and waits for nothing. out: problem.n_query ×
     /// problem.n_train.
     void (*enqueue)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
@@ -59,8 +58,8 @@ struct DistanceKernel {
     MetricSet metrics = metric_set(Metric::l2);
     double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
-    void (*load)(const Problem& problem) =
-        load_nothing;  ///< load.h; for kernels that `classic` uses by default
+    /// Loads its kernels onto the current device (load_kernels); for kernels that `classic` uses by default.
+    void (*load)(const Problem& problem) = [](const Problem&) {};
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.

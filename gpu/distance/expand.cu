@@ -11,7 +11,6 @@
 #include "data/core/round_up.h"
 #include "gpu/distance/expand.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/pixels.cuh"
 
 namespace knn::gpu {
 

@@ -25,11 +25,10 @@
 #include <cassert>
 
 #include "data/core/round_up.h"
-#include "gpu/distance/cosine_score.cuh"
 #include "gpu/distance/distance.h"
+#include "gpu/distance/expand.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/int8_product.h"
-#include "gpu/runtime/pixels.cuh"
+#include "gpu/runtime/cublas_lt.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
@@ -99,6 +98,14 @@ __global__ void __launch_bounds__(threads) shift_kernel(ByteRows in, Shifted out
     sum = warp_sum(sum);
     squares = warp_sum(squares);
     if (lane == 0) out.d_sums()[n] = {sum, squares};
+}
+
+/// cosine_score of data/core/metric.h, bit for bit: every operation rounds once, to nearest; nothing is fused. All three
+/// arguments are integers.
+__device__ std::uint32_t cosine_score(double dot, double norm_a, double norm_b) {
+    if (norm_a == 0 || norm_b == 0) return __float_as_uint(1.0f);
+    const double distance = __dsub_rn(1.0, __ddiv_rn(dot, __dsqrt_rn(__dmul_rn(norm_a, norm_b))));
+    return __float_as_uint(__double2float_rn(fmax(distance, 0.0)));
 }
 
 /// The contribution of one image to the score of a pair; integers below 2⁵³.

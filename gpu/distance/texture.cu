@@ -16,17 +16,103 @@
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
+#include <list>
+#include <mutex>
 
 #include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/texture.h"
+#include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
 
 namespace {
+
+/// The largest two-dimensional texture over linear memory, in texels and bytes.
+struct TextureLimits {
+    std::int64_t width = 0, height = 0, pitch_bytes = 0;
+};
+
+/// A texture whose kernels may still run.
+struct UsedTexture {
+    cudaTextureObject_t texture;
+    int device;
+    Event done{};
+    UsedTexture(cudaTextureObject_t texture_, int device_) : texture(texture_), device(device_) {}
+};
+
+/// Never destroyed: at the end of the process the CUDA context may go before it.
+std::list<UsedTexture>& used_textures() {
+    static auto* all = new std::list<UsedTexture>;
+    return *all;
+}
+std::mutex used_mutex;
+
+int current_device() {
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    return device;
+}
+
+void give_back_finished(int device) {
+    used_textures().remove_if([&](const UsedTexture& used) {
+        if (used.device != device || cudaEventQuery(used.done) != cudaSuccess) return false;
+        cudaDestroyTextureObject(used.texture);
+        return true;
+    });
+    cudaGetLastError();  // an event that is not ready leaves its answer there
+}
+
+cudaTextureObject_t create_texture(const FloatRows& rows) {
+    cudaResourceDesc memory{};
+    memory.resType = cudaResourceTypePitch2D;
+    memory.res.pitch2D.devPtr = rows.d_data;
+    memory.res.pitch2D.desc = cudaCreateChannelDesc<float>();
+    memory.res.pitch2D.width = static_cast<std::size_t>(rows.cols);
+    memory.res.pitch2D.height = static_cast<std::size_t>(rows.n);
+    memory.res.pitch2D.pitchInBytes = rows.pitch_bytes;
+    cudaTextureDesc reading{};
+    reading.addressMode[0] = reading.addressMode[1] = cudaAddressModeBorder;
+    reading.filterMode = cudaFilterModePoint;
+    reading.readMode = cudaReadModeElementType;
+    cudaTextureObject_t texture = 0;
+    check(cudaCreateTextureObject(&texture, &memory, &reading, nullptr), "creating a texture");
+    return texture;
+}
+
+/// The limit, or what every card so far has where no device can be asked.
+std::int64_t limit_or(cudaDeviceAttr attribute, std::int64_t usual) {
+    int device = 0, value = 0;
+    if (cudaGetDevice(&device) == cudaSuccess &&
+        cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess)
+        return value;
+    cudaGetLastError();
+    return usual;
+}
+
+/// Of the current device; if there is none, what all devices so far have.
+TextureLimits texture_limits() {
+    return {limit_or(cudaDevAttrMaxTexture2DLinearWidth, 131'072),
+            limit_or(cudaDevAttrMaxTexture2DLinearHeight, 65'000),
+            limit_or(cudaDevAttrMaxTexture2DLinearPitch, 2'097'120)};
+}
+
+/// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues its
+/// kernels on `stream`. A texture has to outlive them, so it is given back by a later call, or with the process: a
+/// descriptor of some bytes, no memory. Throws DeviceError.
+void with_texture(const FloatRows& rows, cudaStream_t stream,
+                  const std::function<void(cudaTextureObject_t)>& launch) {
+    const std::scoped_lock lock(used_mutex);
+    const int device = current_device();
+    give_back_finished(device);
+    const cudaTextureObject_t texture = create_texture(rows);
+    UsedTexture& used = used_textures().emplace_back(texture, device);
+    launch(texture);
+    used.done.record(stream);
+}
 
 constexpr int threads = 256;
 constexpr int per_thread = 8;  // queries
@@ -79,13 +165,13 @@ Refusal supports(const Problem& problem) {
     const TextureLimits limits = texture_limits();
     if (problem.n_train > limits.width)
         return "texture reads at most " + std::to_string(limits.width) +
-               " training images on this device; expected --distance auto-texture, or fewer images";
+               " training images on this device; expected the kernel auto-texture, or fewer images";
     if (problem.dim > limits.height)
         return "texture reads images of at most " + std::to_string(limits.height) +
-               " pixels on this device; expected --distance auto-texture";
+               " pixels on this device; expected the kernel auto-texture";
     if (4 * column_stride(problem.n_train) > limits.pitch_bytes)
         return "texture reads rows of at most " + std::to_string(limits.pitch_bytes) +
-               " bytes on this device; expected --distance auto-texture, or fewer images";
+               " bytes on this device; expected the kernel auto-texture, or fewer images";
     return std::nullopt;
 }
 
@@ -118,6 +204,42 @@ extern const DistanceKernel texture_distance{
     .prepared_bytes = columns_bytes,
     .prepare = prepare_columns,
     .enqueue = enqueue,
+    .metrics = direct_metrics};
+
+// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
+// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
+
+extern const DistanceKernel tiled_distance;
+
+namespace {
+
+const DistanceKernel& chosen(const Problem& problem) {
+    return texture_distance.supports(problem) ? tiled_distance : texture_distance;
+}
+
+Refusal auto_supports(const Problem& problem) {
+    return refuse_all_but_direct("auto-texture", problem);
+}
+
+std::size_t auto_prepared_bytes(const Problem& problem) {
+    return chosen(problem).prepared_bytes(problem);
+}
+
+void auto_enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+                  cudaStream_t stream) {
+    const DistanceKernel& kernel = in.d_prepared != nullptr ? texture_distance : tiled_distance;
+    kernel.enqueue(problem, in, out, d_workspace, stream);
+}
+
+}  // namespace
+
+extern const DistanceKernel auto_texture_distance{
+    .name = "auto-texture",
+    .summary = "texture where the training images fit one, else tiled",
+    .supports = auto_supports,
+    .prepared_bytes = auto_prepared_bytes,
+    .prepare = prepare_columns,
+    .enqueue = auto_enqueue,
     .metrics = direct_metrics};
 
 }  // namespace knn::gpu

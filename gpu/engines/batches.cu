@@ -41,7 +41,6 @@ struct BatchedSearcher::Run {
     const VotingRule* rule;  // null: no vote
     Exclude exclude;
     bool is_one_batch;
-    bool is_self = false;               ///< the engine's own search of its training set
     std::span<Neighbor> improved = {};  ///< n_query × k, replaced by the result; empty: none are known
     std::uint32_t first = 0;            ///< where indices begin
 
@@ -127,12 +126,8 @@ void BatchedSearcher::search_and_tell(const Rows& queries, int k, const VotingRu
     answers.neighbors.rows.reserve(static_cast<std::size_t>(n) * static_cast<std::size_t>(k));
     if (rule != nullptr) answers.votes.reserve(static_cast<std::size_t>(n));
     const int candidates = reranker_ ? reranking_.candidates(k, n_train_, exclude.any()) : k;
-    const bool self = is_self(queries, exclude) && engine_->reserve_self(k);
-    if (self)
-        plan_.batch = n;
-    else
-        reserve(n, candidates, exclude, false);
-    run({queries, candidates, k, rule, exclude, plan_.batch >= n, self}, answers, timeline, watch, tell);
+    reserve(n, candidates, exclude, false);
+    run({queries, candidates, k, rule, exclude, plan_.batch >= n}, answers, timeline, watch, tell);
 }
 
 void BatchedSearcher::require_search(const Rows& queries, int k, Exclude exclude) const {
@@ -176,14 +171,7 @@ void BatchedSearcher::improve(const Rows& queries, int k, std::uint32_t first, E
     if (n == 0) return;
     reserve(n, k, exclude, true);
     Answers none;
-    run({queries, k, k, nullptr, exclude, plan_.batch >= n, false, best, first}, none, timeline, watch, tell);
-}
-
-/// Whether the queries are all training images, each without itself, and their neighbors are the answer.
-bool BatchedSearcher::is_self(const Rows& queries, Exclude exclude) const {
-    const bool each_itself = exclude.first == 0 && exclude.n == exclude.m && exclude.rest == 0;
-    return each_itself && queries.pixels == train_images_.pixels && queries.count == n_train_ && !reranker_ &&
-           limit_ == 0;
+    run({queries, k, k, nullptr, exclude, plan_.batch >= n, best, first}, none, timeline, watch, tell);
 }
 
 void BatchedSearcher::run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch,
@@ -285,12 +273,7 @@ void BatchedSearcher::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
     const double n = static_cast<double>(queries.count), k = run.k;
 
-    cudaEvent_t done{};
-    if (run.is_self)
-        for (Step& step : engine_->self_steps(neighbors))
-            done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
-    else
-        done = enqueue_search(run, slot, queries, neighbors);
+    cudaEvent_t done = enqueue_search(run, slot, queries, neighbors);
     if (run.rule != nullptr)
         done = slot.timer.time(
             kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {

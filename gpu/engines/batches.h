@@ -23,10 +23,7 @@
 #include "data/rerank/reranking.h"
 #include "gpu/engines/upload.h"
 #include "gpu/rerank/rerank.h"
-#include "gpu/runtime/excluded.h"
-#include "gpu/runtime/image_buffer.h"
-#include "gpu/runtime/pinned_buffer.h"
-#include "gpu/runtime/stage_timer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/runtime/views.h"
 #include "gpu/transform/transform.h"
@@ -63,12 +60,6 @@ class BatchEngine {
     /// The stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual std::vector<Step> steps(const Batch& batch) = 0;
-
-    /// Prepares the search of the training set for the k nearest of each of its own images, all at once, itself
-    /// excluded. False if that is no faster than batches, or memory is short.
-    virtual bool reserve_self(int) { return false; }
-    /// Its stages. out: a row for each training image.
-    virtual std::vector<Step> self_steps(const NeighborRows&) { return {}; }
 };
 
 class BatchedSearcher final : public Searcher {
@@ -98,7 +89,6 @@ class BatchedSearcher final : public Searcher {
     void run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch, const Tell& tell);
     void require_search(const Rows& queries, int k, Exclude exclude) const;
     void reserve(std::int64_t n_query, int candidates, Exclude exclude, bool improve);
-    bool is_self(const Rows& queries, Exclude exclude) const;
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
     cudaEvent_t enqueue_search(const Run& run, Slot& slot, const Rows& queries,
                                const NeighborRows& neighbors);

@@ -7,15 +7,15 @@
 // matrix, the floats and the workspace are those of one batch, because batches run one after another.
 
 #include <algorithm>
+#include <cassert>
 
 #include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/expand.h"
 #include "gpu/engines/batches.h"
-#include "gpu/engines/exclude.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/runtime/pitched_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -26,6 +26,26 @@ namespace {
 constexpr std::int64_t usual_batch = 4096;
 // The limit of --batch: fits in the grid of every kernel.
 constexpr std::int64_t max_queries = std::int64_t{1} << 18;
+
+constexpr int exclude_threads = 256;
+
+/// Leave-one-out: sets the score of each query and itself above all others. matrix: n_query × n_train 32-bit scores,
+/// pitched rows, device memory. One thread per query. No score of data/core/metric.h reaches 2³² − 1, and k is at most
+/// the number of other images, so the query itself is never selected.
+__global__ void __launch_bounds__(exclude_threads) exclude_kernel(DistanceRows matrix, Excluded excluded) {
+    const std::int64_t q = std::int64_t{blockIdx.x} * exclude_threads + threadIdx.x;
+    if (q >= matrix.n) return;
+    const std::uint32_t itself = excluded.of(q);
+    assert(itself < matrix.cols);
+    matrix.row(q)[itself] = excluded_distance;
+}
+
+void enqueue_exclude(const DistanceRows& matrix, const Excluded& excluded, cudaStream_t stream) {
+    require(excluded.any(), "queries that are training images");
+    exclude_kernel<<<grid_size(divide_up(matrix.n, exclude_threads)), exclude_threads, 0, stream>>>(matrix,
+                                                                                                    excluded);
+    check_launch("launching exclude");
+}
 
 class Classic final : public BatchEngine {
   public:

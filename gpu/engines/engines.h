@@ -37,7 +37,7 @@ std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& 
                                        Timeline& timeline);
 
 /// The engine `tensor`: exact 8-bit products on tensor cores, with the selection in the same kernel (upload →
-/// arrange → prepare → sample → search → fold → scan → vote → download). plan.distance may name one of
+/// arrange → prepare → sample → search → fold → fallback → vote → download). plan.distance may name one of
 /// tensor_kernels(); plan.select becomes "fused".
 Refusal settle_tensor(const Problem& problem, Plan& plan);
 std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,

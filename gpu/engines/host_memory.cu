@@ -7,8 +7,7 @@
 #include <new>
 #include <vector>
 
-#include "gpu/engines/engines.h"
-#include "gpu/engines/tensor.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {

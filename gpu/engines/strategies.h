@@ -1,5 +1,5 @@
 #pragma once
-/// Settling a plan, for both engines.
+/// What both engines share when they are opened.
 
 #include <span>
 #include <string>
@@ -55,5 +55,9 @@ const Entry& named_in(std::span<const Entry* const> table, const std::string& na
     if (const Entry* found = find_in(table, name)) return *found;
     throw DeviceError("GPU: the plan names '" + name + "', which no table has");
 }
+
+/// Loads the kernels of the engine `tensor` that do not depend on the images onto this device
+/// (load_kernels); does nothing if the engine cannot run there.
+void load_tensor_kernels(int device);
 
 }  // namespace knn::gpu

@@ -1,21 +1,19 @@
 // The engine `tensor`:
 //
 //   training bytes ─upload→ bytes ─arrange→ used pixels in tile order
-//   query bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─fold, scan→ neighbors
+//   query bytes ─upload→ bytes ─prepare→ used pixels, norms ─sample, search→ survivors ─fold, fallback→ neighbors
 //   ─vote→ votes ─download→ host
 //
 // gpu/fused/search.h describes the steps and their arrays.
 
-#include "gpu/engines/tensor.h"
+#include "gpu/engines/strategies.h"
 
 #include <algorithm>
 
 #include "gpu/engines/batches.h"
-#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/fused/columns.h"
-#include "gpu/fused/fold.h"
-#include "gpu/fused/self_search.h"
+#include "gpu/fused/fused.h"
+#include "gpu/fused/search.h"
 
 namespace knn::gpu {
 
@@ -32,11 +30,7 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
 class Tensor final : public BatchEngine {
   public:
     Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
-        : training_(train, stream),
-          search_(kernel, training_),
-          self_(kernel, training_),
-          n_train_(train.n),
-          dim_(train.cols) {}
+        : training_(train, stream), search_(kernel, training_), n_train_(train.n), dim_(train.cols) {}
 
     std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
                          bool improve) override {
@@ -45,35 +39,24 @@ class Tensor final : public BatchEngine {
 
     bool improves() const override { return true; }
 
-    bool reserve_self(int k) override { return self_.reserve(k); }
-
     int dim() const { return training_.dim(); }
 
     std::vector<Step> steps(const Batch& batch) override {
-        return staged(search_.steps(batch.query, batch.out, batch.excluded, batch.known), batch.query.n);
-    }
-
-    std::vector<Step> self_steps(const NeighborRows& out) override {
-        return staged(self_.steps(out), n_train_);
-    }
-
-  private:
-    std::vector<Step> staged(std::vector<FusedSearch::Step> all, std::int64_t n_query) const {
         std::vector<Step> steps;
-        for (FusedSearch::Step& step : all) {
+        for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.excluded, batch.known)) {
             Stage stage{.name = step.name};
-            // All pixels count, although the kernels skip unused ones, and a pair of training images counts twice.
+            // All pixels count, although the kernels skip unused ones.
             if (step.compares_all)
-                stage.operations = 2.0 * static_cast<double>(n_query) * static_cast<double>(n_train_) *
+                stage.operations = 2.0 * static_cast<double>(batch.query.n) * static_cast<double>(n_train_) *
                                    static_cast<double>(dim_);
             steps.emplace_back(std::move(stage), std::move(step.enqueue));
         }
         return steps;
     }
 
+  private:
     FusedTraining training_;
     FusedSearch search_;
-    FusedSelfSearch self_;
     std::int64_t n_train_, dim_;
 };
 
@@ -84,9 +67,8 @@ void load_tensor_kernels(int device) {
     Refusal refusal;
     if (choose_kernel({1, 1, 1, 1}, "", refusal) == nullptr) return;
     load_prepare();
-    load_fold(1);
-    load_scan();
-    load_columns();
+    load_fold();
+    load_brute_force();
     load_vote();
 }
 
@@ -95,7 +77,7 @@ Refusal settle_tensor(const Problem& problem, Plan& plan) {
     if (Refusal refusal = refuse_problem(problem)) return refusal;
     if (Refusal refusal = refuse_all_but_l2("tensor", problem)) return refusal;
     if (!plan.select.empty() && plan.select != "fused")
-        return "tensor selects while it multiplies, and takes no --select";
+        return "tensor selects while it multiplies, and takes no other selector";
     constexpr std::int64_t max_images = 0x7fffffff - tile_train;
     if (problem.n_train > max_images || problem.n_query > max_images)
         return "tensor takes at most " + std::to_string(max_images) + " images";

@@ -2,9 +2,7 @@
 /// The training set on its way to the device.
 
 #include "data/core/searcher.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/image_buffer.h"
-#include "gpu/runtime/stage_timer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 #include "gpu/transform/transform.h"
 

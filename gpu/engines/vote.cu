@@ -18,7 +18,7 @@
 #include <cstddef>
 
 #include "data/core/round_up.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -13,7 +13,7 @@ constexpr bool vote_supports(Metric metric, Weights weights) {
     return metric != Metric::lp || weights == Weights::uniform;
 }
 
-/// load.h
+/// Loads the kernel onto the current device (load_kernels).
 void load_vote();
 
 /// Queues the majority vote of each query. d_labels: one of each training image; d_votes: neighbors.n_query.

@@ -14,16 +14,13 @@ namespace knn::gpu {
 template <PassKind kind>
 class Comparer {
   public:
-    /// recorder: of the thread, for the pass over pairs.
-    __device__ Comparer(const TensorPass& pass, const Piece& piece, int row, PairRecorder* recorder = nullptr)
+    __device__ Comparer(const TensorPass& pass, const Piece& piece, int row)
         : pass_(pass),
           lane_(static_cast<int>(threadIdx.x) % 32),
           slot_(piece.slot),
           query_(std::int64_t{piece.query_tile} * tile_queries + row),
           upper_(pass, query_, piece.slot, lane_),
-          lower_(pass, query_ + 8, piece.slot, lane_),
-          piece_(piece),
-          recorder_(recorder) {
+          lower_(pass, query_ + 8, piece.slot, lane_) {
         assert(piece.slot >= 0 && piece.slot < (sampling ? pass.sample_slots : pass.slots));
         assert(row >= 0 && row + 8 < tile_queries && piece.query_tile < pass.schedule.query_tiles);
         if constexpr (sampling) {
@@ -33,44 +30,11 @@ class Comparer {
             upper_limit_ = pass.d_thresholds[query_];
             lower_limit_ = pass.d_thresholds[query_ + 8];
         }
-        if constexpr (kind == PassKind::pairs) {
-            upper_norm_ = -pass.d_score_bias[query_];
-            lower_norm_ = -pass.d_score_bias[query_ + 8];
-        }
     }
 
     /// The sums of one half of the tile's columns.
     template <int half>
     __device__ void compare(const int (&sums)[128], int tile, const std::int32_t* bias) {
-        if constexpr (kind == PassKind::pairs)
-            if (counts_for_both(piece_, tile)) return compare_both<half>(sums, tile, bias);
-        compare_rows<half>(sums, tile, bias);
-    }
-
-    __device__ void close() const {
-        if constexpr (sampling) {
-            store_maxima(query_, upper_max_);
-            store_maxima(query_ + 8, lower_max_);
-        } else {
-            upper_.close(pass_);
-            lower_.close(pass_);
-        }
-    }
-
-  private:
-    static constexpr bool sampling = kind == PassKind::sample;
-
-    /// Each lane stores 16 consecutive buckets.
-    __device__ void store_maxima(std::int64_t query, const int (&maxima)[sampling ? groups : 1]) const {
-        auto* d_buckets = reinterpret_cast<int4*>(
-            pass_.d_maxima + (query * pass_.sample_slots + slot_) * buckets + lane_ % quad * groups);
-        if constexpr (sampling)
-            for (int g = 0; g < groups; g += 4)
-                d_buckets[g / 4] = make_int4(maxima[g], maxima[g + 1], maxima[g + 2], maxima[g + 3]);
-    }
-    /// The sums of one half with the columns' biases, and the rows' thresholds.
-    template <int half>
-    __device__ void compare_rows(const int (&sums)[128], int tile, const std::int32_t* bias) {
         const int2* pairs = reinterpret_cast<const int2*>(bias) + lane_ % quad;
         [[maybe_unused]] unsigned hits = 0;
         [[maybe_unused]] int upper[groups / 2], lower[groups / 2];
@@ -94,60 +58,26 @@ class Comparer {
         }
     }
 
-    /// Compares rows and columns. Row i reaches column j if q·r − ⌊‖i‖² / 2⌋ >= the threshold of j: as for the rows, with
-    /// the columns' negated thresholds in place of their biases, and the rows' ⌊‖i‖² / 2⌋ in place of their thresholds.
-    template <int half>
-    __device__ void compare_both(const int (&sums)[128], int tile, const std::int32_t* bias) {
-        constexpr int n = groups / 2;
-        const int2* pairs = reinterpret_cast<const int2*>(bias) + lane_ % quad + 8 * half * n;
-        const auto* d_negated =
-            reinterpret_cast<const int2*>(pass_.pairs.d_negated + std::int64_t{tile} * tile_train) +
-            lane_ % quad + 8 * half * n;
-        int2 near[n], far[n];  // of the columns, loaded while the rows are compared
-#pragma unroll
-        for (int i = 0; i < n; ++i) {
-            near[i] = __ldg(d_negated + 8 * i);
-            far[i] = __ldg(d_negated + 8 * i + 4);
+    __device__ void close() const {
+        if constexpr (sampling) {
+            store_maxima(query_, upper_max_);
+            store_maxima(query_ + 8, lower_max_);
+        } else {
+            upper_.close(pass_);
+            lower_.close(pass_);
         }
-        unsigned hits = 0;  // of the rows, and n bits higher of the columns
-        int upper[n], lower[n], upper_columns[n], lower_columns[n];
-#pragma unroll
-        for (int i = 0; i < n; ++i) {
-            const int* s = &sums[8 * (half * n + i)];
-            const int2 a = pairs[8 * i], b = pairs[8 * i + 4];
-            upper[i] = highest(padding_score, s[0], s[1], s[4], s[5], a, b);
-            lower[i] = highest(padding_score, s[2], s[3], s[6], s[7], a, b);
-            if (upper[i] >= upper_limit_ || lower[i] >= lower_limit_) hits |= 1u << i;
-        }
-#pragma unroll
-        for (int i = 0; i < n; ++i) {
-            const int* s = &sums[8 * (half * n + i)];
-            upper_columns[i] = highest(padding_score, s[0], s[1], s[4], s[5], near[i], far[i]);
-            lower_columns[i] = highest(padding_score, s[2], s[3], s[6], s[7], near[i], far[i]);
-            if (upper_columns[i] >= upper_norm_ || lower_columns[i] >= lower_norm_) hits |= 1u << (n + i);
-        }
-        hits = warp_or(hits);
-        if (hits == 0) return;
-        keep<half>(sums, upper, lower, tile, hits);
-        if (hits >> n != 0) record<half>(sums, upper_columns, lower_columns, tile, hits >> n);
     }
-    template <int half>
-    __device__ void record(const int (&sums)[128], const int (&upper)[groups / 2],
-                           const int (&lower)[groups / 2], int tile, unsigned hits) {
-        const auto first =
-            static_cast<std::uint32_t>(tile * tile_train + 2 * (lane_ % quad) + 16 * (half * groups / 2));
-        const auto row = static_cast<std::uint32_t>(query_);
-        unsigned lost = 0;
-#pragma unroll
-        for (int i = 0; i < groups / 2; ++i) {
-            if ((hits >> i & 1) == 0) continue;
-            const int* s = &sums[8 * (half * groups / 2 + i)];
-            recorder_->add_if_reaches(upper_norm_, upper[i], make_int4(s[0], s[1], s[4], s[5]),
-                                      first + 16 * i, row, 1u << i, lost);
-            recorder_->add_if_reaches(lower_norm_, lower[i], make_int4(s[2], s[3], s[6], s[7]),
-                                      first + 16 * i, row + 8, 1u << i, lost);
-        }
-        if (lost != 0) recorder_->lose(first, lost);
+
+  private:
+    static constexpr bool sampling = kind == PassKind::sample;
+
+    /// Each lane stores 16 consecutive buckets.
+    __device__ void store_maxima(std::int64_t query, const int (&maxima)[sampling ? groups : 1]) const {
+        auto* d_buckets = reinterpret_cast<int4*>(
+            pass_.d_maxima + (query * pass_.sample_slots + slot_) * buckets + lane_ % quad * groups);
+        if constexpr (sampling)
+            for (int g = 0; g < groups; g += 4)
+                d_buckets[g / 4] = make_int4(maxima[g], maxima[g + 1], maxima[g + 2], maxima[g + 3]);
     }
     __device__ static int highest(int start, int s0, int s1, int s2, int s3, int2 a, int2 b) {
         return __viaddmax_s32(
@@ -176,10 +106,7 @@ class Comparer {
     int lane_, slot_;
     std::int64_t query_;
     SurvivorList upper_, lower_;
-    const Piece& piece_;
-    PairRecorder* recorder_;
     int upper_limit_ = 0, lower_limit_ = 0;
-    int upper_norm_ = 0, lower_norm_ = 0;  // ⌊‖q‖² / 2⌋
     int upper_max_[sampling ? groups : 1], lower_max_[sampling ? groups : 1];
 };
 

@@ -2,7 +2,6 @@
 // order.
 //
 // survivors   slots × 4 unordered lists per query, device memory (survivors.cuh); emptied
-// entries     after the pass over pairs one more list per query, of its column (k <= 32); emptied
 // known       neighbors found in other images, which compete; or none
 // out         n_query × k neighbors by (distance, index); before the last pass padded with no_key
 // thresholds  raised, never lowered, so the survivors of an earlier one are complete for a later one
@@ -17,8 +16,8 @@
 #include <cub/block/block_merge_sort.cuh>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/fold.h"
-#include "gpu/runtime/load.h"
+#include "gpu/fused/fused.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
@@ -63,18 +62,6 @@ struct Fold {
             const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
             keys[i] = reaches ? key_of(distance, step.known.first + images[i].index) : no_key;
         }
-    }
-    /// How many rows reach this column; more than the capacity: some are lost.
-    __device__ int count_of_column(std::int64_t query) const {
-        return step.pairs ? pass.pairs.d_column_counts[query] : 0;
-    }
-    __device__ void empty_column(std::int64_t query) const {
-        if (step.pairs) pass.pairs.d_column_counts[query] = 0;
-    }
-    __device__ NeighborKey key_of_entry(std::int64_t query, int i, std::uint32_t query_norm) const {
-        const int2 entry = pass.pairs.d_entries[query * pass.pairs.column_capacity + i];
-        const TrainImage image = d_images[entry.y];
-        return key_of(query_norm + image.norm - 2 * static_cast<std::uint32_t>(entry.x), image.index);
     }
     __device__ NeighborKey key_before(std::int64_t query, int i) const {
         const Neighbor* before = step.is_first ? step.known.d_data : out.d_data;
@@ -167,10 +154,8 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     const std::uint32_t itself = fold.excluded.of(q);
     NeighborKey best = lane < k ? fold.key_before(q, lane) : no_key;
     const GroupNumbers<warp_size> found{all_numbers[warp], &counts[warp], warp_groups};
-    const int n_entries = fold.count_of_column(q);
     const int n_groups = found.collect(fold.pass, q, lane);  // synchronizes the warp
-    if (lane == 0) fold.empty_column(q);
-    if (n_groups > warp_groups || n_entries > fold.pass.pairs.column_capacity) {
+    if (n_groups > warp_groups) {
         if (lane == 0) fold.leave_undecided(q);
         return;
     }
@@ -192,11 +177,6 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
         NeighborKey mine[4] = {no_key, no_key, no_key, no_key};
         if (begin + lane < n_groups)
             fold.keys_of(q, found.numbers[begin + lane], query_norm, itself, threshold, mine);
-        offer(mine);
-    }
-    for (int begin = 0; begin < n_entries; begin += warp_size) {
-        const NeighborKey mine[1] = {begin + lane < n_entries ? fold.key_of_entry(q, begin + lane, query_norm)
-                                                              : no_key};
         offer(mine);
     }
     const NeighborKey deciding = __shfl_sync(all_lanes, best, fold.deciding());
@@ -287,20 +267,14 @@ void launch_block_fold(const Fold& fold, cudaStream_t stream) {
 
 }  // namespace
 
-void load_fold(int k) {
-    if (k <= warp_size)
-        load_kernels(warp_fold_kernel);
-    else if (k <= 128)
-        load_kernels(block_fold_kernel<2048>);
-    else
-        load_kernels(block_fold_kernel<8192>);
+void load_fold() {
+    load_kernels(warp_fold_kernel);
 }
 
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
                   const Excluded& excluded, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
-    require(!step.pairs || out.k <= warp_size, "k up to 32 after a pass over pairs");
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");

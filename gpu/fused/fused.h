@@ -1,5 +1,6 @@
 #pragma once
-/// Kernels that compute distances and select in one pass.
+/// The kernels of the fused search, which compute distances and select in one pass: the passes over tiles on tensor cores,
+/// and what is launched around them.
 
 #include <cuda_runtime.h>
 
@@ -8,7 +9,9 @@
 
 #include "data/core/problem.h"
 #include "gpu/fused/survivors.cuh"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
+#include "gpu/select/topk.cuh"
 
 namespace knn::gpu {
 
@@ -22,12 +25,80 @@ struct TensorKernel {
     Refusal (*supports)(const Problem& problem, int compute_capability);
     void (*sample)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
     void (*search)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
-    /// The pass over a triangle of tiles of the training set, which are the queries too; null: it has none.
-    void (*pairs)(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream);
-    void (*load)(int dim);  ///< gpu/runtime/load.h; dim: pixels that are multiplied
+    void (*load)(int dim);  ///< load_kernels; dim: pixels that are multiplied
 };
 
 /// All of them, the fastest first.
 std::span<const TensorKernel* const> tensor_table();
+
+/// The pixels that the search multiplies: those that are not zero in all training images. The others
+/// contribute nothing to q·r, so skipping them is exact; MNIST uses 717 of 784. Waits for the device.
+class UsedPixels {
+  public:
+    explicit UsedPixels(const ByteRows& train, cudaStream_t stream);
+    std::int64_t count() const { return count_; }  ///< at least 1
+    /// Their indices, ascending; null if all are used.
+    const std::int32_t* d_indices() const { return d_indices_.d_data(); }
+
+  private:
+    std::int64_t count_ = 0;
+    DeviceBuffer<std::int32_t> d_indices_;
+};
+
+/// Copies the used pixels of training images (any pitch) in tile order, n_tiles · tile_train rows, to
+/// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and indices; d_score_bias:
+/// −⌊‖r‖² / 2⌋, padding_score for rows without an image.
+void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
+                              const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
+                              cudaStream_t stream);
+
+/// Copies the used pixels of queries (any pitch) to `arranged`; d_norms: ‖q‖² of all pixels. No query is
+/// undecided yet, or all of them are, if the passes of a tensor kernel do not pay.
+void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const Undecided& undecided,
+                             bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
+                             cudaStream_t stream);
+
+/// `pass` is the sampling pass. The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its
+/// threshold, or the score at the distance of its k-th known neighbor (null: none) if that is higher; rank 0 closes all
+/// queries. Rows beyond n_query are closed.
+void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, const Neighbor* d_known,
+                        int k, const std::uint32_t* d_query_norms, std::int32_t* d_thresholds,
+                        cudaStream_t stream);
+
+/// Parameters of the fold after one pass of the search. `out` keeps the best from pass to pass.
+struct FoldStep {
+    bool is_first = true;  ///< `out` holds nothing yet
+    bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
+    int rank = 0;          ///< 1 <= rank <= k
+    KnownRows known = {};  ///< compete with the survivors
+};
+
+/// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,
+/// queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more than
+/// a team can sort, or fewer than k reach the last threshold.
+///
+/// d_images: in tile order; d_thresholds: one per query.
+void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
+                  const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
+                  const Excluded& excluded, cudaStream_t stream);
+
+/// Blocks of the brute-force fallback, and their shared workspace.
+int brute_force_blocks();
+struct BruteForceWorkspace {
+    NeighborKey* d_keys = nullptr;       ///< brute_force_blocks() × k
+    std::int32_t* d_finished = nullptr;  ///< brute_force_blocks(); 0 before and after a launch
+};
+
+/// The k nearest of the undecided queries among `known` and the training images, by comparing each with every one.
+/// train and d_images: in tile order.
+void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
+                         const std::uint32_t* d_query_norms, const NeighborRows& out,
+                         const Undecided& undecided, const Excluded& excluded, const KnownRows& known,
+                         const BruteForceWorkspace& workspace, cudaStream_t stream);
+
+/// Load the kernels onto the current device (load_kernels); of the fold the one for k <= 32.
+void load_prepare();
+void load_fold();
+void load_brute_force();
 
 }  // namespace knn::gpu

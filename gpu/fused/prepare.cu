@@ -10,14 +10,14 @@
 //             training images reach it
 // bytes       each image is read and written once; memory bound
 
-#include "gpu/fused/prepare.h"
+#include "gpu/fused/fused.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "data/core/round_up.h"
-#include "gpu/runtime/device_copy.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/buffers.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -14,8 +14,8 @@ constexpr int n_buckets = 64, max_rank = n_buckets * 3 / 4;
 constexpr double survivor_cost = 300;
 
 /// With `above` sample images over a threshold on average: whether at least k of a set `ratio` times as large
-/// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the exhaustive
-/// scan, whose cost grows with k.
+/// are over it too. The margin in standard deviations leaves hardly one of 10,000 queries for the brute-force
+/// fallback, whose cost grows with k.
 bool is_safe(double above, double ratio, int k) {
     const double deviations = k <= 128 ? 3.5 : 4.5;
     return (above - deviations * std::sqrt(above)) * ratio >= k;
@@ -69,15 +69,9 @@ double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool
     return sum;
 }
 
-/// The tiles that are multiplied for a query tile, on average, if each of two tiles after the first pass is multiplied
-/// once for both.
-double tiles_of_self_search(double train_tiles, double first) {
-    return first + (train_tiles * train_tiles - first * first) / (2 * train_tiles);
-}
-
 }  // namespace
 
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool self) {
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
     Sampling best;
     double least = std::numeric_limits<double>::infinity();
     const auto next = [](int tiles) { return tiles + std::max(tiles / 8, 1); };
@@ -86,9 +80,8 @@ Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool s
         for (int first = sample; first <= most_first; first = next(first)) {
             Sampling choice = sampling_with(train_tiles, k, sample, first);
             if (choice.sample_tiles == 0) continue;
-            const double tiles = self ? tiles_of_self_search(train_tiles, first) : 0;  // else always the same
-            const double cost =
-                (sample + tiles) * dim + survivor_cost * add_passes(choice, train_tiles, k, pass_tiles);
+            const double cost = static_cast<double>(sample) * dim +
+                                survivor_cost * add_passes(choice, train_tiles, k, pass_tiles);
             if (cost >= least) continue;
             least = cost;
             best = std::move(choice);

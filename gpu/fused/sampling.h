@@ -25,9 +25,8 @@ struct Sampling {
     std::vector<SearchPass> passes;  ///< all tiles of the training set
     double spread = 0;               ///< of the first pass's survivors: standard deviation / mean
 };
-/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit. self: the
-/// training set is searched with itself; after the first pass each product counts for two images (triangle.h).
-Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles, bool self = false);
+/// dim: pixels that are multiplied. pass_tiles: at most so many tiles in a pass, so that its survivors fit.
+Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles);
 
 /// The same where the k nearest in other images are known: the k-th of them gives a threshold too. If those images are a
 /// fair sample of all, it is the higher one, and few survive. The sample is for sets where they are not, as parts of a

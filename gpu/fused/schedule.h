@@ -10,7 +10,9 @@
 /// the first window before the second is read. Within a window the tiles are numbered query tile by query
 /// tile, and block b takes the tiles b · chunk .. (b + 1) · chunk − 1: pieces of at most a few query tiles.
 
+#include <cmath>
 #include <cstdint>
+#include <numeric>
 
 #include "data/core/host_device.h"
 
@@ -25,14 +27,18 @@ KNN_HOST_DEVICE inline std::int64_t position_of(std::int64_t i, std::int64_t n_t
 }
 /// Coprime to n_tiles and near its golden section, so that any run of consecutive images is spread evenly
 /// over the tiles, and over any run of consecutive tiles.
-std::int64_t tile_stride(std::int64_t n_tiles);
+inline std::int64_t tile_stride(std::int64_t n_tiles) {
+    auto stride = static_cast<std::int64_t>(std::llround(0.6180339887498949 * static_cast<double>(n_tiles)));
+    while (std::gcd(stride, n_tiles) != 1)
+        ++stride;
+    return stride;
+}
 
 /// Consecutive training tiles that one block computes for one query tile.
 struct Piece {
     int query_tile = 0;
     int first_tile = 0, n_tiles = 0;  ///< training tiles
     int slot = 0;                     ///< of its survivor lists: 0 <= slot < slots()
-    bool both = false;                ///< of a triangle (triangle.h): products count for both images
 };
 
 struct Schedule {

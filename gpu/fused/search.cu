@@ -1,23 +1,23 @@
 #include "gpu/fused/search.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/fold.h"
-#include "gpu/fused/layout.h"
+#include "gpu/fused/fused.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/device_copy.h"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr std::int64_t row_alignment = 32;  // a sector of the L2 cache
 constexpr std::int64_t pass_windows =
     4;  // a pass keeps a list for each window, so larger sets take more passes
 constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
 constexpr std::int64_t few_queries = 2;  // up to here comparing each with all images is faster
+constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
 
 int tiles_of(std::int64_t n_train) {
     return static_cast<int>(divide_up(n_train, tile_train));
@@ -27,6 +27,28 @@ int tiles_of(std::int64_t n_train) {
 int tiles_in(std::int64_t windows, std::int64_t dim) {
     constexpr std::int64_t many = 1 << 23;  // more than there are
     return static_cast<int>(std::clamp<std::int64_t>(windows * window_bytes / (tile_train * dim), 1, many));
+}
+
+/// A pass over the tiles first_tile .. first_tile + n_tiles − 1; dim: pixels that are multiplied.
+Schedule schedule_for(std::int64_t query_tiles, int first_tile, int n_tiles, std::int64_t dim,
+                      int multiprocessors) {
+    Schedule schedule;
+    schedule.query_tiles = static_cast<int>(query_tiles);
+    schedule.first_tile = first_tile;
+    schedule.train_tiles = n_tiles;
+    const std::int64_t bytes = std::int64_t{schedule.train_tiles} * tile_train * dim;
+    schedule.windows =
+        static_cast<int>(std::min<std::int64_t>(divide_up(bytes, window_bytes), schedule.train_tiles));
+    schedule.blocks = static_cast<int>(
+        std::min<std::int64_t>(multiprocessors, std::int64_t{schedule.query_tiles} * schedule.train_tiles));
+    return schedule;
+}
+
+/// Entries per list: the expected number plus three standard deviations and the spread within a list. share: of the tiles
+/// of a pass, the longest piece.
+int capacity_for(double survivors, double spread, double share) {
+    const double mean = survivors * share / quad;
+    return static_cast<int>(mean * (1 + 3 * spread) + 5.5 * std::sqrt(mean) + 8);
 }
 
 }  // namespace
@@ -54,18 +76,12 @@ struct FusedSearch::Layout {
     }
 };
 
-TensorRows::TensorRows(std::int64_t n, std::int64_t dim) {
-    const std::int64_t pitch = round_up(dim, row_alignment);
-    bytes_ = DeviceBuffer<std::uint8_t>(static_cast<std::size_t>(n * pitch));
-    rows_ = {bytes_.d_data(), n, dim, static_cast<std::size_t>(pitch)};
-}
-
 FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
     : tiles_(tiles_of(train.n)),
       used_(train, stream),
-      rows_(std::int64_t{tiles_} * tile_train, used_.count()),
       images_(static_cast<std::size_t>(tiles_) * tile_train),
       score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
+    rows_.reserve(std::int64_t{tiles_} * tile_train, used_.count());
     enqueue_prepare_training(train, used_, tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
 }
@@ -75,8 +91,8 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& traini
       training_(training),
       multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
       undecided_count_(1),
-      scan_finished_(static_cast<std::size_t>(scan_blocks())) {
-    fill(scan_finished_, 0, "clearing counters");
+      fallback_finished_(static_cast<std::size_t>(brute_force_blocks())) {
+    fill(fallback_finished_, 0, "clearing counters");
 }
 
 std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
@@ -115,14 +131,11 @@ std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit)
 
 void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     const std::int64_t rows = round_up(n_query, tile_queries);
-    if (query_.size() < rows) {
-        query_ = {};
-        query_ = TensorRows(rows, training_.dim());
-    }
+    query_.reserve(rows, training_.dim());
     query_norms_.reserve(static_cast<std::size_t>(rows));
     undecided_.reserve(static_cast<std::size_t>(rows));
-    scan_keys_.reserve(static_cast<std::size_t>(scan_blocks()) * static_cast<std::size_t>(k));
-    if (only_scans(n_query)) return;
+    fallback_keys_.reserve(static_cast<std::size_t>(brute_force_blocks()) * static_cast<std::size_t>(k));
+    if (only_brute_force(n_query)) return;
     const Layout layout = layout_for(n_query);
     thresholds_.reserve(static_cast<std::size_t>(rows));
     maxima_.reserve(static_cast<std::size_t>(layout.maxima()));
@@ -131,7 +144,7 @@ void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
     if (counts_.reserve(static_cast<std::size_t>(layout.lists()))) fill(counts_, 0, "clearing counters");
 }
 
-bool FusedSearch::only_scans(std::int64_t n_query) const {
+bool FusedSearch::only_brute_force(std::int64_t n_query) const {
     return n_query <= few_queries || sampling_.sample_tiles == 0;
 }
 
@@ -172,18 +185,19 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
     require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude &&
                 (known.d_data != nullptr) == asked_.improve,
             "a batch of the search that `reserve` prepared");
-    const ByteRows rows = query_.first(query.n);
+    const ByteRows rows = query_.rows(query.n, training_.dim());
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
-    const bool all_undecided = only_scans(query.n);
+    const bool all_undecided = only_brute_force(query.n);
     const auto prepare = [=, this](cudaStream_t stream) {
         enqueue_prepare_queries(query, training_.used(), undecided, all_undecided, rows,
                                 query_norms_.d_data(), stream);
     };
-    const auto scan = [=, this](cudaStream_t stream) {
-        enqueue_scan(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out, undecided,
-                     excluded, known, {scan_keys_.d_data(), scan_finished_.d_data()}, stream);
+    const auto fallback = [=, this](cudaStream_t stream) {
+        enqueue_brute_force(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out,
+                            undecided, excluded, known,
+                            {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
     };
-    if (all_undecided) return {{"prepare", prepare}, {"scan", scan}};
+    if (all_undecided) return {{"prepare", prepare}, {"fallback", fallback}};
     const Passes passes = passes_for(query.n);
     const std::size_t last = passes.searches.size() - 1;
     const auto fold = [=, this](std::size_t i, cudaStream_t stream) {
@@ -209,7 +223,7 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
          },
          true},
         {"fold", [=](cudaStream_t stream) { fold(last, stream); }},
-        {"scan", scan},
+        {"fallback", fallback},
     };
 }
 

@@ -1,14 +1,15 @@
 #pragma once
 /// The fused search: exact k nearest neighbors without a matrix of distances.
 ///
-///   prepare ─ sample ─ search the first tiles ─ fold ─ search the next tiles ─ fold ─ ... ─ scan
+///   prepare ─ sample ─ search the first tiles ─ fold ─ search the next tiles ─ fold ─ ... ─ fallback
 ///
 /// A sample of the training set gives each query a threshold that the scores of its k nearest very likely reach; a
 /// pass of the search keeps the training images that reach it, and a fold selects the k best so far, which raise the
-/// threshold. 60,000 images take two passes; more take one for each 100 MB, so that the lists fit. A query that the last fold does not decide (fewer than k reach the
-/// threshold, or a list overflowed) is compared with every training image. So the answers are exact for any data,
-/// and the sample affects only the speed. A search that improves known neighbors begins with the distance of the k-th
-/// as a threshold, where that is better than the sample's.
+/// threshold. 60,000 images take two passes; more take one for each 100 MB, so that the lists fit. A query that the
+/// last fold does not decide (fewer than k reach the threshold, or a list overflowed) is compared with every training
+/// image by brute force. So the answers are exact for any data, and the sample affects only the speed. A search that
+/// improves known neighbors begins with the distance of the k-th as a threshold, where that is better than the
+/// sample's.
 
 #include <cuda_runtime.h>
 
@@ -17,31 +18,14 @@
 #include <vector>
 
 #include "gpu/fused/fused.h"
-#include "gpu/fused/prepare.h"
 #include "gpu/fused/sampling.h"
-#include "gpu/fused/scan.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/excluded.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 
-/// 8-bit rows in the layout of the tensor kernels: the pitch is a multiple of 32 bytes. Uninitialized.
-class TensorRows {
-  public:
-    TensorRows() = default;
-    TensorRows(std::int64_t n, std::int64_t dim);
-    std::int64_t size() const { return rows_.n; }
-    ByteRows first(std::int64_t n) const {
-        ByteRows view = rows_;
-        view.n = n;
-        return view;
-    }
-
-  private:
-    DeviceBuffer<std::uint8_t> bytes_;
-    ByteRows rows_;
-};
+/// Rows as the tensor kernels read them: at multiples of a sector of the L2 cache.
+using TensorRows = RowBuffer<32>;
 
 /// The training set as the fused search reads it: the used pixels, in tile order.
 class FusedTraining {
@@ -53,7 +37,7 @@ class FusedTraining {
     int tiles() const { return tiles_; }
     int dim() const { return static_cast<int>(used_.count()); }  ///< pixels that are multiplied
     const UsedPixels& used() const { return used_; }
-    ByteRows rows() const { return rows_.first(std::int64_t{tiles_} * tile_train); }
+    ByteRows rows() const { return rows_.rows(std::int64_t{tiles_} * tile_train, used_.count()); }
     const TrainImage* d_images() const { return images_.d_data(); }
     const std::int32_t* d_score_bias() const { return score_bias_.d_data(); }
 
@@ -89,7 +73,7 @@ class FusedSearch {
     std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {},
                             const KnownRows& known = {});
 
-    /// Queries that the last search had to scan. Waits for the device.
+    /// Queries that the last search compared with all training images. Waits for the device.
     std::int64_t undecided() const;
 
     /// For tests: makes the lists so short that some overflow.
@@ -101,7 +85,7 @@ class FusedSearch {
     void reserve_batch(std::int64_t n_query, int k);
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
     /// Whether each query is compared with the whole training set, without passes.
-    bool only_scans(std::int64_t n_query) const;
+    bool only_brute_force(std::int64_t n_query) const;
     /// The passes over the sample and over all tiles, for this number of queries.
     struct Passes {
         TensorPass sample;
@@ -126,8 +110,8 @@ class FusedSearch {
     DeviceBuffer<std::int32_t> thresholds_, maxima_, counts_, undecided_count_, undecided_;
     DeviceBuffer<int4> products_;
     DeviceBuffer<std::uint32_t> positions_;
-    DeviceBuffer<NeighborKey> scan_keys_;
-    DeviceBuffer<std::int32_t> scan_finished_;
+    DeviceBuffer<NeighborKey> fallback_keys_;
+    DeviceBuffer<std::int32_t> fallback_finished_;
 };
 
 }  // namespace knn::gpu

@@ -7,7 +7,7 @@
 #include <cassert>
 #include <cstdint>
 
-#include "gpu/fused/triangle.h"
+#include "gpu/fused/schedule.h"
 
 namespace knn::gpu {
 
@@ -46,7 +46,7 @@ struct SurvivorLists {
     static constexpr std::size_t bytes_per_group = sizeof(int4) + sizeof(std::uint32_t);
 };
 
-/// Queries whose survivors do not decide the answer; enqueue_scan searches them again.
+/// Queries whose survivors do not decide the answer; enqueue_brute_force searches them again.
 struct Undecided {
     std::int32_t* d_count = nullptr;
     std::int32_t* d_queries = nullptr;  ///< capacity: all queries
@@ -56,27 +56,6 @@ struct Undecided {
 enum class PassKind {
     sample,  ///< keeps maxima, for thresholds
     search,  ///< keeps the training images that reach their query's threshold
-    pairs,   ///< the same over a triangle of tiles, also with the roles of both images exchanged
-};
-
-/// What the pass over pairs needs beside the arrays of a search. A row is an image as a query, a column the same image
-/// as a training image; both by position in tile order.
-struct PairArrays {
-    PieceList pieces;
-    const std::int32_t* d_negated = nullptr;  ///< −threshold, of each column
-    /// Records of groups of four columns of which at least one is reached by a row: lists of `capacity`, one for each
-    /// thread that compares, so no atomics are needed.
-    int4* d_products = nullptr;
-    uint2* d_places = nullptr;         ///< the group's first column (the others: + 1, 8, 9), the row
-    std::int32_t* d_counts = nullptr;  ///< per list, up to `capacity`. 0 between searches
-    int capacity = 0;
-    /// Rows that reach a column's threshold: `column_capacity` for each column, after enqueue_columns.
-    int2* d_entries = nullptr;                ///< q·r, the row
-    std::int32_t* d_column_counts = nullptr;  ///< above the capacity: some are lost. 0 between searches
-    int column_capacity = 0;
-
-    static constexpr std::size_t bytes_per_record = sizeof(int4) + sizeof(uint2);
-    static constexpr std::int32_t lost = 1 << 30;  ///< as a count: a record of this column found no space
 };
 
 /// The arrays of one pass of a tensor kernel; n = query_tiles · tile_queries, the padded number of queries.
@@ -90,7 +69,6 @@ struct TensorPass {
     SurvivorLists lists;
     int slots = 0;
     Undecided undecided;
-    PairArrays pairs;
 };
 
 /// A thread's own list for one query and piece. No other thread writes to it, so no atomics are needed.
@@ -133,57 +111,6 @@ class SurvivorList {
     int4* d_products_;
     std::uint32_t* d_positions_;
     int count_ = 0;
-};
-
-/// A thread's own list of records of the pass over pairs.
-class PairRecorder {
-  public:
-    /// thread: among all that compare.
-    __device__ PairRecorder(const PairArrays& pairs, int thread)
-        : pairs_(pairs),
-          d_products_(pairs.d_products + std::int64_t{thread} * pairs.capacity),
-          d_places_(pairs.d_places + std::int64_t{thread} * pairs.capacity),
-          thread_(thread) {}
-
-    /// Adds a group of columns that `row` reaches if `best`, the highest of its scores, reaches the limit; without space
-    /// sets `bit` in `lost`.
-    __device__ void add_if_reaches(std::int32_t limit, std::int32_t best, const int4& products,
-                                   std::uint32_t column, std::uint32_t row, unsigned bit, unsigned& lost) {
-        asm volatile(
-            "{\n"
-            ".reg .pred reaches, fits;\n"
-            ".reg .b64 at;\n"
-            "setp.ge.s32 reaches, %2, %3;\n"
-            "setp.lt.and.s32 fits, %0, %4, reaches;\n"
-            "mad.wide.s32 at, %0, 16, %5;\n"
-            "@fits st.global.v4.b32 [at], {%7, %8, %9, %10};\n"
-            "mad.wide.s32 at, %0, 8, %6;\n"
-            "@fits st.global.v2.b32 [at], {%11, %12};\n"
-            "@fits add.s32 %0, %0, 1;\n"
-            "not.pred fits, fits;\n"
-            "and.pred reaches, reaches, fits;\n"
-            "@reaches or.b32 %1, %1, %13;\n"
-            "}\n"
-            : "+r"(count_), "+r"(lost)
-            : "r"(best), "r"(limit), "r"(pairs_.capacity), "l"(d_products_), "l"(d_places_), "r"(products.x),
-              "r"(products.y), "r"(products.z), "r"(products.w), "r"(column), "r"(row), "r"(bit)
-            : "memory");
-    }
-    /// The columns first + 16 · i + {0, 1, 8, 9} of each bit i lose a record.
-    __device__ void lose(std::uint32_t first, unsigned bits) const {
-        for (; bits != 0; bits &= bits - 1)
-            for (const std::uint32_t next : {0u, 1u, 8u, 9u})
-                pairs_.d_column_counts[first +
-                                       16 * static_cast<std::uint32_t>(__ffs(static_cast<int>(bits)) - 1) +
-                                       next] = PairArrays::lost;
-    }
-    __device__ void close() const { pairs_.d_counts[thread_] = count_; }
-
-  private:
-    const PairArrays& pairs_;
-    int4* d_products_;
-    uint2* d_places_;
-    int thread_, count_ = 0;
 };
 
 }  // namespace knn::gpu

@@ -22,7 +22,7 @@
 #include "data/core/round_up.h"
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -199,7 +199,6 @@ extern const TensorKernel tensor_mma{"tensor_mma",
                                      supports,
                                      launch<PassKind::sample>,
                                      launch<PassKind::search>,
-                                     nullptr,
                                      load};
 
 }  // namespace knn::gpu

@@ -5,7 +5,7 @@
 // training  the same in tile order (schedule.h)
 // bias      −⌊‖r‖² / 2⌋ for each row of each tile
 // out       each query's candidates that reach its threshold (survivors.cuh); in the sampling pass the maxima
-//           of 64 buckets of the sample instead; in the pass over pairs also the columns' candidates among the rows
+//           of 64 buckets of the sample instead
 //
 // launch    one block per multiprocessor: a producer warp group, two threads of which issue the bulk copies,
 //           and two consumer warp groups, which multiply and compare 64 queries each
@@ -16,8 +16,7 @@
 //           tensor cores work on the other.
 // limits    dim <= 1024 (the queries stay in shared memory); fewer than 2³¹ training images
 // exact     u8 × u8 → s32; 1024 · 255² < 2³¹
-// work      2 · n_query · n_train · dim operations, in the pass over pairs half as many; each training byte is read from
-//           L2 once per 128 queries
+// work      2 · n_query · n_train · dim operations; each training byte is read from L2 once per 128 queries
 // source    the design is this project's; instructions: PTX ISA 8.0
 
 #include <cudaTypedefs.h>
@@ -28,7 +27,7 @@
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -108,21 +107,10 @@ __device__ int stage_at(int i, int stages) {
     return i == 1 ? stages - 1 : i - 1;
 }
 
-/// The pieces of this block.
-template <PassKind kind>
-__device__ auto pieces_of(const TensorPass& pass) {
-    const int block = static_cast<int>(blockIdx.x);
-    if constexpr (kind == PassKind::pairs)
-        return ListedPieces(pass.pairs.pieces, block);
-    else
-        return Pieces(pass.schedule, block);
-}
-
 /// Producer thread of the ring.
-template <PassKind kind>
 __device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, const Shape& shape,
                         const Shared& shared) {
-    auto pieces = pieces_of<kind>(pass);
+    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     RingPosition at;
     int bias_slot = 0;
     for (Piece piece; pieces.next(piece);)
@@ -143,10 +131,9 @@ __device__ void produce(const CUtensorMap& train_map, const TensorPass& pass, co
 
 /// Producer thread of the queries: loads each piece stage by stage, as the consumers release the previous
 /// one.
-template <PassKind kind>
 __device__ void produce_queries(const CUtensorMap& query_map, const TensorPass& pass, const Shape& shape,
                                 const Shared& shared) {
-    auto pieces = pieces_of<kind>(pass);
+    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     std::uint32_t parity = 1;
     for (Piece piece; pieces.next(piece); parity ^= 1)
         for (int i = 0; i < shape.stages; ++i) {
@@ -244,12 +231,10 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
 #pragma unroll
     for (int& sum : sums)
         sum = 0;
-    auto pieces = pieces_of<kind>(pass);
+    Pieces pieces(pass.schedule, static_cast<int>(blockIdx.x));
     int bias_slot = 0;
-    PairRecorder recorder(
-        pass.pairs, static_cast<int>((blockIdx.x * 2 + group) * group_threads + threadIdx.x % group_threads));
     for (Piece piece; pieces.next(piece);) {
-        Comparer<kind> comparer(pass, piece, row, &recorder);
+        Comparer<kind> comparer(pass, piece, row);
         multiplier.begin_piece();
         const int end = piece.first_tile + piece.n_tiles;
         const std::int32_t* before = nullptr;  // bias of the tile whose second half is still to be compared
@@ -300,7 +285,6 @@ __device__ void consume(const TensorPass& pass, const Shape& shape, const Shared
         comparer.template compare<1>(sums, end - 1, before);
         comparer.close();
     }
-    if constexpr (kind == PassKind::pairs) recorder.close();
 }
 
 #endif
@@ -330,8 +314,8 @@ __global__ void __launch_bounds__(threads, 1)
     const int group = static_cast<int>(threadIdx.x) / group_threads;
     if (group == 0) {
         give_registers_away<40>();
-        if (threadIdx.x == 0) produce<kind>(train_map, pass, shape, shared);
-        if (threadIdx.x == 32) produce_queries<kind>(query_map, pass, shape, shared);
+        if (threadIdx.x == 0) produce(train_map, pass, shape, shared);
+        if (threadIdx.x == 32) produce_queries(query_map, pass, shape, shared);
     } else {
         take_registers<232>();
         consume<kind, tail>(pass, shape, shared, group - 1);
@@ -374,7 +358,7 @@ constexpr decltype(&tensor_sm90_kernel<kind, 1>) kernels[] = {
 
 void load(int dim) {
     const int i = shape_for(dim).tail_steps - 1;
-    load_kernels(kernels<PassKind::sample>[i], kernels<PassKind::search>[i], kernels<PassKind::pairs>[i]);
+    load_kernels(kernels<PassKind::sample>[i], kernels<PassKind::search>[i]);
 }
 
 template <PassKind kind>
@@ -385,9 +369,6 @@ void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass
                 std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
             "whole tiles of training images");
     require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
-    if constexpr (kind == PassKind::pairs)
-        require(query.d_data == train.d_data && query.n == train.n && pass.pairs.capacity >= 1,
-                "the training set as queries, and lists of at least one record");
     const Shape shape = shape_for(pass.dim);
     require(shape.bytes() <= shared_limit, "at most 227 KiB of shared memory");
     const auto kernel = kernels<kind>[shape.tail_steps - 1];
@@ -412,7 +393,6 @@ extern const TensorKernel tensor_sm90{"tensor_sm90",
                                       supports,
                                       launch<PassKind::sample>,
                                       launch<PassKind::search>,
-                                      launch<PassKind::pairs>,
                                       load};
 
 }  // namespace knn::gpu

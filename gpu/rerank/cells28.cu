@@ -1,6 +1,6 @@
 // `cells` of images of 28 × 28 pixels (data/rerank/distance.h).
 //
-// in       descriptors of queries and training images in the form for 28 × 28 (form.h), device memory: 14 rows × 16
+// in       descriptors of queries and training images in the form for 28 × 28 (kernels.h), device memory: 14 rows × 16
 //          cells × 8 bytes, the first and the last cell of a row 0
 // out      n_query × candidates scores
 // launch   a block of 4 warps per query; a warp takes every fourth group of 4 candidates. 8 lanes have a candidate,
@@ -11,10 +11,9 @@
 // exact    integers; a bracket is within ±2 · 8 · 63²
 // work     about 1,000 instructions of a warp for 4 pairs
 
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/rerank/pairs28.cuh"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 
 namespace knn::gpu {
 

@@ -1,7 +1,7 @@
 // Descriptors of images of any shape (data/rerank/descriptor.h).
 //
 // in       n × rows · cols bytes, device memory, any pitch
-// out      n descriptors in any form (form.h)
+// out      n descriptors in any form (kernels.h)
 // scratch  per image, in shared memory or workspace: the image without its slant (rows × cols bytes); for gradients
 //          their levels (rows × cols pairs of signed bytes), for cells the shares of the 8 directions of each pixel
 //          (rows × cols × 8 16-bit numbers) and their weighted sums down the columns (cell rows × cols × 8)
@@ -12,9 +12,8 @@
 
 #include "data/transform/deskew.h"
 #include "data/transform/histograms.h"
-#include "gpu/rerank/describe.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -1,6 +1,6 @@
 // `distortion` of images of 28 × 28 pixels (data/rerank/distance.h).
 //
-// in       descriptors of queries and training images in the form for 28 × 28 (form.h), device memory: 4 planes × 14
+// in       descriptors of queries and training images in the form for 28 × 28 (kernels.h), device memory: 4 planes × 14
 //          rows × 8 words of two points, a point being two signed bytes; the last word of a row is 0
 // out      n_query × candidates scores
 // launch   a block of 4 warps per query; a warp takes every fourth group of 4 candidates. 8 lanes have a candidate,
@@ -20,10 +20,9 @@
 // work     about 2,900 instructions of a warp for 4 pairs
 // source   Keysers et al., "Deformation models for image recognition", 2007
 
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/rerank/pairs28.cuh"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -8,10 +8,9 @@
 // work    candidates² comparisons per query
 
 #include "data/rerank/density.h"
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
-#include "gpu/runtime/neighbor_key.cuh"
+#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 

@@ -7,7 +7,7 @@
 
 #include <cassert>
 
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu::pairs28 {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "gpu/rerank/describe.h"
-#include "gpu/rerank/pairs.h"
+#include "gpu/rerank/kernels.h"
 #include "gpu/runtime/check.h"
 
 namespace knn::gpu {
@@ -20,7 +19,39 @@ void reserve_cleared(DeviceBuffer<std::uint8_t>& buffer, std::int64_t bytes, cud
         check(cudaMemsetAsync(buffer.d_data(), 0, buffer.size(), stream), "clearing descriptors");
 }
 
+GradientForm gradient_form(const DescriptorLayout& layout, bool special) {
+    GradientForm form;
+    form.image = layout.image;
+    for (int a = 0; a < gradient_step; ++a)
+        for (int b = 0; b < gradient_step; ++b) {
+            const int plane = a * gradient_step + b;
+            form.planes[plane] = special ? plane * side28 * pitch28 : layout.plane(a, b);
+            form.pitch[b] = special ? pitch28 : layout.plane_cols(b);
+        }
+    form.bytes = special ? bytes28 : layout.gradient_bytes();
+    return form;
+}
+
+CellForm cell_form(const DescriptorLayout& layout, bool special) {
+    const int cols = layout.cell_cols();
+    return {.rows = layout.cell_rows(),
+            .cols = cols,
+            .first = special ? 1 : 0,
+            .pitch = special ? pitch28 : cols,
+            .bytes = special ? bytes28 : layout.cell_bytes()};
+}
+
 }  // namespace
+
+bool takes_28(ImageShape image) {
+    return image.rows == 28 && image.cols == 28;
+}
+
+DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image, bool plain) {
+    const DescriptorLayout layout(image, rerank);
+    if (layout.has_gradients) gradients = gradient_form(layout, !plain && takes_28(image));
+    if (layout.has_cells) cells = cell_form(layout, !plain && takes_28(image));
+}
 
 void DeviceDescriptors::reserve(std::int64_t n, cudaStream_t stream) {
     reserve_cleared(gradients_, n * form_.gradients.bytes, stream);

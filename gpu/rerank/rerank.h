@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu/rerank/form.h"
-#include "gpu/runtime/device_buffer.h"
+#include "gpu/rerank/kernels.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

@@ -62,8 +62,9 @@ inline void check_allocation(cudaError_t call, std::size_t bytes) {
     const cudaError_t status = with_fault(call);
     if (status == cudaSuccess) return;
     cudaGetLastError();
-    throw DeviceError("GPU: allocating " + std::to_string(bytes >> 20) + " MiB of device memory failed: " +
-                      cudaGetErrorString(status) + "; expected a smaller --limit-train, or --device cpu");
+    throw DeviceError("GPU: allocating " + std::to_string(bytes >> 20) +
+                      " MiB of device memory failed: " + cudaGetErrorString(status) +
+                      "; expected fewer training images, or a search on the CPU");
 }
 
 inline int device_attribute(cudaDeviceAttr attribute, int device) {
@@ -84,6 +85,15 @@ inline std::size_t free_memory() {
     std::size_t free_bytes = 0, all_bytes = 0;
     check(cudaMemGetInfo(&free_bytes, &all_bytes), "asking for free memory");
     return free_bytes;
+}
+
+/// Loads kernels onto the current device. Otherwise their first launch loads them, which takes longer than a
+/// small search.
+template <class... Kernels>
+void load_kernels(Kernels... kernels) {
+    cudaFuncAttributes attributes{};
+    (check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernels)), "loading kernels"),
+     ...);
 }
 
 }  // namespace knn::gpu

@@ -1,6 +1,6 @@
 #pragma once
-/// cuBLASLt, loaded on first use: the program builds and starts without it. The few functions that are called are
-/// declared here, as in cuBLAS 12 and 13, so that building needs no header either;
+/// cuBLASLt, loaded on first use, and products of 8-bit matrices by it: the program builds and starts without it. The
+/// few functions that are called are declared here, as in cuBLAS 12 and 13, so that building needs no header either;
 /// tests/gpu/runtime/cublas_lt_test.cu compares the declarations with the header if it is installed.
 
 #include <cuda_runtime.h>
@@ -68,3 +68,40 @@ Handle handle();
 void check(Status status, const char* what);
 
 }  // namespace knn::gpu::cublas
+
+namespace knn::gpu {
+
+/// out[j][i] = Σ a[i][x] · b[j][x] for i < m, j < n, x < k. Rows of a and b begin `stride` bytes apart, rows
+/// of out `out_stride` integers. m, k and both strides are multiples of 4, better of 16 (what cuBLAS asks of
+/// 8-bit matrices).
+struct Int8Shape {
+    std::int64_t m = 0, n = 0, k = 0, stride = 0, out_stride = 0;
+};
+
+/// A product of one shape, prepared on the host. Owns descriptions of matrices, no device memory. The largest
+/// sum that 32 bits must hold is the caller's to know. Throws DeviceError where cuBLAS is missing or refuses
+/// the shape.
+class Int8Product {
+  public:
+    static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA advises for Hopper
+
+    explicit Int8Product(const Int8Shape& shape);
+    ~Int8Product();
+    Int8Product(const Int8Product&) = delete;
+    Int8Product& operator=(const Int8Product&) = delete;
+
+    /// Queues it; d_workspace: workspace_bytes.
+    void enqueue(const std::int8_t* d_a, const std::int8_t* d_b, std::int32_t* d_out, void* d_workspace,
+                 cudaStream_t stream) const;
+
+  private:
+    void choose_algorithm();
+
+    const cublas::Library& library_;
+    cublas::Handle handle_;
+    cublas::MatmulDesc product_ = nullptr;
+    cublas::Layout a_ = nullptr, b_ = nullptr, out_ = nullptr;
+    cublas::Algorithm algorithm_{};
+};
+
+}  // namespace knn::gpu

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "data/core/neighbors.h"
+#include "data/core/searcher.h"
 
 namespace knn::gpu {
 
@@ -45,8 +46,22 @@ struct NeighborRows {
 /// the largest distance and index, which are no neighbors. Null: there are none.
 struct KnownRows {
     const Neighbor* d_data = nullptr;
-    std::uint32_t first =
-        0;  ///< where indices of the training images begin: above those of the known neighbors
+    std::uint32_t first = 0;  ///< where indices of training images begin: above those of the known
+};
+
+/// `Exclude` for a batch, as a kernel argument; `begin`: the index of the batch's first query in the search.
+struct Excluded {
+    std::int64_t first = -1, n = 1, m = 1, rest = 0, begin = 0;
+
+    Excluded() = default;
+    Excluded(const Exclude& exclude, std::int64_t batch_begin)
+        : first(exclude.first), n(exclude.n), m(exclude.m), rest(exclude.rest), begin(batch_begin) {}
+
+    __host__ __device__ bool any() const { return first >= 0; }
+    /// The index of that training image; 2³² − 1, which no image has, if there is none.
+    __host__ __device__ std::uint32_t of(std::int64_t query) const {
+        return any() ? static_cast<std::uint32_t>(first + (rest + (begin + query) * n) / m) : 0xffffffffu;
+    }
 };
 
 }  // namespace knn::gpu

@@ -1,11 +1,27 @@
 #pragma once
-/// Warp primitives. Every function is called by the whole warp.
+/// Neighbors as sortable keys, and warp primitives.
 
+#include <cassert>
 #include <cstdint>
 
-#include "gpu/runtime/neighbor_key.cuh"
+#include "data/core/neighbors.h"
 
 namespace knn::gpu {
+
+/// A neighbor as one number, in the order of neighbors: distance << 32 | index. No neighbor has the key no_key, because
+/// indices stop below 2³² − 1. Selectors and the fused search sort these; `bitonic` has its own narrower keys.
+using NeighborKey = unsigned long long;
+inline constexpr NeighborKey no_key = ~NeighborKey{0};
+
+__device__ inline NeighborKey key_of(std::uint32_t distance, std::int64_t index) {
+    assert(index >= 0 && index < 0xffffffff);
+    return NeighborKey{distance} << 32 | static_cast<std::uint32_t>(index);
+}
+__device__ inline Neighbor neighbor_of(NeighborKey key) {
+    return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
+}
+
+// What follows is called by the whole warp.
 
 inline constexpr int warp_size = 32;
 inline constexpr unsigned all_lanes = 0xffffffffu;

@@ -149,9 +149,7 @@ void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, Ne
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << 30)
-        return "block_rank_merge takes rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+    return refuse_long_rows("block_rank_merge", problem);
 }
 
 std::size_t workspace_bytes(const Problem& problem) {

@@ -9,11 +9,12 @@
 //          2. Keys are counted in 2,048 buckets or fewer, whose width is a power of two: a shift instead of the paper's
 //             multiplication, and the bounds of a bucket are exact. Again within the bucket that has the k-th key, until
 //             at most 4,096 keys are up to its end, or exactly k.
-//          3. These go to shared memory, and the k smallest of them are sorted; or the k-th alone is written: `bucket_kth` (only for `bench`).
+//          3. These go to shared memory, and the k smallest of them are sorted; or the k-th alone is written:
+//             `bucket_kth` (only for `bench`).
 // shared   4,096 keys and 2,048 counters, later the k keys: 40 KiB
 // limits   n_train <= 2³⁰
 // order    keys are distance << 32 | index, all different. A bucket of width one has one key, so step 2 ends for any row;
-//          equal distances are told apart by their indices.
+//          equal distances are distinguished by their indices.
 // work     a row of up to 4,096 distances is read once. Longer ones: 4 · n_train bytes per reading and query, 3 readings
 //          if one division is enough, which it is unless thousands of keys share the k-th's bucket; 8 at most
 

@@ -3,7 +3,6 @@
 /// those. A block of 512 threads has a row.
 
 #include <cassert>
-#include <string>
 
 #include "data/core/problem.h"
 #include "gpu/runtime/warp.cuh"
@@ -32,13 +31,6 @@ struct Shared {
     unsigned n_gathered, n_best;
 };
 static_assert(sizeof(Shared) <= 48 << 10, "more must be asked for");
-
-/// The index of a row's loop, ahead by some blocks of keys, is counted in 32 bits.
-inline Refusal refuse_long_rows(const char* name, const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << 30)
-        return std::string(name) + " takes rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
-}
 
 /// Finds the bin that has the key of this rank, from 1. Called by the whole block.
 __device__ inline void find_bin(Shared& shared, unsigned rank) {

@@ -7,7 +7,7 @@
 //            distance. `segmented_sort` takes 20.
 // launch     cub::DeviceMergeSort of the indices of as many rows at once as have 2²² distances together (16 MiB of indices,
 //            16 MiB of distances: lookups hit the L2 cache of a large card), at least one; then one thread per neighbor
-// order      an index is the offset of its distance in the matrix, so it tells row and column apart: the order is (row,
+// order      an index is the offset of its distance in the matrix, so it determines row and column: the order is (row,
 //            distance, column), in which no two are equal
 // limits     n_train <= 2³⁰; offsets in 32 bits
 // work       log₂ of 2²² or of the row's length, minus a tile's 10 or so, merges of 8 bytes per distance, and a lookup of 4
@@ -27,7 +27,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t max_row = std::int64_t{1} << 30;
 constexpr std::int64_t batch_goal = std::int64_t{1} << 22;  // distances
 
 /// Whether the distance at offset a comes before that at b.
@@ -87,8 +86,7 @@ struct Plan {
 };
 
 Refusal supports(const Problem& problem) {
-    if (problem.n_train > max_row) return "index_sort sorts rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+    return refuse_long_rows("index_sort", problem);
 }
 
 std::size_t workspace_bytes(const Problem& problem) {

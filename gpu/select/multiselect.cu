@@ -79,9 +79,7 @@ void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t 
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << 30)
-        return "multiselect takes rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+    return refuse_long_rows("multiselect", problem);
 }
 
 std::size_t workspace_bytes(const Problem& problem) {

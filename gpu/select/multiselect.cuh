@@ -71,8 +71,9 @@ class Select {
         assert((capacity & (capacity - 1)) == 0);
     }
 
-    /// The k smallest keys in order, or, unless `all`, only the last of them in its place. The part right of a pivot is remembered by its range, not copied. One
-    /// entry is enough, because a left part with too few keys fits in shared memory and is sorted at once.
+    /// The k smallest keys in order, or, unless `all`, only the last of them in its place. The part right of a pivot is
+    /// remembered by its range, not copied. One entry is enough, because a left part with too few keys fits in shared
+    /// memory and is sorted at once.
     template <bool all>
     __device__ void run(unsigned n_train, unsigned k, Neighbor* d_out) {
         assert(k <= n_train && 2 * k <= capacity_);

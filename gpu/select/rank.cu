@@ -2,8 +2,8 @@
 //
 // in      n_query × n_train unsigned 32-bit distances, pitched rows, device memory
 // out     n_query × k neighbors: an element of rank r < k writes itself to out[r]
-// launch  one thread per element, 256 elements of one query per block (`rank512`: 512, which the seed tried, §4.1). All threads read the same distance at
-//         the same time, from global memory as in the seed: one broadcast read per warp.
+// launch  one thread per element, 256 elements of one query per block (`rank512`: 512, which the seed tried, §4.1). All
+//         threads read the same distance at the same time, from global memory as in the seed: one broadcast read per warp.
 // order   equal distances of lower index count as smaller: (distance, index)
 // limits  n_train <= 2¹⁸: with n_train² · n_query comparisons, more would take minutes
 // work    n_train² comparisons per query: 3.6·10¹³ for MNIST

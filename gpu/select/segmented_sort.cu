@@ -30,7 +30,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t max_row = std::int64_t{1} << 30;
 constexpr std::int64_t max_elements = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t usual_pitch = 128;  // elements
 constexpr std::int64_t max_grid_y = 65'535;
@@ -51,7 +50,7 @@ Offsets offsets(std::int64_t first, std::int64_t stride) {
 }
 
 /// The bits that a score can have, and that set one above all of them apart which `classic` gives to what a
-/// search excludes: its lower bits are all ones. data/core/metric.h tells the largest score.
+/// search excludes: its lower bits are all ones. data/core/metric.h gives the largest score.
 int score_bits(const Problem& problem) {
     const auto dim = static_cast<std::uint64_t>(problem.dim);
     switch (problem.measure.metric) {
@@ -125,8 +124,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 Refusal supports(const Problem& problem) {
-    if (problem.n_train > max_row) return "segmented_sort sorts rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+    return refuse_long_rows("segmented_sort", problem);
 }
 
 std::size_t workspace_bytes(const Problem& problem) {

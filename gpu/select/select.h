@@ -7,9 +7,8 @@
 #include <span>
 
 #include "data/core/problem.h"
-#include "gpu/runtime/load.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
-#include "gpu/runtime/workspace.h"
 
 namespace knn::gpu {
 
@@ -20,14 +19,18 @@ struct Selector {
     const char* summary;
     /// Why it cannot; empty if it can. `problem.n_query` is the batch size.
     Refusal (*supports)(const Problem& problem) = refuse_problem;
-    std::size_t (*workspace_bytes)(const Problem& problem) = no_workspace;
+    std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     /// in: problem.n_query × problem.n_train; out: problem.n_query × problem.k.
     void (*enqueue)(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
                     void* d_workspace, cudaStream_t stream) = nullptr;
-    void (*load)(const Problem& problem) =
-        load_nothing;  ///< load.h; for selectors that `classic` uses by default
+    /// Loads its kernels onto the current device (load_kernels); for selectors that `classic` uses by default.
+    void (*load)(const Problem& problem) = [](const Problem&) {};
 };
+
+/// `supports` of selectors that count positions in a row, some loops ahead, in 32 bits: refuse_problem, and at most 2³⁰
+/// distances.
+Refusal refuse_long_rows(const char* name, const Problem& problem);
 
 /// Every `enqueue` asserts that `supports` accepts the problem, and calls this. Throws DeviceError if an array
 /// does not have the problem's shape.

@@ -31,6 +31,12 @@ const Selector* const table[] = {SELECTORS(ROW)};
 #undef ROW
 }  // namespace
 
+Refusal refuse_long_rows(const char* name, const Problem& problem) {
+    if (problem.n_train > std::int64_t{1} << 30)
+        return std::string(name) + " takes rows of at most 1,073,741,824 distances";
+    return refuse_problem(problem);
+}
+
 void check_arrays(const Problem& problem, const DistanceRows& in, const NeighborRows& out) {
     require(in.n == problem.n_query && in.cols == problem.n_train && out.n_query == problem.n_query &&
                 out.k == problem.k,

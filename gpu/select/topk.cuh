@@ -1,6 +1,6 @@
 #pragma once
-/// A block's K best keys in shared memory and a buffer of candidates, for bitonic_topk and the exhaustive
-/// scan of the fused search.
+/// A block's K best keys in shared memory and a buffer of candidates, for bitonic_topk and the brute-force
+/// fallback of the fused search.
 
 #include <bit>
 #include <cassert>
@@ -10,8 +10,8 @@
 
 namespace knn::gpu {
 
-/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends without a
-/// barrier.
+/// `size` keys, a power of two: the steps of stage `length` of a bitonic sort, by a block of `threads` threads. Ends
+/// without a barrier.
 template <int threads>
 __device__ inline void merge_stage(NeighborKey* keys, int size, int length) {
     for (int step = length / 2; step > 0; step /= 2) {

@@ -9,8 +9,6 @@
 // work     2 · (2 · radius + 1) multiply-adds per pixel
 
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
-#include "gpu/transform/scratch.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

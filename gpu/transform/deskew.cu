@@ -11,7 +11,6 @@
 #include <cub/block/block_reduce.cuh>
 
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

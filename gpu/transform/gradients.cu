@@ -10,13 +10,12 @@
 //         weights of rows and column (28 rows × 7 rows of cells), on tensor cores in 8-bit integers. Only two
 //         directions of a pixel have a share, so the matrix is made in registers, of masked words of 4 pixels. Shares
 //         have 12 bits: the lower 7 and the others are multiplied one after the other.
-// exact   floats and halfs hold integers below 2²⁴ and 2¹¹; what is rounded is rounded as defined (roots.cuh)
+// exact   floats and halfs hold integers below 2²⁴ and 2¹¹; what is rounded is rounded as defined (gradients.cuh)
 // limits  28 × 28 pixels, cells of 4 × 4, compute capability 8.0 (mma.m16n8k32)
 // work    about 2,600 instructions of a warp per image, 128 of them matrix products
 
 #include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/transform/gradients.cuh"
 #include "gpu/transform/step.h"
 

@@ -14,9 +14,7 @@
 // source   Dalal and Triggs, "Histograms of oriented gradients for human detection", 2005
 
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/runtime/warp.cuh"
-#include "gpu/transform/scratch.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

@@ -10,7 +10,6 @@
 
 #include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/load.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

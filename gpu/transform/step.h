@@ -3,7 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -23,13 +25,6 @@ struct StepArrays {
     void* d_workspace = nullptr;
 };
 
-inline std::vector<std::byte> no_tables(Steps) {
-    return {};
-}
-inline std::size_t no_step_workspace(Steps, std::int64_t) {
-    return 0;
-}
-
 /// One way to compute a step, or several that follow one another. Members with defaults may be omitted.
 struct TransformKernel {
     const char* name;
@@ -38,10 +33,12 @@ struct TransformKernel {
     /// other functions get exactly these.
     std::size_t (*takes)(Steps steps);
     /// What the kernel reads beside images, copied to the device once, at a multiple of 256 bytes.
-    std::vector<std::byte> (*tables)(Steps steps) = no_tables;
+    std::vector<std::byte> (*tables)(Steps steps) = [](Steps) { return std::vector<std::byte>(); };
     /// For launches of up to n images.
-    std::size_t (*workspace_bytes)(Steps steps, std::int64_t n) = no_step_workspace;
-    /// Loads the kernels onto the current device (gpu/runtime/load.h).
+    std::size_t (*workspace_bytes)(Steps steps, std::int64_t n) = [](Steps, std::int64_t) -> std::size_t {
+        return 0;
+    };
+    /// Loads the kernels onto the current device (load_kernels).
     void (*load)(Steps steps);
     /// Queues the launches on `stream`; allocates nothing and waits for nothing.
     void (*enqueue)(Steps steps, const StepArrays& arrays, cudaStream_t stream);
@@ -73,5 +70,25 @@ template <class T>
 std::size_t takes_one(Steps steps) {
     return first_step<T>(steps) != nullptr ? 1 : 0;
 }
+
+/// Memory between the passes over one image: in shared memory, or in the workspace for larger images. How the images of a
+/// launch are divided among blocks: a block takes every `blocks`-th image.
+struct ScratchPlan {
+    static constexpr std::size_t max_shared_bytes = std::size_t{32} << 10;
+    static constexpr std::size_t max_workspace_bytes = std::size_t{64} << 20;
+
+    std::size_t bytes;  ///< for one image, a multiple of 16
+    std::int64_t blocks;
+
+    ScratchPlan(std::size_t bytes_per_image, std::int64_t n)
+        : bytes((bytes_per_image + 15) / 16 * 16), blocks(n) {
+        if (in_shared()) return;
+        const auto fitting = static_cast<std::int64_t>(max_workspace_bytes / bytes);
+        blocks = std::clamp<std::int64_t>(fitting, 1, n);
+    }
+    bool in_shared() const { return bytes <= max_shared_bytes; }
+    std::size_t shared_bytes() const { return in_shared() ? bytes : 0; }
+    std::size_t workspace_bytes() const { return in_shared() ? 0 : bytes * static_cast<std::size_t>(blocks); }
+};
 
 }  // namespace knn::gpu

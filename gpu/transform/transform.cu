@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/check.h"
-#include "gpu/runtime/device_copy.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "data/transform/fitted.h"
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

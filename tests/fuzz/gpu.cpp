@@ -3,8 +3,8 @@
 ///     fuzz_gpu SECONDS [SEED]
 ///
 /// Each problem (random_problem.h) goes to the engine `cpu`, to `tensor` with each of its kernels, and to `classic` with
-/// each distance kernel and each selector in turn, as far as they take it; every third in parts of the training set. Ends with 1 at the first difference, with the
-/// seed that makes it again.
+/// each distance kernel and each selector in turn, as far as they take it; every third in parts of the training set. Ends
+/// with 1 at the first difference, and prints the seed that makes it again.
 
 #include <chrono>
 #include <cstdio>
@@ -78,8 +78,7 @@ int run(double seconds, std::uint64_t seed, bool once) {
     }
     std::printf(
         "%lld problems (%lld of a set with itself, %lld in parts), %lld searches on the GPU, %lld refused, "
-        "no "
-        "difference\n",
+        "no difference\n",
         static_cast<long long>(problems), static_cast<long long>(of_itself), static_cast<long long>(in_parts),
         static_cast<long long>(searches), static_cast<long long>(refused));
     return 0;

@@ -93,7 +93,7 @@ RandomProblem random_problem(std::uint64_t seed, std::int64_t work) {
     RandomProblem problem;
     problem.shape = shape(dice);
     const std::int64_t dim = problem.shape.dim();
-    // Each 8th is what tensor searches with itself: at least two tiles, few neighbors, no batches, no re-ranking.
+    // Each 8th is a set searched with itself, of some hundreds of images at least: few neighbors, no batches, no re-ranking.
     const std::int64_t most_itself = std::lround(std::sqrt(4.0 * static_cast<double>(work / dim)));
     const bool itself = seed % 8 == 0 && most_itself > 300;
     const std::int64_t n_train =

@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/runtime/device_buffer.h"
-#include "gpu/runtime/pitched_buffer.h"
+#include "gpu/runtime/buffers.h"
 
 namespace knn::test {
 
-/// rows × cols values to the rows; they are there when this returns (gpu/runtime/device_copy.h).
+/// rows × cols values to the rows; they are there when this returns (gpu/runtime/buffers.h).
 template <class T>
 void upload(const std::vector<T>& values, const gpu::PitchedRows<T>& rows) {
     const std::size_t row_bytes = static_cast<std::size_t>(rows.cols) * sizeof(T);

@@ -6,9 +6,7 @@
 #include "gpu/distance/distance.h"
 #include "gpu/distance/expand.h"
 #include "gpu/engines/vote.h"
-#include "gpu/fused/fold.h"
 #include "gpu/fused/fused.h"
-#include "gpu/fused/scan.h"
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -114,19 +112,19 @@ TEST_CASE("expanding refuses rows that it would read or write across") {
                              DeviceError);
 }
 
-TEST_CASE("the scan and the kernel tensor_mma refuse what their tiles do not hold") {
+TEST_CASE("the brute-force fallback and the tensor kernels refuse what their tiles do not hold") {
     const auto rows = [](std::int64_t n, std::size_t pitch = 32) {
         return gpu::ByteRows{somewhere<std::uint8_t>(), n, 20, pitch};
     };
-    const auto scan = [&](const gpu::ByteRows& train, const gpu::ByteRows& query, int k) {
-        gpu::enqueue_scan(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, {}, {},
-                          nullptr);
+    const auto fallback = [&](const gpu::ByteRows& train, const gpu::ByteRows& query, int k) {
+        gpu::enqueue_brute_force(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, {},
+                                 {}, nullptr);
     };
-    CHECK_THROWS_WITH_AS(scan(rows(256), rows(5), 257), doctest::Contains("k from 1"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(rows(200), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(rows(256), rows(4), 1), doctest::Contains("whole tiles"), DeviceError);
-    CHECK_THROWS_WITH_AS(scan(rows(256, 40), rows(5), 1), doctest::Contains("16 bytes"), DeviceError);
+    CHECK_THROWS_WITH_AS(fallback(rows(256), rows(5), 257), doctest::Contains("k from 1"), DeviceError);
+    CHECK_THROWS_WITH_AS(fallback(rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);
+    CHECK_THROWS_WITH_AS(fallback(rows(200), rows(5), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(fallback(rows(256), rows(4), 1), doctest::Contains("whole tiles"), DeviceError);
+    CHECK_THROWS_WITH_AS(fallback(rows(256, 40), rows(5), 1), doctest::Contains("16 bytes"), DeviceError);
 
     for (const gpu::TensorKernel* kernel : gpu::tensor_table()) {
         CAPTURE(std::string(kernel->name));

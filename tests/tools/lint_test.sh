@@ -13,7 +13,7 @@ if command -v python3 >/dev/null; then
 fi
 # CTest takes what is behind a semicolon for another test, and runs neither.
 check "names of tests have no semicolon" ! grep -rnE 'TEST_CASE(_TEMPLATE)?\("[^"]*;' "$repository/tests" --include=*.cpp --include=*.cu
-# They may return before the copy is made, and our streams do not wait for it (gpu/runtime/device_copy.h).
+# They may return before the copy is made, and our streams do not wait for it (gpu/runtime/buffers.h).
 check "no copy to the device on the default stream" \
     ! grep -rlPz 'cuda(Memset(2D)?|MemcpyToSymbol)\(|cudaMemcpy(2D)?\([^;]*HostToDevice' "$repository"/{,tests/}gpu
 command -v shellcheck >/dev/null || skip "shellcheck was not found"

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "gpu/distance/expand.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/distance/scores.h"
 #include "tests/gpu/have_gpu.h"

@@ -286,8 +286,8 @@ TEST_CASE("gpu: the timeline names the stages of each engine in order, and their
                  {"upload", "expand", "distance", "sort", "vote", "download"});
     if (!test::have_tensor_cores()) return;
     const test::Searched fused = test::searched(test::tensor, problem);
-    check_stages(fused,
-                 {"upload", "arrange", "prepare", "sample", "search", "fold", "scan", "vote", "download"});
+    check_stages(
+        fused, {"upload", "arrange", "prepare", "sample", "search", "fold", "fallback", "vote", "download"});
     CHECK(fused.plan.select == "fused");
 }
 
@@ -342,7 +342,7 @@ TEST_CASE("gpu: an unknown strategy and a refused problem have reasons, and a mi
     problem.select = "sort";
     CHECK(test::refuse(test::classic, problem).value().find("there is no selector 'sort'") !=
           std::string::npos);
-    CHECK(test::refuse(test::tensor, problem).value().find("takes no --select") != std::string::npos);
+    CHECK(test::refuse(test::tensor, problem).value().find("takes no other selector") != std::string::npos);
     problem.select.clear();
     problem.rule.k = 11;
     for (const test::GpuEngine& engine : test::engines_here())

@@ -116,7 +116,6 @@ TEST_CASE("gpu: leave-one-out in parts finds what a search of all finds") {
                     const auto row = points.pixels.begin() + exclude.index_of(q) * points.dim;
                     queries.pixels.insert(queries.pixels.end(), row, row + points.dim);
                 }
-                // A part is searched with itself if the queries are its memory, not a copy.
                 const Rows rows = view(n == points.n ? points : queries);
                 const auto found = [&, exclude = exclude, n = n](const Spread& spread) {
                     Timeline timeline;

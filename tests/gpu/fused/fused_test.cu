@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "gpu/fused/self_search.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/fused/search.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
+#include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/oracle.h"
 
@@ -18,33 +19,42 @@ namespace {
 
 using gpu::TensorKernel;
 
-/// The kernels that this card can run; those that it cannot are named in a message.
-std::vector<const TensorKernel*> kernels_here(const Problem& problem) {
-    cudaDeviceProp properties{};
-    gpu::check(cudaGetDeviceProperties(&properties, 0), "reading device properties");
-    std::vector<const TensorKernel*> all;
-    for (const TensorKernel* kernel : gpu::tensor_table())
-        if (const Refusal why = kernel->supports(problem, 10 * properties.major + properties.minor))
+/// Calls `run` with each kernel that this card can run; those that it cannot are named in a message.
+template <class Run>
+void for_kernels(const Problem& problem, Run&& run) {
+    int ran = 0;
+    for (const TensorKernel* kernel : gpu::tensor_table()) {
+        if (const Refusal why = kernel->supports(problem, test::capability())) {
             MESSAGE(*why);
-        else
-            all.push_back(kernel);
-    CHECK(static_cast<int>(all.size()) == test::tensor_kernels_of(test::capability(), problem.dim));
-    return all;
+            continue;
+        }
+        INFO(std::string(kernel->name), ", ", problem.n_train, " images, ", problem.n_query, " queries of ",
+             problem.dim, ", k = ", problem.k);
+        run(*kernel);
+        ++ran;
+    }
+    CHECK(ran == test::tensor_kernels_of(test::capability(), problem.dim));
 }
 
-/// One fused search over copies of the rows; `capacity` > 0 shortens the lists. improve: of known neighbors.
+struct How {
+    int capacity = 0;      ///< above 0: of the lists, shorter than they would be
+    bool improve = false;  ///< begins with known neighbors
+    bool itself = false;   ///< the queries are the training images, and not neighbors of themselves
+};
+
+/// One fused search over copies of the rows.
 class Fused {
   public:
-    Fused(const TensorKernel& kernel, const test::Rows& train, const test::Rows& query, int k,
-          int capacity = 0, bool improve = false)
+    Fused(const TensorKernel& kernel, const test::Rows& train, const test::Rows& query, int k, How how = {})
         : query_count_(query.n),
           k_(k),
+          excluded_(Exclude{.first = how.itself ? 0 : -1}, 0),
           query_bytes_(gpu::copied_to_device(std::span(query.pixels), "uploading")) {
         const auto train_bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
         training_ = std::make_unique<gpu::FusedTraining>(view(train_bytes, train), stream_);
         search_ = std::make_unique<gpu::FusedSearch>(kernel, *training_);
-        if (capacity > 0) search_->limit_capacity(capacity);
-        REQUIRE(search_->reserve(query.n, k, false, 0, improve) == query.n);
+        if (how.capacity > 0) search_->limit_capacity(how.capacity);
+        batch_ = search_->reserve(query.n, k, how.itself, 0, how.improve);
         query_ = view(query_bytes_, query);
         out_ = gpu::DeviceBuffer<Neighbor>(static_cast<std::size_t>(query.n * k));
     }
@@ -60,21 +70,25 @@ class Fused {
   private:
     std::vector<Neighbor> run(const gpu::KnownRows& known) {
         gpu::fill(out_, 0xee, "poisoning");
-        for (const auto& step : search_->steps(query_, {out_.d_data(), query_count_, k_}, {}, known))
-            step.enqueue(stream_);
-        std::vector<Neighbor> result(out_.size());
-        gpu::check(cudaStreamSynchronize(stream_), "searching");
-        gpu::check(
-            cudaMemcpy(result.data(), out_.d_data(), out_.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
-            "downloading");
-        return result;
+        for (std::int64_t begin = 0; begin < query_count_; begin += batch_) {
+            const std::int64_t n = std::min(batch_, query_count_ - begin);
+            gpu::Excluded excluded = excluded_;
+            excluded.begin = begin;
+            const gpu::ByteRows query{query_.row(begin), n, query_.cols, query_.pitch_bytes};
+            for (const auto& step :
+                 search_->steps(query, {out_.d_data() + begin * k_, n, k_}, excluded, known))
+                step.enqueue(stream_);
+        }
+        stream_.synchronize();
+        return test::to_host(out_);
     }
     static gpu::ByteRows view(const gpu::DeviceBuffer<std::uint8_t>& bytes, const test::Rows& rows) {
         return {bytes.d_data(), rows.n, rows.dim, static_cast<std::size_t>(rows.dim)};
     }
     gpu::Stream stream_;
-    std::int64_t query_count_;
+    std::int64_t query_count_, batch_ = 0;
     int k_;
+    gpu::Excluded excluded_;
     gpu::DeviceBuffer<std::uint8_t> query_bytes_;
     gpu::ByteRows query_;
     gpu::DeviceBuffer<Neighbor> out_;
@@ -82,69 +96,14 @@ class Fused {
     std::unique_ptr<gpu::FusedSearch> search_;
 };
 
-/// The search of a training set with itself; `capacity` > 0 shortens the lists.
-class FusedSelf {
-  public:
-    FusedSelf(const TensorKernel& kernel, const test::Rows& train, int k, int capacity = 0)
-        : n_(train.n), k_(k) {
-        const auto bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
-        training_ = std::make_unique<gpu::FusedTraining>(
-            gpu::ByteRows{bytes.d_data(), train.n, train.dim, static_cast<std::size_t>(train.dim)}, stream_);
-        search_ = std::make_unique<gpu::FusedSelfSearch>(kernel, *training_);
-        if (capacity > 0) search_->limit_capacity(capacity);
-        suits_ = search_->reserve(k);
-    }
-    bool suits() const { return suits_; }
-    std::vector<Neighbor> run() {
-        const gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(n_ * k_));
-        gpu::fill(out, 0xee, "poisoning");
-        for (const auto& step : search_->steps({out.d_data(), n_, k_}))
-            step.enqueue(stream_);
-        std::vector<Neighbor> result(out.size());
-        gpu::check(cudaStreamSynchronize(stream_), "searching");
-        gpu::check(
-            cudaMemcpy(result.data(), out.d_data(), out.size() * sizeof(Neighbor), cudaMemcpyDeviceToHost),
-            "downloading");
-        return result;
-    }
-    std::int64_t undecided() const { return search_->undecided(); }
-
-  private:
-    gpu::Stream stream_;
-    std::int64_t n_;
-    int k_;
-    bool suits_ = false;
-    std::unique_ptr<gpu::FusedTraining> training_;
-    std::unique_ptr<gpu::FusedSelfSearch> search_;
-};
-
-/// Every `step`-th image against the oracle, which finds it among all and leaves it out.
-void check_self(const std::vector<Neighbor>& found, const test::Rows& train, int k, std::int64_t step) {
-    for (std::int64_t q = 0; q < train.n; q += step) {
-        test::Rows one{{}, 1, train.dim};
-        one.pixels.assign(train.pixels.begin() + q * train.dim, train.pixels.begin() + (q + 1) * train.dim);
-        auto expected = test::nearest(train, one, k + 1).front();
-        const auto itself =
-            std::find_if(expected.begin(), expected.end(), [&](const auto& n) { return n.second == q; });
-        expected.erase(itself != expected.end() ? itself : expected.end() - 1);
-        bool same = true;
-        for (int i = 0; i < k; ++i) {
-            const Neighbor& n = found[static_cast<std::size_t>(q * k + i)];
-            const auto& [distance, index] = expected[static_cast<std::size_t>(i)];
-            same = same && n.distance == distance && n.index == index;
-        }
-        CAPTURE(q);
-        CHECK(same);
-    }
-}
-
-/// Every `step`-th query against the oracle.
+/// Every `step`-th query against the oracle. itself: it is the training image of its index, which is left out.
 void check_rows(const std::vector<Neighbor>& found, const test::Rows& train, const test::Rows& query, int k,
-                std::int64_t step = 1) {
+                std::int64_t step = 1, bool itself = false) {
     for (std::int64_t q = 0; q < query.n; q += step) {
         test::Rows one{{}, 1, query.dim};
         one.pixels.assign(query.pixels.begin() + q * query.dim, query.pixels.begin() + (q + 1) * query.dim);
-        const auto expected = test::nearest(train, one, k).front();
+        auto expected = test::nearest(train, one, k + (itself ? 1 : 0)).front();
+        if (itself) std::erase_if(expected, [&](const auto& n) { return n.second == q; });
         bool same = true;
         for (int i = 0; i < k; ++i) {
             const Neighbor& n = found[static_cast<std::size_t>(q * k + i)];
@@ -174,7 +133,7 @@ TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresh
         int k;
         std::int64_t step = 1;
     };
-    const Data all[] = {
+    std::vector<Data> all = {
         {"random", test::random_rows(5'000, 784, 1), test::random_rows(300, 784, 2), 5, 7},
         {"two tiles and one more image", test::random_rows(513, 40, 1), test::random_rows(129, 40, 2), 31, 5},
         {"many neighbors", test::random_rows(30'000, 64, 1), test::random_rows(200, 64, 2), 1024, 20},
@@ -187,37 +146,21 @@ TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresh
         {"one of each", test::random_rows(1, 784, 1), test::random_rows(1, 784, 2), 1},
         {"nine stages", test::random_rows(2'000, 1'100, 1), test::random_rows(140, 1'100, 2), 7, 9},
     };
-    for (const Data& data : all)
-        for (const TensorKernel* kernel :
-             kernels_here({data.train.n, data.query.n, data.train.dim, data.k})) {
-            CAPTURE(std::string(kernel->name));
-            CAPTURE(std::string(data.name));
-            Fused fused(*kernel, data.train, data.query, data.k);
-            check_rows(fused.run(), data.train, data.query, data.k, data.step);
-        }
-}
-
-TEST_CASE("gpu: fused search on problems of random size") {
-    if (!test::have_tensor_cores()) return;
     std::mt19937 random(7);
     const auto upto = [&](int most) { return std::uniform_int_distribution(1, most)(random); };
     for (int round = 0; round < 40; ++round) {
         const int n_train = upto(round % 2 == 0 ? 9'000 : 700), n_query = upto(300), dim = upto(1'024);
         const int k = std::min(upto(round % 3 == 0 ? 1'024 : 40), n_train), values = 1 << upto(8);
         const auto seed = static_cast<unsigned>(round);
-        const test::Rows train = test::random_rows(n_train, dim, seed, values);
-        const test::Rows query = test::random_rows(n_query, dim, seed + 1'000, values);
-        for (const TensorKernel* kernel : kernels_here({n_train, n_query, dim, k})) {
-            CAPTURE(std::string(kernel->name));
-            CAPTURE(n_train);
-            CAPTURE(n_query);
-            CAPTURE(dim);
-            CAPTURE(k);
-            CAPTURE(values);
-            Fused fused(*kernel, train, query, k);
-            check_rows(fused.run(), train, query, k, 37);
-        }
+        all.push_back({"random size", test::random_rows(n_train, dim, seed, values),
+                       test::random_rows(n_query, dim, seed + 1'000, values), k, 37});
     }
+    for (const Data& data : all)
+        for_kernels({data.train.n, data.query.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
+            INFO(std::string(data.name));
+            Fused fused(kernel, data.train, data.query, data.k);
+            check_rows(fused.run(), data.train, data.query, data.k, data.step);
+        });
 }
 
 TEST_CASE("gpu: fused search improves known neighbors") {
@@ -263,17 +206,16 @@ TEST_CASE("gpu: fused search improves known neighbors") {
                 known.push_back({static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)});
             known.resize(static_cast<std::size_t>((q + 1) * data.k), {0xffffffff, 0xffffffff});
         }
-        for (const TensorKernel* kernel : kernels_here({rest.n, data.query.n, rest.dim, data.k}))
+        for_kernels({rest.n, data.query.n, rest.dim, data.k}, [&](const TensorKernel& kernel) {
             for (const int capacity : {0, 1}) {
-                CAPTURE(std::string(kernel->name));
-                CAPTURE(std::string(data.name));
-                CAPTURE(capacity);
-                Fused fused(*kernel, rest, data.query, data.k, capacity, true);
+                INFO(std::string(data.name), ", capacity ", capacity);
+                Fused fused(kernel, rest, data.query, data.k, {.capacity = capacity, .improve = true});
                 const auto found = fused.improve(known, data.known);
                 check_rows(found, data.train, data.query, data.k, data.step);
                 if (capacity == 0 && std::string(data.name) == "random") CHECK(fused.undecided() <= 50);
                 CHECK(fused.improve(known, data.known) == found);
             }
+        });
     }
 }
 
@@ -281,45 +223,42 @@ TEST_CASE("gpu: fused search in many passes") {
     if (!test::have_tensor_cores()) return;
     // 235 MB: more than two passes. Few values, so that many distances are equal.
     const test::Rows train = test::random_rows(300'000, 784, 1, 4), query = test::random_rows(200, 784, 2, 4);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 1}))
-        for (const int k : {1, 10, 32, 100, 1024}) {
-            CAPTURE(kernel->name);
-            CAPTURE(k);
-            Fused fused(*kernel, train, query, k);
+    for (const int k : {1, 10, 32, 100, 1024})
+        for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
+            Fused fused(kernel, train, query, k);
             check_rows(fused.run(), train, query, k, 50);
             CHECK(fused.undecided() <= 4);
             CHECK(fused.batch_of(100'000) >= 1'000);
-        }
+        });
 }
 
-TEST_CASE("gpu: fused search with lists that overflow scans those queries and stays exact") {
+TEST_CASE(
+    "gpu: fused search with lists that overflow compares those queries with all images and stays exact") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(30'000, 50, 1), query = test::random_rows(300, 50, 2);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 10})) {
-        CAPTURE(std::string(kernel->name));
-        Fused whole(*kernel, train, query, 10), cut(*kernel, train, query, 10, 1);
+    for_kernels({train.n, query.n, train.dim, 10}, [&](const TensorKernel& kernel) {
+        Fused whole(kernel, train, query, 10), cut(kernel, train, query, 10, {.capacity = 1});
         const auto expected = whole.run();
         CHECK(cut.run() == expected);
         CHECK(cut.undecided() > whole.undecided());
         check_rows(expected, train, query, 10, 29);
-    }
+    });
 }
 
 TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(8'000, 200, 1, 3), query = test::random_rows(260, 200, 2, 3);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 9})) {
-        CAPTURE(std::string(kernel->name));
-        Fused fused(*kernel, train, query, 9);
+    for_kernels({train.n, query.n, train.dim, 9}, [&](const TensorKernel& kernel) {
+        Fused fused(kernel, train, query, 9);
         const auto first = fused.run();
         int different = 0;
         for (int run = 1; run < 1000; ++run)
             different += fused.run() != first;
         CHECK(different == 0);
-    }
+    });
 }
 
-TEST_CASE("gpu: fused search of a set with itself, of random sizes and hard data, with lists that overflow") {
+TEST_CASE("gpu: fused search of a set for its own images, without themselves, with lists that overflow") {
     if (!test::have_tensor_cores()) return;
     struct Data {
         const char* name;
@@ -330,62 +269,40 @@ TEST_CASE("gpu: fused search of a set with itself, of random sizes and hard data
     const Data all[] = {
         {"random", test::random_rows(5'000, 784, 1), 5, 97},
         {"two tiles and one more image", test::random_rows(513, 40, 1), 9, 11},
-        {"many neighbors", test::random_rows(30'000, 64, 1), 10, 1'111},
         {"heavy ties", test::random_rows(20'000, 8, 1, 2), 10, 777},
-        {"all equal", test::random_rows(7'000, 100, 1, 1), 10, 333},
+        {"all equal", test::random_rows(7'000, 100, 1, 1), 40, 333},
         {"each nearer than the one before", ramp(20'000, 64, false), 10, 999},
-        {"largest sums", test::random_rows(3'000, 1'024, 1, 2), 10, 111},
-        {"whole tiles", test::random_rows(2'560, 200, 1, 8), 7, 53},
     };
     for (const Data& data : all)
-        for (const TensorKernel* kernel : kernels_here({data.train.n, data.train.n, data.train.dim, data.k}))
+        for_kernels({data.train.n, data.train.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
             for (const int capacity : {0, 1, 3}) {
-                CAPTURE(std::string(kernel->name));
-                CAPTURE(std::string(data.name));
-                CAPTURE(capacity);
-                FusedSelf self(*kernel, data.train, data.k, capacity);
-                CHECK(self.suits() == (kernel->pairs != nullptr));
-                if (!self.suits()) continue;
-                const auto first = self.run();
-                check_self(first, data.train, data.k, data.step);
-                CHECK(self.run() == first);  // what the first left behind
-                if (std::string(data.name) != "random") continue;
-                if (capacity == 0) CHECK(self.undecided() <= 50);
-                if (capacity == 1) CHECK(self.undecided() > 0);
+                INFO(std::string(data.name), ", capacity ", capacity);
+                Fused fused(kernel, data.train, data.train, data.k, {.capacity = capacity, .itself = true});
+                const auto first = fused.run();
+                check_rows(first, data.train, data.train, data.k, data.step, true);
+                CHECK(fused.run() == first);  // what the first left behind
             }
+        });
 }
 
-TEST_CASE("gpu: small fused search of a set with itself") {
-    if (!test::have_tensor_cores()) return;
-    const test::Rows train = test::random_rows(1'400, 130, 1, 5);
-    for (const TensorKernel* kernel : kernels_here({train.n, train.n, train.dim, 5}))
-        for (const int k : {1, 5, 10}) {
-            FusedSelf self(*kernel, train, k);
-            CAPTURE(std::string(kernel->name));
-            CHECK(self.suits() == (kernel->pairs != nullptr));
-            if (self.suits()) check_self(self.run(), train, k, 13);
-        }
-}
-
-// For compute-sanitizer: every kernel of the fused search, with split and unsplit scan.
+// For compute-sanitizer: every kernel of the fused search, with a split and an unsplit fallback.
 TEST_CASE("gpu: small fused search") {
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(900, 130, 1, 5), query = test::random_rows(130, 130, 2, 5);
-    for (const TensorKernel* kernel : kernels_here({train.n, query.n, train.dim, 5})) {
-        CAPTURE(std::string(kernel->name));
+    for_kernels({train.n, query.n, train.dim, 5}, [&](const TensorKernel& kernel) {
         for (const int capacity : {0, 1}) {
-            Fused fused(*kernel, train, query, 5, capacity);
+            Fused fused(kernel, train, query, 5, {.capacity = capacity});
             check_rows(fused.run(), train, query, 5, 13);
-            Fused improving(*kernel, train, query, 5, capacity, true);
+            Fused improving(kernel, train, query, 5, {.capacity = capacity, .improve = true});
             check_rows(improving.improve(std::vector<Neighbor>(650, {0xffffffff, 0xffffffff}), 0), train,
                        query, 5, 13);
         }
         test::Rows one = query;
         one.n = 1;
         one.pixels.resize(static_cast<std::size_t>(one.dim));
-        Fused fused(*kernel, train, one, 5);
+        Fused fused(kernel, train, one, 5);
         check_rows(fused.run(), train, one, 5);
-    }
+    });
 }
 
 }  // namespace knn

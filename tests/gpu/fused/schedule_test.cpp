@@ -1,8 +1,7 @@
-#include "gpu/fused/triangle.h"
+#include "gpu/fused/schedule.h"
 
 #include <doctest/doctest.h>
 
-#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -38,7 +37,7 @@ void check_schedule(const Schedule& schedule) {
 
 }  // namespace
 
-TEST_CASE("the blocks of a fused search share out all tiles, none twice") {
+TEST_CASE("the blocks of a fused search divide all tiles among them, none twice") {
     for (const Schedule& schedule : {Schedule{1, 0, 1, 1, 1},
                                      {1, 0, 235, 2, 132},
                                      {79, 0, 9, 1, 132},
@@ -49,53 +48,6 @@ TEST_CASE("the blocks of a fused search share out all tiles, none twice") {
         CAPTURE(schedule.query_tiles);
         CAPTURE(schedule.train_tiles);
         check_schedule(schedule);
-    }
-}
-
-TEST_CASE("the blocks of a self search share out a triangle: each two tiles in both directions, none twice") {
-    for (const auto& [tiles, first_tile, windows, blocks] : {std::array{2, 1, 1, 1},
-                                                             {3, 1, 1, 5},
-                                                             {7, 2, 3, 4},
-                                                             {235, 20, 2, 132},
-                                                             {40, 39, 1, 132},
-                                                             {40, 1, 5, 3}}) {
-        CAPTURE(tiles);
-        CAPTURE(first_tile);
-        const Triangle triangle = share_triangle(tiles, first_tile, windows, blocks);
-        REQUIRE(static_cast<int>(triangle.begin.size()) == blocks + 1);
-        CHECK(triangle.begin.back() == static_cast<int>(triangle.pieces.size()));
-        // found[i, t]: how often the images of query tile i meet those of tile t, by rows and by columns.
-        std::map<std::pair<int, int>, int> found;
-        std::set<std::pair<int, int>> slots;
-        const PieceList list{triangle.pieces.data(), triangle.begin.data()};
-        std::int64_t most = 0, sum = 0;
-        for (int block = 0; block < blocks; ++block) {
-            ListedPieces pieces(list, block);
-            std::int64_t of_block = 0;
-            for (Piece piece; pieces.next(piece);) {
-                CHECK(piece.n_tiles >= 1);
-                CHECK(piece.n_tiles <= triangle.max_piece);
-                CHECK(piece.slot < triangle.slots);
-                CHECK(slots.insert({piece.query_tile, piece.slot}).second);
-                of_block += piece.n_tiles;
-                for (int t = piece.first_tile; t < piece.first_tile + piece.n_tiles; ++t) {
-                    ++found[{piece.query_tile, t}];
-                    if (!counts_for_both(piece, t)) continue;
-                    ++found[{2 * t, piece.query_tile / 2}];
-                    ++found[{2 * t + 1, piece.query_tile / 2}];
-                }
-            }
-            most = std::max(most, of_block);
-            sum += of_block;
-        }
-        CHECK(most <= sum / blocks + windows);
-        for (int q = 0; q < 2 * tiles; ++q)
-            for (int t = first_tile; t < tiles; ++t) {
-                CAPTURE(q);
-                CAPTURE(t);
-                // A column's tile meets a row's twice: once for each of its two query tiles.
-                CHECK(found[{q, t}] == (t < q / 2 ? 2 : 1));
-            }
     }
 }
 

@@ -7,8 +7,7 @@
 
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
-#include "gpu/runtime/device_copy.h"
-#include "gpu/runtime/image_buffer.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"

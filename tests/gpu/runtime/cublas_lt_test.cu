@@ -31,24 +31,20 @@ template <class... A, class... B>
 struct same_shape<Status (*)(A...), cublasStatus_t (*)(B...)>
     : std::bool_constant<sizeof...(A) == sizeof...(B) && (same_size<A, B> && ...)> {};
 
-static_assert(same_shape<decltype(Library::Create), decltype(&cublasLtCreate)>());
-static_assert(same_shape<decltype(Library::MatmulDescCreate), decltype(&cublasLtMatmulDescCreate)>());
-static_assert(
-    same_shape<decltype(Library::MatmulDescSetAttribute), decltype(&cublasLtMatmulDescSetAttribute)>());
-static_assert(same_shape<decltype(Library::MatmulDescDestroy), decltype(&cublasLtMatmulDescDestroy)>());
-static_assert(same_shape<decltype(Library::MatrixLayoutCreate), decltype(&cublasLtMatrixLayoutCreate)>());
-static_assert(same_shape<decltype(Library::MatrixLayoutDestroy), decltype(&cublasLtMatrixLayoutDestroy)>());
-static_assert(
-    same_shape<decltype(Library::MatmulPreferenceCreate), decltype(&cublasLtMatmulPreferenceCreate)>());
-static_assert(same_shape<decltype(Library::MatmulPreferenceSetAttribute),
-                         decltype(&cublasLtMatmulPreferenceSetAttribute)>());
-static_assert(
-    same_shape<decltype(Library::MatmulPreferenceDestroy), decltype(&cublasLtMatmulPreferenceDestroy)>());
-static_assert(
-    same_shape<decltype(Library::MatmulAlgoGetHeuristic), decltype(&cublasLtMatmulAlgoGetHeuristic)>());
-static_assert(same_shape<decltype(Library::MatmulAlgoConfigGetAttribute),
-                         decltype(&cublasLtMatmulAlgoConfigGetAttribute)>());
-static_assert(same_shape<decltype(Library::Matmul), decltype(&cublasLtMatmul)>());
+#define SAME(name) static_assert(same_shape<decltype(Library::name), decltype(&cublasLt##name)>())
+SAME(Create);
+SAME(MatmulDescCreate);
+SAME(MatmulDescSetAttribute);
+SAME(MatmulDescDestroy);
+SAME(MatrixLayoutCreate);
+SAME(MatrixLayoutDestroy);
+SAME(MatmulPreferenceCreate);
+SAME(MatmulPreferenceSetAttribute);
+SAME(MatmulPreferenceDestroy);
+SAME(MatmulAlgoGetHeuristic);
+SAME(MatmulAlgoConfigGetAttribute);
+SAME(Matmul);
+#undef SAME
 
 }  // namespace knn::gpu::cublas
 #endif

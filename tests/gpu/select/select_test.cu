@@ -7,7 +7,7 @@
 
 #include "cpu/serial/serial.h"
 #include "gpu/bench/rungs.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 
@@ -86,64 +86,48 @@ void check_selectors(std::int64_t n_query, std::int64_t n_train, int k,
     check_selectors(problem_of(matrix, n_query, n_train, k), matrix);
 }
 
-enum class Order {
-    random,
-    few_values,
-    equal,
-    ascending,
-    descending,
-    extreme,
-    near_limit,
-    few_near,
-    few_far,
-    far_above
-};
+/// The value of a column in rows of n, and a random number for it.
+using Values = std::uint32_t (*)(std::uint32_t column, std::int64_t n, std::uint32_t random);
 
-std::vector<std::uint32_t> values(Order order, std::int64_t n_query, std::int64_t n_train) {
-    std::mt19937 random(static_cast<unsigned>(n_train));
-    std::vector<std::uint32_t> matrix(n_query * n_train);
-    for (std::int64_t i = 0; i < n_query * n_train; ++i) {
-        const auto column = static_cast<std::uint32_t>(i % n_train);
-        switch (order) {
-            case Order::random:
-                matrix[i] = random() % 50'979'600;
-                break;
-            case Order::few_values:
-                matrix[i] = random() % 3;
-                break;
-            case Order::equal:
-                matrix[i] = 12'345;
-                break;
-            case Order::ascending:
-                matrix[i] = column;
-                break;
-            case Order::descending:
-                matrix[i] = 4'000'000'000u - column;
-                break;
-            case Order::extreme:
-                matrix[i] = random() % 2 == 0 ? 0xffffffffu : 0u;
-                break;
-            case Order::near_limit:  // of l2 and dim 66,051
-                matrix[i] = 0xffffffffu - random() % 1000;
-                break;
-            case Order::few_near:  // in the lines that radix_select samples, or in all others
-            case Order::few_far: {
-                const bool sampled = column % std::max<std::int64_t>(n_train / 64, 1) < 32;
-                matrix[i] = random() % 1000 + (sampled == (order == Order::few_near) ? 0 : 1'000'000);
-                break;
-            }
-            case Order::
-                far_above:  // all but a few in the last of `bucket_select`'s buckets, which ends above 2³²
-                matrix[i] = column % 5000 == 7 ? 0x40000001u : 0xffe00001u + random() % 0x1ffffeu;
-                break;
-        }
-    }
-    return matrix;
+std::uint32_t random_value(std::uint32_t, std::int64_t, std::uint32_t random) {
+    return random % 50'979'600;
+}
+std::uint32_t equal(std::uint32_t, std::int64_t, std::uint32_t) {
+    return 12'345;
+}
+std::uint32_t few_values(std::uint32_t, std::int64_t, std::uint32_t random) {
+    return random % 3;
+}
+std::uint32_t descending(std::uint32_t column, std::int64_t, std::uint32_t) {
+    return 4'000'000'000u - column;
+}
+/// Small ones in the lines that radix_select samples, or in all others.
+template <bool in_sample>
+std::uint32_t few_near(std::uint32_t column, std::int64_t n, std::uint32_t random) {
+    const bool sampled = column % std::max<std::int64_t>(n / 64, 1) < 32;
+    return random % 1000 + (sampled == in_sample ? 0 : 1'000'000);
 }
 
-constexpr Order all_orders[] = {Order::random,     Order::few_values, Order::equal,      Order::ascending,
-                                Order::descending, Order::extreme,    Order::near_limit, Order::few_near,
-                                Order::few_far,    Order::far_above};
+const Values all_orders[] = {
+    random_value, few_values, equal, [](std::uint32_t column, std::int64_t, std::uint32_t) { return column; },
+    descending,
+    [](std::uint32_t, std::int64_t, std::uint32_t random) { return random % 2 == 0 ? 0xffffffffu : 0u; },
+    // Near the limit of l2 and dim 66,051.
+    [](std::uint32_t, std::int64_t, std::uint32_t random) { return 0xffffffffu - random % 1000; },
+    few_near<true>, few_near<false>,
+    // All but a few in the last of `bucket_select`'s buckets, which ends above 2³².
+    [](std::uint32_t column, std::int64_t, std::uint32_t random) {
+        return column % 5000 == 7 ? 0x40000001u : 0xffe00001u + random % 0x1ffffeu;
+    }};
+
+std::vector<std::uint32_t> values(Values order, std::int64_t n_query, std::int64_t n_train) {
+    std::mt19937 random(static_cast<unsigned>(n_train));
+    std::vector<std::uint32_t> matrix(n_query * n_train);
+    for (std::int64_t i = 0; i < n_query * n_train; ++i)
+        matrix[i] =
+            order(static_cast<std::uint32_t>(i % n_train), n_train, static_cast<std::uint32_t>(random()));
+    return matrix;
+}
 
 }  // namespace
 
@@ -152,7 +136,7 @@ TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every 
     for (const std::int64_t n_train :
          {1,    2,    31,   32,     33,     1000,   1023,   1024,   1025,   2048,   2049,
           4095, 8192, 8193, 16'384, 16'385, 32'769, 60'000, 65'536, 65'537, 131'073})
-        for (const Order order : all_orders) {
+        for (const Values order : all_orders) {
             const std::vector<std::uint32_t> matrix = values(order, 3, n_train);
             for (const int k : {1, 5, 32, 33, 1024})
                 if (k <= n_train) check_selectors(3, n_train, k, matrix);
@@ -163,7 +147,7 @@ TEST_CASE("gpu: every selector finds the k smallest in order, for rows of every 
 TEST_CASE("gpu: every selector reads rows that begin anywhere") {
     if (!test::have_gpu()) return;
     for (const std::int64_t n_train : {7, 5'001, 60'003}) {
-        const std::vector<std::uint32_t> matrix = values(Order::random, 5, n_train);
+        const std::vector<std::uint32_t> matrix = values(random_value, 5, n_train);
         const auto in = gpu::copied_to_device(std::span(matrix), "uploading");
         const Problem problem = problem_of(matrix, 5, n_train, 6);
         for (const gpu::Selector* selector : gpu::selector_table())
@@ -176,7 +160,7 @@ TEST_CASE("gpu: every selector reads rows that begin anywhere") {
 TEST_CASE("gpu: rows of a million and more") {
     if (!test::have_gpu()) return;
     for (const std::int64_t n_train : {1 << 20, (1 << 20) + 1, 3'000'000})
-        for (const Order order : {Order::random, Order::descending})
+        for (const Values order : {random_value, descending})
             for (const int k : {7, 100})
                 check_selectors(2, n_train, k, values(order, 2, n_train));
 }
@@ -184,7 +168,7 @@ TEST_CASE("gpu: rows of a million and more") {
 TEST_CASE("gpu: more rows than run at once") {
     if (!test::have_gpu()) return;
     for (const std::int64_t n_train : {100, 9'000, 70'000})
-        check_selectors(700, n_train, 7, values(Order::random, 700, n_train));
+        check_selectors(700, n_train, 7, values(random_value, 700, n_train));
 }
 
 // The scores of cosine, pearson and lp are the bits of nonnegative floats; `bitonic` compares its
@@ -224,7 +208,7 @@ TEST_CASE("gpu: scores of l1 are sorted in as many bits as they can have") {
 TEST_CASE("gpu: small rows, many of them") {
     if (!test::have_gpu()) return;
     const std::int64_t n_query = gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 1;
-    for (const Order order : {Order::random, Order::equal})
+    for (const Values order : {random_value, equal})
         check_selectors(n_query, 600, 5, values(order, n_query, 600));
 }
 
@@ -232,14 +216,14 @@ TEST_CASE("gpu: small rows, many of them") {
 TEST_CASE("gpu: small matrix of longer rows") {
     if (!test::have_gpu()) return;
     for (const int k : {5, 300})
-        check_selectors(2, 5'000, k, values(Order::random, 2, 5'000));
+        check_selectors(2, 5'000, k, values(random_value, 2, 5'000));
 }
 
 TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
     if (!test::have_gpu()) return;
     std::vector<std::uint64_t> scratch;
     for (const std::int64_t n_train : {1, 2, 3, 23, 256, 300, 5'000, 8'192, 60'000})
-        for (const Order order : {Order::random, Order::few_values}) {
+        for (const Values order : {random_value, few_values}) {
             const std::vector<std::uint32_t> matrix = values(order, 5, n_train);
             const int k = static_cast<int>(std::min<std::int64_t>(n_train, 20));
             std::vector<Neighbor> expected(static_cast<std::size_t>(5 * k));
@@ -256,7 +240,7 @@ TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
 TEST_CASE("gpu: random pivots, so many that some are the smallest key") {
     if (!test::have_gpu()) return;
     for (const std::int64_t n_train : {300, 2'112}) {  // a warp per row, a block per row
-        const std::vector<std::uint32_t> matrix = values(Order::random, 8'192, n_train);
+        const std::vector<std::uint32_t> matrix = values(random_value, 8'192, n_train);
         const auto in = test::to_device(matrix, 8'192, n_train, 0);
         for (const gpu::Selector* selector : gpu::selector_table())
             if (std::string(selector->name).starts_with("multiselect"))
@@ -269,7 +253,7 @@ TEST_CASE("gpu: many rows of every kind") {
     if (!test::have_gpu()) return;
     const std::int64_t n_query = 2 * gpu::device_attribute(cudaDevAttrMultiProcessorCount) + 3;
     for (const std::int64_t n_train : {255, 256, 257, 2'048, 2'049})
-        for (const Order order : all_orders)
+        for (const Values order : all_orders)
             for (const int k : {1, 100, 1024})
                 if (k <= n_train) check_selectors(n_query, n_train, k, values(order, n_query, n_train));
 }

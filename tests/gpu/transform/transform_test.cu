@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "cpu/transform/transform.h"
-#include "gpu/runtime/device_copy.h"
+#include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
-#include "gpu/transform/roots.cuh"
+#include "gpu/transform/gradients.cuh"
 #include "gpu/transform/step.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"

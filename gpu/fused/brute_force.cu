@@ -11,8 +11,8 @@
 
 #include <cassert>
 
-#include "gpu/fused/scan.h"
-#include "gpu/runtime/load.h"
+#include "gpu/fused/fused.h"
+#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -44,9 +44,9 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
 
 /// Gathers the K best of the images begin .. end − 1 in tile order, without image `excluded`. By the whole
 /// block.
-__device__ void scan_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
-                          std::uint32_t query_norm, std::uint32_t excluded, std::uint32_t first_index,
-                          std::int64_t begin, std::int64_t end, const TopK<threads>& top) {
+__device__ void search_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
+                            std::uint32_t query_norm, std::uint32_t excluded, std::uint32_t first_index,
+                            std::int64_t begin, std::int64_t end, const TopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
     for (std::int64_t first = begin; first < end; first += pairs_at_once) {
@@ -67,7 +67,7 @@ __device__ void scan_part(const ByteRows& train, const TrainImage* d_images, con
 
 /// Stores the k best of one part of undecided query u. The last block to do so for this query gets the k best of
 /// all parts; returns false in the others. By the whole block.
-__device__ bool merge_parts(const ScanWorkspace& workspace, int u, int part, int parts,
+__device__ bool merge_parts(const BruteForceWorkspace& workspace, int u, int part, int parts,
                             const TopK<threads>& top) {
     __shared__ bool is_last;
     NeighborKey* d_all = workspace.d_keys + std::int64_t{u} * parts * top.k;
@@ -101,9 +101,9 @@ __device__ void gather_known(const Neighbor* d_known, const TopK<threads>& top) 
 }
 
 __global__ void __launch_bounds__(threads)
-    scan_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
-                const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided, Excluded excluded,
-                KnownRows known, ScanWorkspace workspace, int K) {
+    brute_force_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
+                       const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided,
+                       Excluded excluded, KnownRows known, BruteForceWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
     const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
@@ -120,8 +120,8 @@ __global__ void __launch_bounds__(threads)
         const std::int64_t begin = part * part_size, end = min(begin + part_size, train.n);
         top.clear();
         if (part == 0 && known.d_data != nullptr) gather_known(known.d_data + q * out.k, top);
-        scan_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
-                  excluded.of(q), known.first, begin, end, top);
+        search_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
+                    excluded.of(q), known.first, begin, end, top);
         if (parts > 1) {
             assert(count * parts <= blocks);  // so this block has only one item
             if (!merge_parts(workspace, u, part, parts, top)) return;
@@ -134,26 +134,27 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-void load_scan() {
-    load_kernels(scan_kernel);
+void load_brute_force() {
+    load_kernels(brute_force_kernel);
 }
 
-int scan_blocks() {
+int brute_force_blocks() {
     return 4 * device_attribute(cudaDevAttrMultiProcessorCount);
 }
 
-void enqueue_scan(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
-                  const std::uint32_t* d_query_norms, const NeighborRows& out, const Undecided& undecided,
-                  const Excluded& excluded, const KnownRows& known, const ScanWorkspace& workspace,
-                  cudaStream_t stream) {
+void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
+                         const std::uint32_t* d_query_norms, const NeighborRows& out,
+                         const Undecided& undecided, const Excluded& excluded, const KnownRows& known,
+                         const BruteForceWorkspace& workspace, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
     const int K = TopK<threads>::size_for(out.k);
-    scan_kernel<<<static_cast<unsigned>(scan_blocks()), threads, TopK<threads>::bytes(K), stream>>>(
-        train, d_images, query, d_query_norms, out, undecided, excluded, known, workspace, K);
-    check_launch("launching scan");
+    brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), threads, TopK<threads>::bytes(K),
+                         stream>>>(train, d_images, query, d_query_norms, out, undecided, excluded, known,
+                                   workspace, K);
+    check_launch("launching brute_force");
 }
 
 }  // namespace knn::gpu
