@@ -9,7 +9,6 @@
 #include "app/cli/command_line.h"
 #include "app/commands/ranks.h"
 #include "app/console/interrupt.h"
-#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "data/file/atomic_file.h"
@@ -28,7 +27,6 @@ int run(knn::CommandLine& line, const std::vector<std::string>& words, knn::Cloc
         return knn::end_ranks(done);
     }
     if (!knn::share_among_ranks(*line.command, line.options)) return knn::end_ranks(done);
-    knn::note(knn::unused_options(line.options), line.options.output);
     return knn::end_ranks(line.command->run(line.options, start));
 }
 
@@ -39,26 +37,21 @@ int report_ranks_end(const knn::RanksEnd& end) {
 
 constexpr const char* no_memory =
     "out of memory; expected enough free memory for the images and their neighbors";
-std::terminate_handler usual_end = nullptr;
 
 /// Memory may run out where no exception can pass: destructors of nlohmann::json allocate, and a directory_iterator of
 /// libstdc++ ends the process itself, without an exception.
 [[noreturn]] void end_process() {
     knn::remove_unfinished_files();
-    bool lacks_memory = !std::current_exception();
     try {
-        if (!lacks_memory) throw;
+        if (std::current_exception()) throw;
+        throw std::bad_alloc();
     } catch (const std::bad_alloc&) {
-        lacks_memory = true;
-    } catch (...) {
-    }
-    if (lacks_memory) {
         for (const std::string_view text : {"mnist-knn: error: ", no_memory, "\n"})
             knn::write_all(STDERR_FILENO, text);
         ::_exit(failed);
+    } catch (...) {
+        std::abort();
     }
-    usual_end();
-    std::abort();
 }
 
 }  // namespace
@@ -67,7 +60,7 @@ int main(int argc, char** argv) {
     const auto start = knn::Clock::now();
     knn::occupy_standard_descriptors();
     knn::watch_for_interrupts();
-    usual_end = std::set_terminate(end_process);
+    std::set_terminate(end_process);
     knn::make_opencv_throw_bad_alloc();
     knn::CommandLine line;
     try {

@@ -22,15 +22,6 @@ bool is_mutual(std::int64_t point, const Neighbor& neighbor, const Neighbor& las
 
 }  // namespace
 
-void require_graph_k(int k, std::int64_t n) {
-    if (n < 2)
-        throw UsageError("a graph of " + std::to_string(n) +
-                         " image: it has no neighbor; expected at least 2 images");
-    if (k > n - 1)
-        throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) +
-                         " images has fewer others; expected at most " + std::to_string(n - 1));
-}
-
 std::int64_t points_of_part(const Rows& points, int k) {
     constexpr std::int64_t bytes = std::int64_t{64} << 20;
     const std::int64_t row_bytes = k * std::int64_t{sizeof(Neighbor)};

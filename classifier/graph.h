@@ -25,9 +25,6 @@ struct Names<GraphForm> {
     static constexpr std::array list{"directed", "mutual", "symmetric"};
 };
 
-/// Throws UsageError unless each of n points has k others.
-void require_graph_k(int k, std::int64_t n);
-
 /// How many points are searched at once where the neighbors of all are not needed together: those of one part have 64 MiB,
 /// or as much memory as the points. At least one point.
 std::int64_t points_of_part(const Rows& points, int k);

@@ -7,8 +7,8 @@
 #include "cpu/rerank/rerank.h"
 #include "cpu/search.h"
 #include "cpu/transform/transform.h"
+#include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 
@@ -38,10 +38,11 @@ LabeledImages copied(const Training& training, std::span<const std::uint32_t> im
 }
 
 void require_others(int k, std::int64_t n) {
-    if (k <= n - 1) return;
-    throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) + ' ' + noun(n, "image") +
-                     " has fewer others; expected " +
-                     (n > 1 ? "at most " + std::to_string(n - 1) : "at least 2 images"));
+    if (n < 2)
+        throw DataError("training set: has 1 image, which has no neighbor; expected at least 2 images");
+    if (k > n - 1)
+        throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) +
+                         " images has fewer others; expected at most " + std::to_string(n - 1));
 }
 
 PartSearch::PartSearch(const Training& training, const Method& method, const Resolved& resolved,

@@ -22,7 +22,7 @@ Indices all_indices(std::int64_t n);
 /// Copies of these images and their labels, in the order of `images`.
 LabeledImages copied(const Training& training, std::span<const std::uint32_t> images);
 
-/// Throws UsageError unless each of n images has k others.
+/// Throws UsageError unless each of n images has k others, DataError where one image has none.
 void require_others(int k, std::int64_t n);
 
 class PartSearch {

@@ -13,7 +13,7 @@ cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a trai
 synthetic = "synthetic:*,skeletons:*,pen:*"
 picture = "picture header:*,picture file:*,picture formats:*"
 digit = "digit image: how far*,digit image: the box*,digit image: pages*,digit image: a digit that*,digit images:*"
-atomic = "atomic file:*,names of descriptors*"
+atomic = "atomic file:*"
 lists = "cpu::BestLists:*,cpu::search: every*"
 work = "cpu::Work:*,cpu::search: many threads*"
 search = "cpu::search: every*"
@@ -108,8 +108,7 @@ MUTATIONS = [
     ("data/picture/digit_image.cpp", digit, "int(std::ceil(value - 1e-6))", "int(std::floor(value - 1e-6))"),
     ("data/picture/digit_image_place.cpp", digit, "int(std::lround(side / 2 - center))", "int(side / 2 - center)"),
     ("data/picture/digit_image_group.cpp", digit, "part.peak < 2 * group.peak", "part.peak < 9 * group.peak"),
-    ("data/file/atomic_file.cpp", atomic, "std::rename(path.c_str(), place.c_str()) == 0",
-     "std::rename(path.c_str(), place.c_str()) <= 0"),
+    ("data/file/atomic_file.cpp", atomic, "place_.c_str()) != 0) fail", "place_.c_str()) > 0) fail"),
     # The search on the CPU.
     ("cpu/best.cpp", lists, "std::nth_element(keys, keys + (k_ - 1),", "std::nth_element(keys, keys + k_,"),
     ("cpu/best.cpp", lists, "if (distance >= limits_[query] ||", "if (distance + 1 >= limits_[query] ||"),

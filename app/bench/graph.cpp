@@ -4,6 +4,7 @@
 #include "app/bench/cases.h"
 #include "app/bench/data.h"
 #include "app/bench/section.h"
+#include "classifier/part_search.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -24,7 +25,7 @@ void run_graph(BenchRun& run) {
     const int k = k_of(run.options());
     const BenchData data = bench_data(run, 1);
     const Rows& points = data.work->train();
-    require_graph_k(k, points.count);
+    require_others(k, points.count);
     Workload work(points, points, data.work->training().labels, k);
     work.measure = data.work->measure;
     work.exclude = {.first = 0};

@@ -58,13 +58,20 @@ std::vector<std::string> bench_names() {
     return names;
 }
 
-std::vector<std::string> parse_only(const std::string& text) {
+std::vector<std::string> bench_case_names() {
+    std::vector<std::string> names;
+    for (const BenchCase& one : bench_cases())
+        names.emplace_back(one.name);
+    return names;
+}
+
+std::vector<std::string> parse_only(const std::string& option, const std::string& text) {
     const std::vector<std::string> known = bench_names();
     std::vector<std::string> wanted;
     std::size_t begin = 0;
     while (begin <= text.size()) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
-        wanted.push_back(known[parse_strategy_name("--only", text.substr(begin, end - begin), known)]);
+        wanted.push_back(known[parse_strategy_name(option, text.substr(begin, end - begin), known)]);
         begin = end + 1;
     }
     return wanted;

@@ -30,9 +30,6 @@ inline constexpr const char* serial_distances = "serial";
 /// Everything that --only takes.
 std::vector<std::string> bench_names();
 
-/// The names in "a,b,c". Throws UsageError, with the nearest name, if one is unknown.
-std::vector<std::string> parse_only(const std::string& text);
-
 /// Whether --only lets this name run.
 bool is_wanted(const BenchOptions& options, const std::string& name);
 

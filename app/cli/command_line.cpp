@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <typeinfo>
+#include <map>
 
 #include "app/cli/help.h"
+#include "app/cli/option_table.h"
 #include "app/cli/values.h"
+#include "data/core/errors.h"
 #include "version.h"
 
 namespace po = boost::program_options;
@@ -14,19 +16,32 @@ namespace knn {
 
 namespace {
 
+using Known = std::vector<Option>;
+
+/// The options of a command; without one, those of all commands.
+Known known_options(Options& options, const Command* command) {
+    Known known;
+    for (OptionGroup& group :
+         command != nullptr ? option_table(options, command->name) : option_table(options))
+        std::move(group.options.begin(), group.options.end(), std::back_inserter(known));
+    return known;
+}
+
 /// The option of `known` for "--name", "--name=value", "-n" or "-nVALUE"; null if there is none.
-const po::option_description* lookup(const std::string& word, const po::options_description& known) {
+const Option* lookup(const std::string& word, const Known& known) {
     const bool is_long = word.starts_with("--");
-    if (word == "--" || word.starts_with("--="))
-        return nullptr;  // to Boost, no name is the beginning of every name
-    return known.find_nothrow(is_long ? word.substr(2, word.find('=') - 2) : word.substr(0, 2), false);
+    const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    const auto found = std::find_if(known.begin(), known.end(), [&](const Option& option) {
+        return is_long ? option.long_name() == name : option.letter() == name[1];
+    });
+    return found != known.end() && name.size() > 1 ? &*found : nullptr;
 }
 
 /// Whether `word` is an option whose value is the next word.
-bool takes_next(const std::string& word, const po::options_description& known) {
+bool takes_next(const std::string& word, const Known& known) {
     const auto takes_value = [&](const std::string& name) {
-        const po::option_description* option = lookup(name, known);
-        return option != nullptr && option->semantic()->max_tokens() > 0;
+        const Option* option = lookup(name, known);
+        return option != nullptr && option->value.placeholder != nullptr;
     };
     if (word.starts_with("--")) return word.find('=') == std::string::npos && takes_value(word);
     std::size_t i = 1;  // "-qk" is two options; the rest after one that takes a value is its value
@@ -40,21 +55,6 @@ bool is_option(const std::string& word) {
     return word.size() > 1 && word[0] == '-' && (word[1] < '0' || word[1] > '9');
 }
 
-/// All options of all commands, to tell values from commands.
-void add_all(po::options_description& all, Options& options) {
-    for (const Command& command : commands())
-        for (const OptionGroup& group : command.groups(options))
-            for (const auto& option : group.list.options())
-                if (all.find_nothrow(option->key(""), false) == nullptr) all.add(option);
-}
-
-std::vector<std::string> option_names(const po::options_description& known) {
-    std::vector<std::string> names = {"--help", "--version"};
-    for (const auto& option : known.options())
-        names.push_back(option->long_name().empty() ? option->format_name() : "--" + option->long_name());
-    return names;
-}
-
 /// The words of the command line, sorted by what they are.
 struct Words {
     std::vector<std::string> plain;    ///< the command and what else is no option
@@ -66,8 +66,7 @@ struct Words {
 
 Words sort_words(const std::vector<std::string>& words) {
     Options ignored;
-    po::options_description all;
-    add_all(all, ignored);
+    const Known all = known_options(ignored, nullptr);
     Words sorted;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
@@ -105,81 +104,91 @@ std::vector<std::string> command_names() {
 }
 
 const Command* command_named(const std::string& name) {
-    const Command* command = find_command(name);
-    if (command != nullptr) return command;
+    for (const Command& command : commands())
+        if (command.name == name) return &command;
     const std::vector<std::string> names = command_names();
     const std::string near = nearest_name(name, names);
     throw UsageError(quoted_if_empty(name) + ": unknown command; " +
                      (near.empty() ? "expected " + one_of(names) : "did you mean '" + near + "'?"));
 }
 
-/// "-k" for "--k", as Boost calls it.
-std::string display_name(const std::string& option, const po::options_description& known) {
-    const std::string as_short = option.substr(option.size() > 1 ? 1 : 0);
-    return option.size() == 3 && known.find_nothrow(as_short, false) != nullptr ? as_short : option;
-}
-
-/// What another command calls so: `evaluate` and `bench` limit the images under names of their own.
-std::string synonym(const std::string& option, const std::vector<std::string>& known) {
+[[noreturn]] void explain_unknown(const std::string& option, const Known& known) {
+    std::vector<std::string> names = {"--help", "--version"};
+    for (const Option& one : known)
+        names.push_back(one.shown());
+    const std::string asked = option.starts_with("--=") ? option : option.substr(0, option.find('='));
+    std::string near = nearest_name(asked, names);
+    // `evaluate` and `bench` limit the images under names of their own.
     constexpr std::pair<const char*, const char*> pairs[] = {{"--limit-train", "--n-train"},
                                                              {"--limit-test", "--n-query"}};
     for (const auto& [a, b] : pairs)
         for (const auto& [other, own] : {std::pair(a, b), std::pair(b, a)})
-            if (option == other && std::find(known.begin(), known.end(), own) != known.end()) return own;
-    return "";
-}
-
-[[noreturn]] void explain_unknown(const std::string& option, const po::options_description& known) {
-    const std::vector<std::string> names = option_names(known);
-    const std::string asked = option.starts_with("--=") ? option : option.substr(0, option.find('='));
-    const std::string same = synonym(asked, names);
-    const std::string near = same.empty() ? nearest_name(asked, names) : same;
+            if (asked == other && std::count(names.begin(), names.end(), own) > 0) near = own;
     throw UsageError(option + ": unknown option; " +
                      (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
 }
 
 [[noreturn]] void explain_no_command(const Words& words) {
     Options ignored;
-    po::options_description all;
-    add_all(all, ignored);
-    if (!words.unknown.empty()) explain_unknown(words.unknown, all);
+    if (!words.unknown.empty()) explain_unknown(words.unknown, known_options(ignored, nullptr));
     throw UsageError("no command given; expected " + one_of(command_names()));
 }
 
-void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
-    po::options_description known;
-    for (const OptionGroup& group : command.groups(options))
-        known.add(group.list);
-    for (const std::string& word : words)
-        if (word.starts_with("--=")) explain_unknown(word, known);
+/// The values of each option by its key, in the order of the command line.
+std::map<std::string, std::vector<std::string>> parse_words(const std::vector<std::string>& words,
+                                                            const Known& known) {
+    po::options_description described;
+    for (const Option& option : known) {
+        const std::string letter = option.letter() != '\0' ? std::string(",") + option.letter() : "";
+        const std::string name = (option.long_name().empty() ? "" : option.key()) + letter;
+        const po::value_semantic* value = nullptr;
+        if (option.value.placeholder != nullptr)
+            value = po::value<std::string>();
+        else
+            value = po::bool_switch();
+        described.add_options()(name.c_str(), value);
+    }
     constexpr int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    std::map<std::string, std::vector<std::string>> values;
+    const auto shown = [](const std::string& name) {
+        return name == "--k" ? "-k" : name;
+    };  // as Boost calls it
     try {
-        po::variables_map values;
-        po::store(po::command_line_parser(words).options(known).style(style).run(), values);
-        // `tune`, which takes several, reads them itself.
-        const bool is_given = values.contains("method");
-        if (!is_given || values["method"].value().type() == typeid(std::string))
-            options.method =
-                parse_method(is_given ? values["method"].as<std::string>() : command.method, options);
-        po::notify(values);
-        for (const auto& [name, value] : values)
-            if (!value.defaulted()) options.given.insert(name);
-        Method& method = options.method;
-        if (method.reranks() && !options.given.contains("candidates"))
-            method.rerank.candidates = std::max(method.rerank.candidates, method.vote.k);
+        for (const po::option& option :
+             po::command_line_parser(words).options(described).style(style).run().options)
+            values[option.string_key].push_back(option.value.empty() ? "" : option.value.front());
     } catch (const po::unknown_option& error) {
         explain_unknown(error.get_option_name(), known);
-    } catch (const po::multiple_occurrences& error) {
-        throw UsageError(display_name(error.get_option_name(), known) +
-                         ": given more than once; expected it once");
     } catch (const po::error_with_option_name& error) {
         const bool takes_none = std::string(error.what()).find("does not take") != std::string::npos;
-        throw UsageError(
-            display_name(error.get_option_name(), known) +
-            (takes_none ? ": has a value; expected none" : ": its value is missing; expected one"));
+        throw UsageError(shown(error.get_option_name()) + (takes_none
+                                                               ? ": has a value; expected none"
+                                                               : ": its value is missing; expected one"));
     } catch (const po::error& error) {
         throw UsageError(std::string(error.what()) + "; expected options that --help lists");
     }
+    return values;
+}
+
+void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
+    const Known known = known_options(options, &command);
+    for (const std::string& word : words)
+        if (word.starts_with("--=")) explain_unknown(word, known);
+    const auto values = parse_words(words, known);
+    options.method = parse_method(command.method, options);
+    for (const Option& option : known) {  // --method comes first, then what replaces its parts
+        const auto given = values.find(option.key());
+        if (given == values.end()) continue;
+        if (given->second.size() > 1 && !option.value.repeatable)
+            throw UsageError(option.shown() + ": given more than once; expected it once");
+        options.given.insert(option.key());
+        for (const std::string& value : given->second)
+            option.value.read(option.shown(), value);
+    }
+    Method& method = options.method;
+    if (method.reranks() && !options.given.contains("candidates"))
+        method.rerank.candidates = std::max(method.rerank.candidates, method.vote.k);
+    check_options(options);
 }
 
 }  // namespace
@@ -198,12 +207,11 @@ void CommandLine::parse(std::vector<std::string> words) {
     }
     const bool asks = sorted.version || sorted.help;  // beside a command whatever else is there
     if (asks && plain.empty() && !sorted.unknown.empty()) explain_no_command(sorted);
+    if (!plain.empty()) command = command_named(plain[0]);
     if (sorted.version) {
-        if (!plain.empty()) command_named(plain[0]);
         answer = std::string("mnist-knn ") + program_version + '\n';
         return;
     }
-    if (!plain.empty()) command = command_named(plain[0]);
     if (sorted.help) {
         answer = command != nullptr ? command_help(*command) : program_help();
         return;
@@ -213,7 +221,6 @@ void CommandLine::parse(std::vector<std::string> words) {
         throw UsageError(sorted.without_value + ": its value is missing; expected " + sorted.without_value +
                          " VALUE");
     read_options(sorted.options, *command, options);
-    check_options(options);
     plain.erase(plain.begin());
     if (command->take_operands != nullptr)
         command->take_operands(plain, options);
@@ -227,7 +234,7 @@ std::string CommandLine::usage() const {
     const bool has_operands = command != nullptr && command->operands != nullptr;
     const std::string operands = has_operands ? std::string(" ") + command->operands : "";
     return "usage: mnist-knn " + name + " [OPTION]..." + operands + "\n'mnist-knn" +
-           (command != nullptr ? " " + name : "") + " --help' tells more\n";
+           (command != nullptr ? " " + name : "") + " --help' lists the options\n";
 }
 
 }  // namespace knn

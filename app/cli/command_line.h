@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 
 namespace knn {
 

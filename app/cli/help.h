@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 
 namespace knn {
 

@@ -1,66 +1,107 @@
 #pragma once
-/// Kinds of options: type, check and target of a value. `option` is the name as typed; bad values throw
-/// UsageError.
+/// The kinds of options, for the table: what the value is called, its check and its target. A bad value is a UsageError.
 
-#include <boost/program_options/value_semantic.hpp>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <type_traits>
 
+#include "app/cli/option_table.h"
 #include "app/cli/values.h"
-#include "data/core/names.h"
+#include "data/core/errors.h"
 
 namespace knn {
 
-namespace po = boost::program_options;
-
-using Reader = std::function<void(const std::string&)>;
-using StringOption = po::typed_value<std::string>;
-
-/// A text that `read` judges.
-StringOption* value(const char* placeholder, Reader read);
-
-/// A text that must not be empty: a file, a folder.
-StringOption* text(const char* option, const char* placeholder, std::string& target);
-
-/// A folder to be made, never standard output.
-StringOption* folder(const char* option, std::string& target);
-
-/// A picture to be written, see parse_picture_file.
-StringOption* picture(const char* option, std::string& target, const std::vector<std::string>& endings);
-
-/// A text that may be given more than once; `read` judges each, in their order.
-po::typed_value<std::vector<std::string>>* several(const char* placeholder, Reader read);
-
-template <class Number>
-StringOption* number(const char* option, Number& target, std::int64_t low, std::int64_t high) {
-    return value("N", [=, &target](const std::string& given) {
-        target = static_cast<Number>(parse_integer(option, given, low, high));
-    });
+inline OptionValue flag(bool& target) {
+    return {nullptr, [&target](auto&, auto&) { target = true; }};
 }
 
-/// Whole numbers from 0 to `high`, one each time that the option is given; none twice.
-po::typed_value<std::vector<std::string>>* numbers(const char* option, const char* placeholder,
-                                                   std::vector<std::int64_t>& target, std::int64_t high);
+/// `parse` returns the value of the target, or is `parse(option, value, target)`.
+template <class Target, class Parse>
+OptionValue once(const char* placeholder, Target& target, Parse parse) {
+    return {placeholder, [&target, parse](const std::string& option, const std::string& value) {
+                if constexpr (std::is_invocable_v<Parse, const std::string&, const std::string&, Target&>)
+                    parse(option, value, target);
+                else
+                    target = static_cast<Target>(parse(option, value));
+            }};
+}
+
+/// May be given more than once: each time a value is appended.
+template <class Value, class Parse>
+OptionValue several(const char* placeholder, std::vector<Value>& target, Parse parse) {
+    return {placeholder,
+            [&target, parse](const std::string& option, const std::string& value) {
+                Value added{};
+                once(nullptr, added, parse).read(option, value);
+                if (std::find(target.begin(), target.end(), added) == target.end()) target.push_back(added);
+            },
+            true};
+}
+
+/// The name of a file or folder that is read.
+inline OptionValue input(const char* placeholder, std::string& target) {
+    return {placeholder, [&target](const std::string& option, const std::string& value) {
+                if (value.empty()) throw UsageError(as_given(option, value) + ": empty; expected a name");
+                target = value;
+            }};
+}
+
+/// A file that is written; "-" is standard output.
+inline OptionValue output(std::string& target) {
+    OptionValue value = input("FILE", target);
+    value.output = &target;
+    return value;
+}
+
+/// A picture that is written, see parse_picture_file.
+inline OptionValue picture(std::string& target, std::vector<std::string> endings) {
+    OptionValue value{"FILE", [&target, endings](const std::string& option, const std::string& given) {
+                          target = parse_picture_file(option, given, endings);
+                      }};
+    value.output = &target;
+    return value;
+}
+
+/// A folder that gets these files.
+inline OptionValue folder(std::string& target, std::vector<const char*> names) {
+    OptionValue value = input("DIR", target);
+    value.read = [read = value.read](const std::string& option, const std::string& given) {
+        if (given == "-")
+            throw UsageError(as_given(option, given) +
+                             ": several files are written; expected the name of a folder");
+        read(option, given);
+    };
+    value.output = &target;
+    value.is_folder = true;
+    value.names = std::move(names);
+    return value;
+}
+
+/// A whole number.
+template <class Number>
+OptionValue number(Number& target, std::int64_t low = 1, std::int64_t high = unlimited) {
+    return once("N", target,
+                [=](auto& option, auto& value) { return parse_integer(option, value, low, high); });
+}
+
+/// Whole numbers from 0 to `high`, one each time that the option is given.
+inline OptionValue numbers(const char* placeholder, std::vector<std::int64_t>& target, std::int64_t high) {
+    return several(placeholder, target,
+                   [=](auto& option, auto& value) { return parse_integer(option, value, 0, high); });
+}
 
 /// One of the names of an enum's values.
 template <class Enum>
-Enum parse_choice(const char* option, const std::string& given) {
+Enum parse_choice(const std::string& option, const std::string& value) {
     const auto& list = Names<Enum>::list;
-    const std::vector<std::string> names(list.begin(), list.end());
-    return static_cast<Enum>(parse_name(option, given, names));
+    return static_cast<Enum>(parse_name(option, value, std::vector<std::string>(list.begin(), list.end())));
 }
 template <class Enum>
-StringOption* choice(const char* option, const char* placeholder, Enum& target) {
-    return value(placeholder,
-                 [=, &target](const std::string& given) { target = parse_choice<Enum>(option, given); });
+OptionValue choice(Enum& target, const char* placeholder = "NAME") {
+    return once(placeholder, target, parse_choice<Enum>);
 }
 template <class Enum>
-StringOption* choice(const char* option, const char* placeholder, std::optional<Enum>& target) {
-    return value(placeholder,
-                 [=, &target](const std::string& given) { target = parse_choice<Enum>(option, given); });
+OptionValue choice(std::optional<Enum>& target) {
+    return once("NAME", target, parse_choice<Enum>);
 }
 
 }  // namespace knn

@@ -1,7 +1,7 @@
 #pragma once
-/// The options of the commands, one function per group; a command names the groups that it takes.
+/// What the command line asks of each command. app/cli/option_table.h says which option sets what.
 
-#include <boost/program_options/options_description.hpp>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -40,7 +40,7 @@ struct OutputOptions {
 
 /// What `info` alone takes.
 struct InfoOptions {
-    std::string json, write_synthetic;
+    std::string write_synthetic;
 };
 
 /// By how many degrees `classify` turns pictures clockwise.
@@ -89,7 +89,7 @@ struct BenchOptions {
     int repeat = 10;
     double seconds = 5;                              ///< what one row may take
     std::int64_t n_train = 0, n_query = 0, dim = 0;  ///< 0: those of the data set
-    std::string json, csv, plot;
+    std::string csv, plot;
 };
 
 /// What `graph` alone takes.
@@ -159,56 +159,28 @@ struct Options {
     std::set<std::string> given;                      ///< which options the command line has: "data", "-k"
 };
 
-/// Options that belong together, under one heading of the help.
-struct OptionGroup {
-    const char* title;
-    boost::program_options::options_description list;
-};
+/// The files of --report, and the ends of the names of --npy.
+inline constexpr std::array report_files = {"report.json", "predictions.csv", "confusion.png", "index.html"};
+inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
 
 /// A method of the table, or of a file (classifier/method_file.h), whose name is added to `options.method_files`. Throws
-/// UsageError, DataError. --method is read before all other options, which change parts of it.
+/// UsageError, DataError.
 Method parse_method(const std::string& given, Options& options);
 
-/// Each group writes into `options` when Boost notifies; a bad value is a UsageError.
-OptionGroup data_group(Options& options);
-OptionGroup search_group(Options& options, const char* usual_method = "raw");
-OptionGroup output_group(Options& options);
-OptionGroup classify_search_group(Options& options);
-OptionGroup classify_group(Options& options);
-OptionGroup draw_group(Options& options);
-OptionGroup info_group(Options& options);
-OptionGroup selection_group(Options& options);
-OptionGroup form_group(Options& options);
-OptionGroup bench_group(Options& options);
-OptionGroup bench_search_group(Options& options);
-OptionGroup bench_output_group(Options& options);
-OptionGroup training_group(Options& options);
-OptionGroup points_group(Options& options);
-OptionGroup graph_search_group(Options& options);
-OptionGroup graph_output_group(Options& options);
-OptionGroup condense_search_group(Options& options);
-OptionGroup condense_group(Options& options);
-OptionGroup audit_search_group(Options& options);
-OptionGroup audit_group(Options& options);
-OptionGroup tune_search_group(Options& options);
-OptionGroup tune_output_group(Options& options);
-OptionGroup compare_output_group(Options& options);
-
-/// Adds the options of `search_group`, except those with these long names ("" is -k).
-void add_search_options(OptionGroup& group, Options& options, const std::set<std::string>& except,
-                        const char* usual_method = "raw");
-
-/// --color, unless the command has none, and --progress: the last options of a group.
-void add_terminal_options(OptionGroup& group, OutputOptions& output, bool color = true);
-/// --no-cache.
-void add_cache_option(OptionGroup& group, Options& options);
-
-/// Throws UsageError where options contradict each other that no command can reconcile: the metric and --p.
+/// Throws UsageError where options contradict each other, or where one has no effect beside the others.
 void check_options(const Options& options);
+
+/// Whether the options name a data set, or one of its files.
+bool names_data(const Options& options);
 
 /// The index of `text` in `names`, those of kernels, selectors and engines. Throws UsageError, which says if the
 /// name may exist in a build with CUDA.
 std::size_t parse_strategy_name(std::string_view option, std::string_view text,
                                 std::span<const std::string> names);
+
+/// What --case and --only of `bench` take (app/bench/plan.cpp). parse_only: the names in "a,b,c"; throws UsageError, with
+/// the nearest name, if one is unknown.
+std::vector<std::string> bench_case_names();
+std::vector<std::string> parse_only(const std::string& option, const std::string& text);
 
 }  // namespace knn

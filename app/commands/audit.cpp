@@ -3,7 +3,7 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/loaded_set.h"
 #include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
@@ -50,37 +50,22 @@ std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t
     return {labels.begin(), labels.begin() + n};
 }
 
-Destinations destinations(const Options& options) {
-    const AuditOptions& audit = options.audit;
-    if (!audit.sheet.empty() && !pictures_available())
-        throw UsageError("--sheet " + audit.sheet + ": this build cannot draw pictures; expected --html");
-    Destinations all;
-    all.add("--csv", audit.csv);
-    all.add("--json", options.output.json);
-    all.add("--html", audit.html);
-    all.add("--sheet", audit.sheet);
-    return all;
-}
-
 void write_files(const AuditReport& report, const Options& options) {
     const AuditOptions& audit = options.audit;
-    const std::vector<OutputFile> files =
-        asked_for({{audit.csv, [&](std::ostream& out) { write_audit_csv(out, report, audit.limit); }},
+    write_results({{audit.csv, [&](std::ostream& out) { write_audit_csv(out, report, audit.limit); }},
                    {options.output.json, [&](std::ostream& out) { out << audit_json(report, audit.limit); }},
                    {audit.html, [&](std::ostream& out) { out << audit_page(report, audit.limit); }},
-                   {audit.sheet, [&](std::ostream& out) {
-                        const std::vector<std::uint8_t> png = audit_sheet(report, audit.limit);
-                        out.write(reinterpret_cast<const char*>(png.data()), std::ssize(png));
-                    }}});
-    write_outputs_together(files);
-    if (!take_standard_output(files) && !options.output.quiet) print(audit_text(report, audit.limit));
+                   {audit.sheet, [&](std::ostream& out) { put(out, audit_sheet(report, audit.limit)); }}},
+                  options.output.quiet ? "" : audit_text(report, audit.limit));
 }
 
 }  // namespace
 
 int audit(const Options& options, Clock::time_point start) {
     const AuditSet of = options.audit.of;
-    const Destinations outputs = destinations(options);
+    const Destinations outputs(options);
+    if (const std::string& sheet = options.audit.sheet; !sheet.empty() && !pictures_available())
+        throw UsageError("--sheet " + sheet + ": this build cannot draw pictures; expected --html");
     Planner planner(options.wish);  // looks for GPUs in the background
     const DataLocation location = located(options);
     outputs.check(inputs_of(options, location.files()));

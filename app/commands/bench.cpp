@@ -4,7 +4,7 @@
 #include "app/bench/plan.h"
 #include "app/bench/report.h"
 #include "app/bench/run.h"
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/plot_file.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
@@ -14,38 +14,27 @@ namespace knn {
 
 namespace {
 
-Destinations checked_destinations(const Options& options) {
-    const BenchOptions& bench = options.bench;
-    Destinations outputs;
-    outputs.add("--json", bench.json);
-    outputs.add("--csv", bench.csv);
-    outputs.add("--plot", bench.plot);
-    check_plot(bench.plot);
-    return outputs;
-}
-
-void write_plot(const BenchReport& report, const std::string& file) {
+std::string plot_of_report(const BenchReport& report, const std::string& file) {
     std::string devices;
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
-    const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
-    write_output(file, plot_of(drawing, file));
+    return plot_of(draw_panels(report.title, {report.data, devices}, report.panels), file);
 }
 
-void write_all(const BenchReport& report, const BenchOptions& bench) {
-    if (!bench.json.empty()) write_output(bench.json, bench_json(report));
-    if (!bench.csv.empty()) write_output(bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); });
-    if (!bench.plot.empty() && !report.panels.empty()) write_plot(report, bench.plot);
-    for (const std::string& file : {bench.json, bench.csv, bench.plot})
-        if (!file.empty() && is_standard_output(file)) return;  // which then holds nothing else
-    print(bench_text(report));
+void write_all(const BenchReport& report, const Options& options) {
+    const std::string plot = report.panels.empty() ? "" : options.bench.plot;
+    write_results({{options.output.json, [&](std::ostream& out) { out << bench_json(report); }},
+                   {options.bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); }},
+                   {plot, [&](std::ostream& out) { out << plot_of_report(report, plot); }}},
+                  bench_text(report));
 }
 
 }  // namespace
 
 int bench(const Options& options, Clock::time_point) {
     check_bench_options(options);
-    const Destinations outputs = checked_destinations(options);
+    check_plot(options.bench.plot);
+    const Destinations outputs(options);
     outputs.check(uses_data_set(options) ? locate(options.data).files()
                                          : std::vector<std::filesystem::path>());
     BenchReport report;
@@ -60,7 +49,7 @@ int bench(const Options& options, Clock::time_point) {
         (which != nullptr ? which->run : run_compare)(run);
         report = std::move(run.report());
     }
-    write_all(report, options.bench);
+    write_all(report, options);
     if (report.wrong()) throw DataError("bench: wrong answers: see above; expected those of the reference");
     if (!options.bench.plot.empty() && report.panels.empty())
         throw DataError(

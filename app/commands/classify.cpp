@@ -2,8 +2,8 @@
 #include <future>
 #include <optional>
 
+#include "app/cli/command.h"
 #include "app/cli/values.h"
-#include "app/commands/command.h"
 #include "app/commands/digits.h"
 #include "app/commands/expected.h"
 #include "app/commands/loaded_set.h"
@@ -110,15 +110,6 @@ void check(const Options& options) {
         throw UsageError("--pixels: are part of the JSON; expected --json FILE");
 }
 
-/// Throws UsageError where both outputs are one.
-Destinations destinations_of(const Options& options) {
-    Destinations outputs;
-    outputs.add("--json", options.output.json);
-    outputs.add("--explain", options.classify.explain);
-    add_report(outputs, options.output);
-    return outputs;
-}
-
 /// All files that will be read.
 std::vector<fs::path> inputs_of(const Options& options, const DataLocation& location,
                                 const std::vector<PictureSource>& pictures) {
@@ -146,21 +137,19 @@ std::string text_of(const PictureAnswers& answers, const Options& options) {
 }
 
 void write_outputs(const PictureAnswers& answers, const Options& options) {
-    const std::string &json = options.output.json, &explain = options.classify.explain;
-    const auto taken = [](const std::string& file) { return !file.empty() && is_standard_output(file); };
-    if (!taken(json) && !taken(explain)) print(text_of(answers, options));
-    if (!json.empty()) write_output(json, answers_json(answers));
-    if (explain.empty()) return;
-    if (answers.pictures.size() > max_explained)
+    if (!options.classify.explain.empty() && answers.pictures.size() > max_explained)
         note("--explain shows the first " + std::to_string(max_explained) + " pictures", options.output);
-    write_output(explain, explanation_png(answers));
+    write_results(
+        {{options.output.json, [&](std::ostream& out) { out << answers_json(answers); }},
+         {options.classify.explain, [&](std::ostream& out) { put(out, explanation_png(answers)); }}},
+        text_of(answers, options));
 }
 
 }  // namespace
 
 int classify(const Options& options, Clock::time_point start) {
     check(options);
-    const Destinations outputs = destinations_of(options);
+    const Destinations outputs(options);
     if (!pictures_available())
         throw DataError("classify: this build cannot read pictures; expected a build with OpenCV");
     const PictureSources found_pictures = find_pictures(options.classify.images, options.classify.recursive);

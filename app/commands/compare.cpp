@@ -5,7 +5,7 @@
 #include <optional>
 #include <ostream>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/console/destinations.h"
 #include "app/console/notes.h"
 #include "app/console/output.h"
@@ -77,8 +77,7 @@ void check_same_test_set(const Side& a, const Side& b, const OutputOptions& outp
 class Pictures {
   public:
     Pictures(const Side& a, const Side& b, const Options& options) {
-        const bool named = std::any_of(std::begin(data_options), std::end(data_options),
-                                       [&](const char* name) { return options.given.contains(name); });
+        const bool named = names_data(options);
         const Side& with_sum = a.report.test_checksum.empty() ? b : a;
         try {
             location_ = named ? locate(options.data) : location_of(with_sum.report);
@@ -105,29 +104,16 @@ class Pictures {
     std::vector<std::filesystem::path> files() const { return location_.files(); }
 
   private:
-    static constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images",
-                                                "test-labels"};
     DataLocation location_;
     Dataset data_;
     bool found_ = false;
 };
 
-std::vector<OutputFile> files_of(const Options& options, const ComparedReports& compared,
-                                 const LabeledImages* test) {
-    return asked_for(
-        {{options.compare.csv, [&](std::ostream& out) { out << compare_csv(compared.result); }},
-         {options.compare.html, [&, test](std::ostream& out) { out << compare_page(compared, test); }},
-         {options.output.json, [&](std::ostream& out) { out << compare_json(compared); }}});
-}
-
 }  // namespace
 
 int compare(const Options& options, Clock::time_point) {
     const CompareOptions& given = options.compare;
-    Destinations outputs;
-    outputs.add("--csv", given.csv);
-    outputs.add("--html", given.html);
-    outputs.add("--json", options.output.json);
+    const Destinations outputs(options);
     const Side a(given.a), b(given.b);
     std::vector<std::filesystem::path> inputs = {a.report.file, b.report.file, predictions_of(a.report),
                                                  predictions_of(b.report)};
@@ -140,10 +126,11 @@ int compare(const Options& options, Clock::time_point) {
         pictures.emplace(a, b, options);
         outputs.check(pictures->files());
     }
-    const std::vector<OutputFile> files = files_of(options, compared, pictures ? pictures->test() : nullptr);
-    write_outputs_together(files);
-    if (!take_standard_output(files))
-        print(options.output.quiet ? compare_sentence(compared) + '\n' : compare_text(compared));
+    const LabeledImages* test = pictures ? pictures->test() : nullptr;
+    write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(compared.result); }},
+                   {given.html, [&](std::ostream& out) { out << compare_page(compared, test); }},
+                   {options.output.json, [&](std::ostream& out) { out << compare_json(compared); }}},
+                  options.output.quiet ? compare_sentence(compared) + '\n' : compare_text(compared));
     return 0;
 }
 

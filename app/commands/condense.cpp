@@ -3,12 +3,11 @@
 #include <filesystem>
 #include <ostream>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/outputs.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
-#include "app/console/new_folder.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
 #include "app/report/lines.h"
@@ -44,9 +43,7 @@ void write_set(const std::filesystem::path& folder, const Training& training, co
         {folder / names[1], [&](std::ostream& out) { write_idx_labels(out, images); }},
         {folder / names[2], [&](std::ostream& out) { write_kept(out, kept); }},
     }};
-    NewFolder made;
-    made.make(folder);
-    write_outputs_together(files);
+    write_outputs_together(files, folder.string());
 }
 
 /// Of a training set that is in the folder under other names, nothing would be read any more.
@@ -66,9 +63,7 @@ int condense(const Options& options, Clock::time_point start) {
     const std::string& folder = options.condense.out;
     if (!options.given.contains("out"))
         throw UsageError("condense: writes a training set; expected --out DIR");
-    Destinations outputs;
-    const auto names = names_in_folder();
-    outputs.add_folder("--out", folder, names);
+    const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
     outputs.check(inputs_of(options, location.files()));

@@ -1,4 +1,4 @@
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/digits.h"
 #include "app/commands/loaded_set.h"
 #include "app/console/interrupt.h"

@@ -1,6 +1,6 @@
 #include "classifier/evaluation.h"
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/loaded_set.h"
 #include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
@@ -9,7 +9,7 @@
 namespace knn {
 
 int evaluate(const Options& options, Clock::time_point start) {
-    const Destinations outputs = destinations(options.output);
+    const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
     const DataLocation location = locate(options.data);
     outputs.check(inputs_of(options, location.files()));

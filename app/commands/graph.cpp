@@ -1,13 +1,13 @@
 #include "classifier/graph.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <map>
 #include <memory>
 #include <ostream>
 #include <vector>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/outputs.h"
 #include "app/commands/plot_file.h"
 #include "app/commands/points.h"
@@ -19,6 +19,7 @@
 #include "app/console/watched.h"
 #include "app/report/graph_files.h"
 #include "app/report/graph_report.h"
+#include "classifier/part_search.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -27,66 +28,56 @@ namespace {
 
 constexpr int usual_k = 10;
 
-/// The files that are written, in this order; those that were not asked for have no name.
-struct GraphFiles {
-    enum File { indices, distances, csv, matrix, json, plot, count };
-    std::array<std::string, count> names;
-
+/// The files that are written as the graph is searched, those that were asked for.
+class GraphFiles {
+  public:
     explicit GraphFiles(const Options& options) {
         const GraphOptions& graph = options.graph;
-        const std::string& npy = graph.npy;
-        names = {npy.empty() ? "" : npy + "-indices.npy",
-                 npy.empty() ? "" : npy + "-distances.npy",
-                 graph.csv,
-                 graph.mtx,
-                 options.output.json,
-                 graph.plot};
-    }
-    std::vector<std::string> given() const {
-        std::vector<std::string> all(names.begin(), names.end());
-        std::erase(all, "");
-        return all;
-    }
-    bool take_standard_output() const {
-        return std::any_of(names.begin(), names.end(),
-                           [](const auto& file) { return !file.empty() && is_standard_output(file); });
+        for (const char* ending : npy_endings)
+            open(ending, graph.npy.empty() ? "" : graph.npy + ending);
+        open("--csv", graph.csv);
+        open("--mtx", graph.mtx);
+        open("--json", options.output.json);
+        open("--plot", graph.plot);
     }
     /// Null if the file was not asked for.
-    std::ostream* stream(const OutputStreams& streams, File file) const {
-        if (names[file].empty()) return nullptr;
-        std::size_t before = 0;
-        for (std::size_t i = 0; i < file; ++i)
-            before += names[i].empty() ? 0 : 1;
-        return &streams[before];
+    std::ostream* operator[](const std::string& name) const {
+        const auto found = streams_.find(name);
+        return found != streams_.end() ? found->second : nullptr;
     }
+    bool take_standard_output() const { return take_standard_output_; }
+    void check() const { files_.check(); }
+    void commit() { files_.commit(); }
+
+  private:
+    void open(const std::string& name, const std::string& file) {
+        if (file.empty()) return;
+        streams_[name] = &files_.open(file);
+        take_standard_output_ = take_standard_output_ || is_standard_output(file);
+    }
+
+    OutputFiles files_;
+    std::map<std::string, std::ostream*> streams_;
+    bool take_standard_output_ = false;
 };
 
-Destinations destinations(const Options& options, const GraphFiles& files) {
-    Destinations outputs;
-    constexpr std::array options_of = {"--npy", "--npy", "--csv", "--mtx", "--json", "--plot"};
-    for (std::size_t i = 0; i < files.names.size(); ++i)
-        outputs.add(options_of[i], files.names[i]);
+void check_form(const Options& options) {
     check_plot(options.graph.plot);
     if (!options.graph.npy.empty() && options.graph.form != GraphForm::directed)
         throw UsageError("--npy " + options.graph.npy + ": has k neighbors of each image, but --form " +
                          name(options.graph.form) + " has not; expected --mtx or --csv for that form");
-    return outputs;
 }
 
 /// The writers of the files that have rows; `edges` as GraphCounts has them.
-std::vector<std::unique_ptr<GraphWriter>> open_writers(const GraphFiles& files, const OutputStreams& streams,
-                                                       const GraphResult& result, std::int64_t n,
-                                                       std::int64_t edges) {
+std::vector<std::unique_ptr<GraphWriter>> open_writers(const GraphFiles& files, const GraphResult& result,
+                                                       std::int64_t n, std::int64_t edges) {
     std::vector<std::unique_ptr<GraphWriter>> writers;
     const Measure& measure = result.method.measure;
     const int k = result.method.vote.k;
-    if (std::ostream* out = files.stream(streams, GraphFiles::indices))
-        writers.push_back(npy_indices(*out, n, k));
-    if (std::ostream* out = files.stream(streams, GraphFiles::distances))
-        writers.push_back(npy_distances(*out, n, k, measure));
-    if (std::ostream* out = files.stream(streams, GraphFiles::csv))
-        writers.push_back(graph_csv(*out, measure));
-    if (std::ostream* out = files.stream(streams, GraphFiles::matrix))
+    if (std::ostream* out = files[npy_endings[0]]) writers.push_back(npy_indices(*out, n, k));
+    if (std::ostream* out = files[npy_endings[1]]) writers.push_back(npy_distances(*out, n, k, measure));
+    if (std::ostream* out = files["--csv"]) writers.push_back(graph_csv(*out, measure));
+    if (std::ostream* out = files["--mtx"])
         writers.push_back(graph_matrix(*out, n, edges, result.form, measure));
     return writers;
 }
@@ -94,16 +85,14 @@ std::vector<std::unique_ptr<GraphWriter>> open_writers(const GraphFiles& files, 
 /// Counts the rows of the graph and writes them to the files.
 class RowSink {
   public:
-    RowSink(const GraphFiles& files, const OutputStreams& streams, GraphResult& result,
-            const Training& training)
+    RowSink(const GraphFiles& files, GraphResult& result, const Training& training)
         : files_(files),
-          streams_(streams),
           result_(result),
           n_(training.rows.count),
           mutual_(n_),
           counter_(n_, result.form, training.labels) {
         if (result.form == GraphForm::directed)
-            writers_ = open_writers(files, streams, result, n_, n_ * result.method.vote.k);
+            writers_ = open_writers(files, result, n_, n_ * result.method.vote.k);
         else
             all_ = Neighbors(n_, result.method.vote.k);
     }
@@ -117,7 +106,7 @@ class RowSink {
             else
                 std::copy(part.row(i).begin(), part.row(i).end(), all_.row(first + i).begin());
         }
-        streams_.check();
+        files_.check();
     }
 
     /// After the last row.
@@ -137,18 +126,17 @@ class RowSink {
     }
     void put_undirected() {
         const GraphRows rows = undirected(all_, result_.form);
-        writers_ = open_writers(files_, streams_, result_, n_, std::ssize(rows.edges) / 2);
+        writers_ = open_writers(files_, result_, n_, std::ssize(rows.edges) / 2);
         constexpr std::int64_t between_checks = 4096;
         for (std::int64_t i = 0; i < n_; ++i) {
             put(i, rows.row(i));
             if (i % between_checks != 0) continue;
             stop_if_asked();
-            streams_.check();
+            files_.check();
         }
     }
 
     const GraphFiles& files_;
-    const OutputStreams& streams_;
     GraphResult& result_;
     std::int64_t n_;
     MutualCounter mutual_;
@@ -167,8 +155,8 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 }  // namespace
 
 int graph(const Options& options, Clock::time_point start) {
-    const GraphFiles files(options);
-    const Destinations outputs = destinations(options, files);
+    check_form(options);
+    const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
     outputs.check(inputs_of(options, location.files()));
@@ -186,7 +174,7 @@ int graph(const Options& options, Clock::time_point start) {
              options.output);
     const Points points(planner, location, options);
     const Training& training = points.training();
-    require_graph_k(result.method.vote.k, training.rows.count);
+    require_others(result.method.vote.k, training.rows.count);
     check_size(options.graph, training.rows.count);
     if (std::ssize(result.pictures) > training.rows.count)
         result.pictures.resize(static_cast<std::size_t>(training.rows.count));
@@ -196,23 +184,21 @@ int graph(const Options& options, Clock::time_point start) {
     result.load_ms = points.load_ms();
 
     agree_on({training.rows}, training.labels);
-    write_outputs_at_once(files.given(), [&](const OutputStreams& streams) {
-        RowSink sink(files, streams, result, training);
-        Classifier classifier(training, result.method, resolved, stoppable());
-        result.timeline = classifier.opening();
-        result.search_ms = classifier.open_ms();
-        result.search_ms += watched(options.output, "searching", [&](const Watch& watch) {
-            return search_graph(classifier, result.timeline, watch,
-                                [&](std::int64_t first, const Neighbors& part) { sink.take(first, part); });
-        });
-        result.plan = classifier.plan();
-        sink.finish();
-        result.wall_ms = ms_since(start);
-        if (std::ostream* out = files.stream(streams, GraphFiles::json))
-            *out << graph_json(result, training.labels);
-        if (std::ostream* out = files.stream(streams, GraphFiles::plot))
-            *out << plot_of(graph_plot(result), files.names[GraphFiles::plot]);
+    GraphFiles files(options);
+    RowSink sink(files, result, training);
+    Classifier classifier(training, result.method, resolved, stoppable());
+    result.timeline = classifier.opening();
+    result.search_ms = classifier.open_ms();
+    result.search_ms += watched(options.output, "searching", [&](const Watch& watch) {
+        return search_graph(classifier, result.timeline, watch,
+                            [&](std::int64_t first, const Neighbors& part) { sink.take(first, part); });
     });
+    result.plan = classifier.plan();
+    sink.finish();
+    result.wall_ms = ms_since(start);
+    if (std::ostream* out = files["--json"]) *out << graph_json(result, training.labels);
+    if (std::ostream* out = files["--plot"]) *out << plot_of(graph_plot(result), options.graph.plot);
+    files.commit();
     if (!files.take_standard_output() && !options.output.quiet) print(graph_text(result, training.labels));
     return 0;
 }

@@ -1,9 +1,8 @@
 #include <array>
 #include <filesystem>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/console/destinations.h"
-#include "app/console/new_folder.h"
 #include "app/console/output.h"
 #include "app/report/inventory.h"
 #include "data/core/errors.h"
@@ -23,37 +22,33 @@ void write_dataset(const std::filesystem::path& folder, const Dataset& data) {
         {folder / mnist_files[2].name, [&](std::ostream& out) { write_idx_images(out, data.test); }},
         {folder / mnist_files[3].name, [&](std::ostream& out) { write_idx_labels(out, data.test); }},
     }};
-    NewFolder made;
-    made.make(folder);
-    write_outputs_together(files);
+    write_outputs_together(files, folder.string());
 }
 
 }  // namespace
 
 int info(const Options& options, Clock::time_point) {
     if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {
-        if (!options.info.json.empty())
-            throw UsageError("--write-synthetic " + folder + " and --json " + options.info.json +
+        if (!options.output.json.empty())
+            throw UsageError("--write-synthetic " + folder + " and --json " + options.output.json +
                              ": --write-synthetic does nothing else; expected one of them");
         const std::vector<std::filesystem::path> present = dataset_files(folder);
         if (!present.empty())
             throw DataError(folder + ": already has " + present[0].filename().string() +
                             "; expected a folder without a data set, which would be replaced or hidden");
-        check_output_folder(folder);
+        Destinations(options).check({});
         const Dataset digits = synthetic_digits();
         write_dataset(folder, digits);
         print("wrote " + std::to_string(digits.train.count) + " training and " +
               std::to_string(digits.test.count) + " test images to " + harmless(folder) + '\n');
         return 0;
     }
-    const std::string& json = options.info.json;
-    Destinations outputs;
-    outputs.add("--json", json);
+    const Destinations outputs(options);
     outputs.check({});
     const Inventory inventory = take_inventory(options.data);
     if (inventory.found) outputs.check(inventory.found->files());
-    if (!json.empty()) write_output(json, inventory_json(inventory));
-    if (json.empty() || !is_standard_output(json)) print(inventory_text(inventory));
+    write_results({{options.output.json, [&](std::ostream& out) { out << inventory_json(inventory); }}},
+                  inventory_text(inventory));
     // What the user named and what cannot be used is an error, but not before all else has been told.
     if (!inventory.data_problem.empty()) throw DataError(inventory.data_problem);
     return 0;

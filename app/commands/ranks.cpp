@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "app/cli/option_table.h"
 #include "app/cli/values.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
@@ -137,12 +138,15 @@ void start_ranks(const std::vector<std::string>& words) {
 bool share_among_ranks(const Command& command, Options& options) {
     Ranks* ranks = state().ranks.get();
     if (ranks == nullptr) return true;
-    const std::string_view name = command.name;
-    if (name == "info") return ranks->rank() == 0;
-    const std::array<std::string, 6> sharing = {"evaluate", "tune", "graph", "condense", "audit", "bench"};
-    if (std::find(sharing.begin(), sharing.end(), name) == sharing.end())
-        throw UsageError(std::string(name) + ": runs in one process; expected it without mpirun, or " +
-                         one_of(sharing) + " with it");
+    if (command.under_mpirun == UnderMpirun::first_rank_alone) return ranks->rank() == 0;
+    if (command.under_mpirun == UnderMpirun::refused) {
+        std::vector<std::string> sharing;
+        for (const Command& one : commands())
+            if (one.under_mpirun == UnderMpirun::all_ranks) sharing.emplace_back(one.name);
+        throw UsageError(std::string(command.name) +
+                         ": runs in one process; expected it without mpirun, or " + one_of(sharing) +
+                         " with it");
+    }
     options.wish.ranks = ranks;
     if (options.wish.threads == 0)
         options.wish.threads = std::max(cpu::available_threads() / ranks->local_size(), 1);
@@ -151,15 +155,9 @@ bool share_among_ranks(const Command& command, Options& options) {
         if (options.output.color == When::automatic) options.output.color = When::never;
         return true;
     }
-    OutputOptions silent;
-    silent.quiet = true;
-    silent.progress = When::never;
-    options.output = silent;
-    for (std::string* file : {&options.graph.npy, &options.graph.csv, &options.graph.mtx, &options.graph.plot,
-                              &options.tune.save, &options.tune.csv, &options.tune.plot, &options.audit.csv,
-                              &options.audit.html, &options.audit.sheet, &options.bench.json,
-                              &options.bench.csv, &options.bench.plot, &options.condense.out})
-        file->clear();
+    clear_outputs(options);
+    options.output.quiet = true;
+    options.output.progress = When::never;
     return true;
 }
 

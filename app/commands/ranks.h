@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "data/core/rows.h"
 
 namespace knn {

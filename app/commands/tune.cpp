@@ -4,7 +4,7 @@
 #include <ostream>
 #include <set>
 
-#include "app/commands/command.h"
+#include "app/cli/command.h"
 #include "app/commands/outputs.h"
 #include "app/commands/plot_file.h"
 #include "app/commands/points.h"
@@ -15,6 +15,7 @@
 #include "app/console/watched.h"
 #include "app/report/tune_report.h"
 #include "classifier/method_file.h"
+#include "classifier/part_search.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -47,6 +48,33 @@ std::vector<Method> methods_to_search(const Options& options) {
     return all;
 }
 
+/// Leaves out the methods that have none of the votes to try: those of `class-mean` are of integer distances.
+void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) {
+    const VoteRange& range = options.tune.range;
+    std::string left_out;
+    std::erase_if(methods, [&](const Method& method) {
+        const bool none = vote_kinds(range, method).empty();
+        if (none) left_out += (left_out.empty() ? "" : "; ") + search_text(method);
+        return none;
+    });
+    if (methods.empty())
+        throw UsageError("--vote class-mean: adds up integers, which distances by " + left_out +
+                         " are not; expected --metric l2 or l1, or a re-ranker");
+    if (!left_out.empty())
+        note("--vote class-mean: left out, because their distances are not integers: " + left_out,
+             options.output);
+    const auto counts_candidates = [&](const Method& method) {
+        const std::vector<VoteKind> kinds = vote_kinds(range, method);
+        return method.reranks() || std::any_of(kinds.begin(), kinds.end(), [](const VoteKind& kind) {
+                   return kind.votes == Votes::class_mean;
+               });
+    };
+    if (options.tune.candidates > 0 && std::none_of(methods.begin(), methods.end(), counts_candidates))
+        throw UsageError(
+            "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean with "
+            "it");
+}
+
 /// The largest k that a method can be tried with: a re-ranker knows no more neighbors than its candidates, and would take
 /// more of them for a larger k, which changes the answers of all smaller ones.
 int largest_k(const Method& method, std::int64_t n_train) {
@@ -58,9 +86,7 @@ int largest_k(const Method& method, std::int64_t n_train) {
 VoteRange range_for(const Options& options, std::span<const Method> methods, const Points& points) {
     VoteRange range = options.tune.range;
     const std::int64_t n_train = points.training().rows.count;
-    if (n_train < 2)
-        throw UsageError("leave-one-out of " + std::to_string(n_train) + ' ' + noun(n_train, "image") +
-                         ": nothing is left to compare with; expected at least 2 training images");
+    require_others(1, n_train);
     for (const Method& method : methods) {
         const int most = largest_k(method, n_train);
         if (range.high > most && options.given.contains("-k"))
@@ -68,9 +94,6 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, con
                              with_commas(n_train) + " images has fewer neighbors; expected at most " +
                              std::to_string(most));
         range.high = std::min(range.high, most);
-        if (vote_kinds(range, method).empty())
-            throw UsageError("--vote class-mean: adds up integers, which distances by " +
-                             search_text(method) + " are not; expected --metric l2 or l1, or a re-ranker");
     }
     return range;
 }
@@ -127,39 +150,29 @@ TuneResult searched(const Points& points, std::span<const Method> methods, std::
     return result;
 }
 
-/// False if standard output has one of them.
-bool write_files(const TuneResult& result, const Options& options) {
+void write_files(const TuneResult& result, const Options& options) {
     const TuneOptions& tune = options.tune;
     const Configuration& best = result.configurations.front();
-    const std::vector<OutputFile> files = asked_for(
-        {{tune.save,
-          [&](std::ostream& out) {
-              out << method_text(best.method, "chosen by 'mnist-knn tune': " + std::to_string(best.errors) +
-                                                  ' ' + noun(best.errors, "error") + " of " +
-                                                  std::to_string(result.images) + " by leave-one-out, " +
-                                                  result.source);
-          }},
-         {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
-         {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
-         {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}});
-    write_outputs_together(files);
-    return !take_standard_output(files);
+    const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
+                                noun(best.errors, "error") + " of " + std::to_string(result.images) +
+                                " by leave-one-out, " + result.source;
+    write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
+                   {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
+                   {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
+                   {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}},
+                  options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
 }
 
 }  // namespace
 
 int tune(const Options& options, Clock::time_point start) {
     const TuneOptions& tune = options.tune;
-    Destinations outputs;
     for (const NamedMethod& known : methods())
         if (tune.save == known.name)
             throw UsageError("--save " + tune.save +
                              ": is what --method calls a method of the program; expected " +
                              "another name, or ./" + tune.save);
-    outputs.add("--save", tune.save);
-    outputs.add("--json", options.output.json);
-    outputs.add("--csv", tune.csv);
-    outputs.add("--plot", tune.plot);
+    const Destinations outputs(options);
     check_plot(tune.plot);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
@@ -167,7 +180,8 @@ int tune(const Options& options, Clock::time_point start) {
 
     const Points points(planner, location, options);
     const Training& training = points.training();
-    const std::vector<Method> methods = methods_to_search(options);
+    std::vector<Method> methods = methods_to_search(options);
+    leave_out_unsuitable(methods, options);
     const VoteRange range = range_for(options, methods, points);
     std::vector<Method> opened;
     for (const Method& method : methods)
@@ -186,8 +200,7 @@ int tune(const Options& options, Clock::time_point start) {
     result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
     result.load_ms = points.load_ms();
     result.wall_ms = ms_since(start);
-    if (write_files(result, options))
-        print(options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
+    write_files(result, options);
     return 0;
 }
 

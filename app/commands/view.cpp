@@ -2,8 +2,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/commands/command.h"
-#include "app/console/attempts.h"
+#include "app/cli/command.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
@@ -36,22 +35,18 @@ bool html_is_printed(const ViewOptions& view) {
     return !view.html.empty() && is_standard_output(view.html);
 }
 
-/// Finds out before the search what would fail after it; returns what will be written.
-Destinations check_forms(const ViewOptions& view) {
+/// Finds out before the search what would fail after it.
+void check_forms(const ViewOptions& view) {
     if (!view.sheet.empty() && is_standard_output(view.sheet))
         throw UsageError("--sheet " + view.sheet +
                          ": a sheet may have several pages; expected the name of a file");
     if (html_is_printed(view) && view.text)
         throw UsageError("--html " + view.html +
                          " and --text: both go to standard output; expected one of them");
-    Destinations outputs;
-    outputs.add("--sheet", view.sheet);
-    outputs.add("--html", view.html);
     if (!view.sheet.empty() && !pictures_available())
         throw DataError(
             "--sheet " + view.sheet +
             ": this build cannot draw pictures; expected a build with OpenCV, or --html or --text");
-    return outputs;
 }
 
 /// Whether the locale writes UTF-8, by the variables that decide it, in their order.
@@ -87,9 +82,9 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
     const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
     if (view.sheet.empty() || page_name(view.sheet, 0, pages) == view.sheet) return;
     Destinations outputs;
-    outputs.add("--html", view.html);
+    if (!view.html.empty()) outputs.add({"--html", view.html});
     for (std::int64_t page = 0; page < pages; ++page)
-        outputs.add("--sheet", page_name(view.sheet, page, pages));
+        outputs.add({"--sheet", page_name(view.sheet, page, pages)});
     outputs.check(inputs);
 }
 
@@ -97,21 +92,27 @@ std::string digits(std::int64_t count) {
     return with_commas(count) + ' ' + noun(count, "digit");
 }
 
-/// Returns a sentence for the user about it.
-std::string write_sheet(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
-    const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
-    for (std::int64_t page = 0; page < pages; ++page) {
-        stop_if_asked();
-        write_output(page_name(file, page, pages), sheet_png(evaluation, gallery, page));
+/// The pages of the sheet and the page for a browser. Their names and what they have go to `told`.
+std::vector<OutputFile> files_of(const ViewOptions& view, const Evaluation& evaluation,
+                                 const Gallery& gallery, std::string& told) {
+    std::vector<OutputFile> files;
+    const auto tell = [&](const std::string& names) {
+        told += "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n";
+    };
+    if (!view.sheet.empty()) {
+        const std::int64_t pages = sheet_pages(std::ssize(gallery.images));
+        for (std::int64_t page = 0; page < pages; ++page)
+            files.push_back(
+                {page_name(view.sheet, page, pages), [&evaluation, &gallery, page](std::ostream& out) {
+                     put(out, sheet_png(evaluation, gallery, page));
+                 }});
+        tell(files.front().file + (pages > 1 ? " to " + files.back().file : ""));
     }
-    std::string names = page_name(file, 0, pages);
-    if (pages > 1) names += " to " + page_name(file, pages - 1, pages);
-    return "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n";
-}
-
-std::string write_page(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
-    write_output(file, html_page(evaluation, gallery));
-    return "wrote " + harmless(file) + ": " + digits(std::ssize(gallery.images)) + "\n";
+    if (!view.html.empty()) {
+        files.push_back({view.html, [&](std::ostream& out) { out << html_page(evaluation, gallery); }});
+        tell(view.html);
+    }
+    return files;
 }
 
 /// "312 of 10,000 test images are misclassified; 24 digits selected (misclassified, true label 4)".
@@ -140,7 +141,8 @@ int view(const Options& options, Clock::time_point start) {
     const ViewOptions& view = options.view;
     const OutputOptions& output = options.output;
     check_source(options);
-    const Destinations outputs = check_forms(view);
+    check_forms(view);
+    const Destinations outputs(options);
     std::optional<SavedReport> report;
     if (!view.from.empty()) report = read_report(view.from);
     if (wants_window(view)) check_window(view_without_window);
@@ -158,15 +160,13 @@ int view(const Options& options, Clock::time_point start) {
     const bool quiet = output.quiet || html_is_printed(view);
     if (html_is_printed(view) && selection.found == 0)
         note("nothing to show (" + selection.description + ")", output);
-    Attempts attempt;
-    std::string told = quiet ? "" : summary(evaluation, selection);
-    const auto tell = [&](const std::string& text) { told += quiet ? "" : text; };
-    if (!view.sheet.empty()) attempt([&] { tell(write_sheet(view.sheet, evaluation, selection.gallery)); });
-    if (!view.html.empty()) attempt([&] { tell(write_page(view.html, evaluation, selection.gallery)); });
+    std::string told = summary(evaluation, selection);
+    const std::vector<OutputFile> files = files_of(view, evaluation, selection.gallery, told);
+    if (quiet) told.clear();
     if (view.text && selection.found > 0)
         told += std::string(told.empty() ? "" : "\n") + shown_text(evaluation, in_text, output);
-    if (!told.empty()) attempt([&] { print(told); });
-    attempt.finish();
+    write_outputs_together(files);
+    if (!told.empty()) print(told);
     if (wants_window(view) && selection.found > 0) show_window(evaluation, selection.gallery.images);
     return 0;
 }

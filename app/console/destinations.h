@@ -2,34 +2,28 @@
 /// The files that a command will write, checked before the work begins.
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
+
+#include "app/cli/option_table.h"
 
 namespace knn {
 
 /// Collects all outputs of a command, then checks them against its inputs.
 class Destinations {
   public:
-    /// A file, or "-"; empty: nothing. Throws UsageError if another output is the same file under any
-    /// spelling.
-    void add(const std::string& option, const std::string& file);
+    Destinations() = default;
+    /// All that the options name. Throws UsageError if two of them are one file, under any spelling.
+    explicit Destinations(const Options& options);
 
-    /// A folder to create, and the files in it.
-    void add_folder(const std::string& option, const std::string& folder, std::span<const char* const> names);
+    /// One more. Throws UsageError as the constructor.
+    void add(OutputPlace added);
 
     /// Throws DataError where an output is one of the files that are read, or cannot be written.
     void check(const std::vector<std::filesystem::path>& inputs) const;
 
   private:
-    struct Destination {
-        std::string option, file;
-        std::filesystem::path place;  ///< the same for all names of one place
-        bool is_folder = false, in_folder = false;
-    };
-    void add(Destination added);
-
-    std::vector<Destination> all_;
+    std::vector<OutputPlace> all_;
 };
 
 }  // namespace knn

@@ -14,21 +14,6 @@ std::string data_notice(const DataLocation& location) {
            ": using the built-in synthetic digits; 'mnist-knn info' tells how to get MNIST";
 }
 
-std::string unused_options(const Options& options) {
-    const Method& method = options.method;
-    const bool tunes = options.tune.candidates > 0;
-    const VoteRange& tried = options.tune.range;
-    const bool class_mean = tried.votes.value_or(method.vote.votes) == Votes::class_mean;
-    if (options.given.contains("candidates") && !tunes && !method.reranks() && !class_mean)
-        return "--candidates has no effect: nothing orders or counts candidates without --rerank or --vote "
-               "class-mean";
-    if (tried.weights.value_or(method.vote.weights) == Weights::distance && class_mean)
-        return "--weights distance has no effect: --vote class-mean does not weigh";
-    if (options.given.contains("seed") && options.audit.plant == 0)
-        return "--seed has no effect: nothing is random without --plant";
-    return "";
-}
-
 void note(const std::string& text) {
     if (!text.empty()) print_line_to_stderr("note: " + text);
 }

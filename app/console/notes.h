@@ -11,9 +11,6 @@ namespace knn {
 /// A note for the user if the data is synthetic, or if incomplete data sets were skipped; else empty.
 std::string data_notice(const DataLocation& location);
 
-/// A note on options that change no answer of this method; else empty.
-std::string unused_options(const Options& options);
-
 /// Prints "note: TEXT" on standard error, unless the text is empty; also with --quiet, for notes that change the
 /// meaning of the results.
 void note(const std::string& text);

@@ -4,16 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <ostream>
-#include <streambuf>
 
 #include "app/console/interrupt.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 
 namespace fs = std::filesystem;
@@ -22,28 +22,8 @@ namespace knn {
 
 namespace {
 
-/// Standard output as a stream without a buffer: writers hand over large pieces.
-class StandardOutput : public std::streambuf {
-  public:
-    int error = 0;
-
-  protected:
-    std::streamsize xsputn(const char* data, std::streamsize size) override {
-        if (error == 0) error = write_all(STDOUT_FILENO, {data, static_cast<std::size_t>(size)});
-        return error == 0 ? size : 0;
-    }
-    int_type overflow(int_type c) override {
-        const char letter = traits_type::to_char_type(c);
-        return xsputn(&letter, 1) == 1 ? c : traits_type::eof();
-    }
-};
-
-void judge(int error) {
-    if (error == ECANCELED) throw Interrupted();
-    if (error != 0 && error != EPIPE)
-        throw DataError(std::string("standard output: cannot be written: ") + std::strerror(error) +
-                        "; expected a terminal, pipe or file with free space");
-}
+/// Whether nothing is printed: another rank does.
+bool silent = false;
 
 [[noreturn]] void refuse(const std::string& file, int error) {
     throw DataError(file + ": cannot be written: " + std::strerror(error) + "; expected " +
@@ -51,14 +31,6 @@ void judge(int error) {
                      : error == ENOENT     ? "a name in an existing folder"
                                            : "permission to write there"));
 }
-
-/// Whether nothing is printed: another rank does.
-bool silent = false;
-
-/// Ends the work on all outputs; the output whose stream failed knows why.
-struct StreamFailed {
-    const std::ostream* stream;
-};
 
 /// Throws DataError unless files can be made in `folder`.
 void check_writable(const fs::path& folder, const std::string& file) {
@@ -72,6 +44,33 @@ void check_writable(const fs::path& folder, const std::string& file) {
     if (::access(place.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
 }
 
+/// Makes a folder and its parents; removes the new ones again if nothing was written into them.
+class NewFolder {
+  public:
+    explicit NewFolder(const fs::path& folder) {
+        if (folder.empty()) return;
+        std::error_code error;
+        for (fs::path part = folder; !part.empty() && !fs::exists(part, error); part = part.parent_path())
+            made_.push_back(part);
+        fs::create_directories(folder, error);
+        if (!error) return;
+        remove_empty();
+        throw DataError(folder.string() + ": cannot be made: " + error.message() + "; expected a folder");
+    }
+    NewFolder(const NewFolder&) = delete;
+    NewFolder& operator=(const NewFolder&) = delete;
+    ~NewFolder() { remove_empty(); }
+
+  private:
+    void remove_empty() {
+        std::error_code not_empty;
+        for (const fs::path& folder : made_)
+            fs::remove(folder, not_empty);
+    }
+
+    std::vector<fs::path> made_;  ///< the innermost first
+};
+
 }  // namespace
 
 void silence_output() {
@@ -83,8 +82,7 @@ void unsilence_output() {
 }
 
 void print(std::string_view text) {
-    if (silent) return;
-    judge(write_all(STDOUT_FILENO, text));
+    if (!silent) write_output("-", text);
 }
 
 void print_to_stderr(std::string_view text) {
@@ -96,20 +94,36 @@ void print_line_to_stderr(std::string_view text) {
     print_to_stderr("mnist-knn: " + harmless(text) + '\n');
 }
 
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
-                  const std::function<void()>& before_in_place) {
+std::ostream& OutputFiles::open(const std::string& file) {
     stop_if_asked();
-    const auto write_it = [&](std::ostream& out) {
-        write(out);
-        if (!out.flush()) return;
-        stop_if_asked();
-        if (before_in_place) before_in_place();
-    };
-    if (!is_standard_output(file)) return write_file_atomically(file, write_it);
-    StandardOutput buffer;
-    std::ostream stream(&buffer);
-    write_it(stream);
-    judge(buffer.error);
+    return files_.emplace_back(std::make_unique<AtomicFile>(file))->stream();
+}
+
+void OutputFiles::check() const {
+    for (const auto& file : files_)
+        file->check();
+}
+
+void OutputFiles::commit() {
+    for (const auto& file : files_)
+        file->finish();
+    stop_if_asked();
+    for (const auto& file : files_)
+        file->put_in_place();
+}
+
+void write_outputs_together(std::span<const OutputFile> files, const std::string& folder) {
+    const NewFolder made(folder);
+    OutputFiles opened;
+    for (const auto& [file, write] : files) {
+        write(opened.open(file));
+        opened.check();
+    }
+    opened.commit();
+}
+
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
+    write_outputs_together(std::array{OutputFile{file, write}});
 }
 
 void write_output(const std::string& file, std::string_view text) {
@@ -117,58 +131,25 @@ void write_output(const std::string& file, std::string_view text) {
 }
 
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes) {
-    write_output(file, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    write_output(file, [&](std::ostream& out) { put(out, bytes); });
 }
 
-std::vector<OutputFile> asked_for(std::vector<OutputFile> files) {
+void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder) {
     std::erase_if(files, [](const OutputFile& one) { return one.file.empty(); });
-    return files;
-}
-
-bool take_standard_output(std::span<const OutputFile> files) {
-    return std::any_of(files.begin(), files.end(),
-                       [](const OutputFile& one) { return is_standard_output(one.file); });
-}
-
-void write_outputs_together(std::span<const OutputFile> files) {
-    if (files.empty()) return;
-    const auto& [file, write] = files.front();
-    write_output(file, write, [&] { write_outputs_together(files.subspan(1)); });
-}
-
-void OutputStreams::check() const {
-    for (std::size_t i = 0; i < streams_.size(); ++i)
-        if (!streams_[i]->good() && !may_end_early_[i]) throw StreamFailed{streams_[i]};
-}
-
-void OutputStreams::open_next(std::span<const std::string> files,
-                              const std::function<void(const OutputStreams&)>& work) {
-    if (streams_.size() == files.size()) {
-        work(*this);
-        for (std::ostream* stream : streams_)
-            stream->flush();
-        return check();
+    const bool has_standard_output = std::any_of(
+        files.begin(), files.end(), [](const OutputFile& one) { return is_standard_output(one.file); });
+    std::exception_ptr failure;
+    try {
+        write_outputs_together(files, folder);
+    } catch (const DataError&) {
+        failure = std::current_exception();
     }
-    const std::string& file = files[streams_.size()];
-    write_output(file, [&](std::ostream& out) {
-        streams_.push_back(&out);
-        may_end_early_.push_back(is_standard_output(file));
-        try {
-            open_next(files, work);
-        } catch (const StreamFailed& failed) {
-            if (failed.stream != &out) throw;
-        }
-    });
+    if (!has_standard_output) print(text);
+    if (failure) std::rethrow_exception(failure);
 }
 
-void write_outputs_at_once(std::span<const std::string> files,
-                           const std::function<void(const OutputStreams&)>& work) {
-    OutputStreams streams;
-    streams.open_next(files, work);
-}
-
-bool is_standard_output(const std::string& file) {
-    return file == "-" || named_descriptor(file) == STDOUT_FILENO;
+void put(std::ostream& out, std::span<const std::uint8_t> bytes) {
+    out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
 }
 
 void check_output_file(const std::string& file) {
@@ -185,18 +166,12 @@ void check_output_file(const std::string& file) {
 void check_output_folder(const std::string& folder) {
     std::error_code none;
     fs::path existing = fs::absolute(folder, none).lexically_normal();
-    if (none == std::errc::not_enough_memory) throw std::bad_alloc();
     if (none) refuse(folder, none.value());  // the working folder is gone
-    std::size_t longest = 0;                 // of the names that will be made
-    while (!fs::exists(existing, none) && existing.has_relative_path()) {
-        longest = std::max(longest, existing.filename().string().size());
+    while (!fs::exists(existing, none) && existing.has_relative_path())
         existing = existing.parent_path();
-    }
     if (!fs::is_directory(existing, none))
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");
-    const long available = ::pathconf(existing.c_str(), _PC_NAME_MAX);
-    if (available > 0 && longest > static_cast<std::size_t>(available)) refuse(folder, ENAMETOOLONG);
     check_writable(existing, folder);
 }
 

@@ -1,13 +1,16 @@
 #pragma once
-/// Output of results, notices and errors.
+/// Output of results, notices and errors, and the files that a command writes.
 
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "data/file/atomic_file.h"
 
 namespace knn {
 
@@ -23,13 +26,19 @@ void print(std::string_view text);
 void print_to_stderr(std::string_view text);
 void print_line_to_stderr(std::string_view text);
 
-/// Lets `write` fill `file`, whole or not at all; "-" is standard output, with the rules of `print`. Throws
-/// Interrupted, and leaves no file, if the user asks to stop meanwhile. `before_in_place` runs after
-/// everything is written and before the file is renamed; if it throws, the file is not renamed.
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write,
-                  const std::function<void()>& before_in_place = {});
-void write_output(const std::string& file, std::string_view text);
-void write_output(const std::string& file, std::span<const std::uint8_t> bytes);
+/// Files that are written together: all are complete, or none is there. "-" is standard output, with the rules of `print`.
+class OutputFiles {
+  public:
+    /// Throws as AtomicFile.
+    std::ostream& open(const std::string& file);
+    /// Throws if one of them could not be written: between parts, so that a full disk ends the work early.
+    void check() const;
+    /// Puts all in place. Throws Interrupted instead if the user asked to stop.
+    void commit();
+
+  private:
+    std::vector<std::unique_ptr<AtomicFile>> files_;
+};
 
 /// One of several files.
 struct OutputFile {
@@ -37,38 +46,17 @@ struct OutputFile {
     std::function<void(std::ostream&)> write;
 };
 
-/// Those that the user asked for: an option that was not given leaves the name empty.
-std::vector<OutputFile> asked_for(std::vector<OutputFile> files);
+/// Writes all files, or none. `folder` is made before, and removed again if it stays empty. Throws as OutputFiles.
+void write_outputs_together(std::span<const OutputFile> files, const std::string& folder = "");
+void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
+void write_output(const std::string& file, std::string_view text);
+void write_output(const std::string& file, std::span<const std::uint8_t> bytes);
 
-/// Whether one of them is standard output, which then holds nothing else.
-bool take_standard_output(std::span<const OutputFile> files);
+void put(std::ostream& out, std::span<const std::uint8_t> bytes);
 
-/// All files, or none if one cannot be written or the user asks to stop: each is put in its place only
-/// when all are written. What is no regular file is written straight. Throws as `write_output`.
-void write_outputs_together(std::span<const OutputFile> files);
-
-/// Files that are written at the same time, part by part.
-class OutputStreams {
-  public:
-    std::ostream& operator[](std::size_t i) const { return *streams_[i]; }
-    /// To be called between parts, so that a full disk ends the work early: `write_outputs_at_once` then throws.
-    void check() const;
-
-  private:
-    friend void write_outputs_at_once(std::span<const std::string> files,
-                                      const std::function<void(const OutputStreams&)>& work);
-    void open_next(std::span<const std::string> files, const std::function<void(const OutputStreams&)>& work);
-    std::vector<std::ostream*> streams_;
-    std::vector<bool> may_end_early_;  ///< standard output, whose reader may go away
-};
-
-/// Lets `work` fill all files at once, in their order; all are put in their places when it is done, or none if
-/// it throws or one cannot be written. Throws as `write_output`, and whatever `work` throws.
-void write_outputs_at_once(std::span<const std::string> files,
-                           const std::function<void(const OutputStreams&)>& work);
-
-/// Whether `file` is "-", or one of the system's names for standard output.
-bool is_standard_output(const std::string& file);
+/// Writes these files, except those that the user did not ask for, whose names are empty. Then prints `text`, also if they
+/// could not be written, unless one of them is standard output, which then holds nothing else.
+void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder = "");
 
 /// Check before a long search that the outputs can be written. Throw DataError.
 void check_output_file(const std::string& file);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "app/cli/option_table.h"
 #include "app/console/watched.h"
 #include "app/report/predictions_file.h"
 #include "data/core/clock.h"
@@ -18,16 +19,6 @@ namespace fs = std::filesystem;
 namespace knn {
 
 namespace {
-
-/// Options that a report determines.
-constexpr std::array decided = {"method", "transform", "rerank",  "candidates", "vote",        "-k",
-                                "metric", "p",         "weights", "tie",        "limit-train", "limit-test"};
-constexpr std::array data_options = {"data", "train-images", "train-labels", "test-images", "test-labels"};
-
-bool any_given(const Options& options, std::span<const char* const> names) {
-    return std::any_of(names.begin(), names.end(),
-                       [&](const char* name) { return options.given.contains(name); });
-}
 
 /// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
@@ -75,12 +66,12 @@ fs::path predictions_of(const SavedReport& report) {
 
 void check_source(const Options& options) {
     if (options.view.from.empty()) return;
-    for (const char* name : decided)
-        if (options.given.contains(name)) {
-            const std::string option = name[0] == '-' ? name : "--" + std::string(name);
-            throw UsageError(option +
-                             ": conflicts with --from, whose report determines it; expected one of them");
-        }
+    Options ignored;
+    for (const OptionGroup& group : option_table(ignored, "view"))
+        for (const Option& option : group.options)
+            if (option.in_report && options.given.contains(option.key()))
+                throw UsageError(option.shown() +
+                                 ": conflicts with --from, whose report determines it; expected one of them");
 }
 
 Source::Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
@@ -112,8 +103,7 @@ Classified Source::search(const Rows& images) {
 void Source::from_report(const SavedReport& report, const Destinations& outputs) {
     adopt(options_, report);
     Planner planner(options_.wish);
-    const DataLocation location =
-        any_given(options_, data_options) ? locate(options_.data) : location_of(report);
+    const DataLocation location = names_data(options_) ? locate(options_.data) : location_of(report);
     inputs_ = location.files();
     inputs_.insert(inputs_.end(), {report.file, predictions_of(report)});
     outputs.check(inputs_);

@@ -1,20 +1,20 @@
 #include "data/file/atomic_file.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
-#include <optional>
 #include <ostream>
+#include <set>
 #include <streambuf>
 #include <string>
-#include <utility>
 
 #include "data/core/errors.h"
 #include "data/file/file_descriptor.h"
@@ -22,115 +22,31 @@
 
 namespace knn {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-class UnfinishedFile;
-
-/// All of this process, the newest first, linked through `next`.
-std::mutex all_mutex;
-UnfinishedFile* newest = nullptr;
-
-/// Locks that list. Meanwhile no signal handler of this thread runs: it may remove the files, and would wait for ever.
-class ListLock {
-  public:
-    ListLock() {
-        sigset_t every;
-        sigfillset(&every);
-        ::pthread_sigmask(SIG_BLOCK, &every, &before_);
-        all_mutex.lock();
-    }
-    ListLock(const ListLock&) = delete;
-    ListLock& operator=(const ListLock&) = delete;
-    ~ListLock() {
-        all_mutex.unlock();
-        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    }
-
-  private:
-    sigset_t before_ = {};
-};
-
-/// A new file `.mnist-knn-PID-N.tmp` in the folder of the file that it will replace; removed by the destructor unless it
-/// was renamed.
-class UnfinishedFile {
-  public:
-    /// If that fails, `descriptor` is not open, and errno says why. The umask applies to `mode`.
-    UnfinishedFile(const fs::path& place, mode_t mode) {
-        static std::atomic<unsigned> counter = 0;
-        const fs::path folder = place.has_parent_path() ? place.parent_path() : ".";
-        const ListLock lock;  // no signal between the file and its place in the list
-        do {
-            path = folder /
-                   (".mnist-knn-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
-            descriptor = FileDescriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-        } while (!descriptor.is_open() && errno == EEXIST);
-        next = std::exchange(newest, this);
-        if (next != nullptr) next->previous = this;
-    }
-    UnfinishedFile(const UnfinishedFile&) = delete;
-    UnfinishedFile& operator=(const UnfinishedFile&) = delete;
-    ~UnfinishedFile() {
-        const ListLock lock;
-        (previous != nullptr ? previous->next : newest) = next;
-        if (next != nullptr) next->previous = previous;
-        remove();
-    }
-
-    /// False (with errno) if that fails.
-    bool rename_to(const fs::path& place) {
-        renamed = std::rename(path.c_str(), place.c_str()) == 0;
-        return renamed;
-    }
-    void remove() const noexcept {
-        if (descriptor.is_open() && !renamed) ::unlink(path.c_str());
-    }
-
-    fs::path path;
-    FileDescriptor descriptor;
-    bool renamed = false;
-    UnfinishedFile *next = nullptr, *previous = nullptr;
-};
-
-/// A stream buffer over a descriptor. Unlike std::filebuf it keeps the reason of the first failure.
+/// Writes to a descriptor at once: writers hand over large pieces. Keeps the reason of the first failure.
 class DescriptorBuffer : public std::streambuf {
   public:
-    explicit DescriptorBuffer(int number) : number_(number) {
-        setp(buffer_.data(), buffer_.data() + buffer_.size());
-    }
+    explicit DescriptorBuffer(int number) : number_(number) {}
     int error() const { return error_; }
 
   protected:
-    int_type overflow(int_type c) override {
-        if (!flush()) return traits_type::eof();
-        if (!traits_type::eq_int_type(c, traits_type::eof())) {
-            *pptr() = traits_type::to_char_type(c);
-            pbump(1);
-        }
-        return traits_type::not_eof(c);
-    }
     std::streamsize xsputn(const char* data, std::streamsize size) override {
-        if (size < epptr() - pptr()) return std::streambuf::xsputn(data, size);
-        return flush() && put(data, static_cast<std::size_t>(size)) ? size : 0;
+        if (error_ == 0) error_ = write_all(number_, {data, static_cast<std::size_t>(size)});
+        return error_ == 0 ? size : 0;
     }
-    int sync() override { return flush() ? 0 : -1; }
+    int_type overflow(int_type c) override {
+        const char letter = traits_type::to_char_type(c);
+        return xsputn(&letter, 1) == 1 ? c : traits_type::eof();
+    }
 
   private:
-    bool flush() {
-        const bool done = put(pbase(), static_cast<std::size_t>(pptr() - pbase()));
-        setp(buffer_.data(), buffer_.data() + buffer_.size());
-        return done;
-    }
-    bool put(const char* data, std::size_t size) {
-        if (error_ == 0) error_ = write_all(number_, {data, size});
-        return error_ == 0;
-    }
-
-    int number_;
-    int error_ = 0;
-    std::array<char, 1 << 16> buffer_;
+    int number_, error_ = 0;
 };
+
+namespace {
+
+constexpr const char* standard_output = "standard output";
 
 const char* expectation(int error) {
     switch (error) {
@@ -141,6 +57,7 @@ const char* expectation(int error) {
             return "expected a file, not a folder";
         case ENOSPC:
         case EDQUOT:
+        case EFBIG:
             return "expected enough free space";
         case EACCES:
         case EPERM:
@@ -153,117 +70,117 @@ const char* expectation(int error) {
     }
 }
 
-[[noreturn]] void fail(const fs::path& file, int error) {
+/// The temporary files that are there.
+std::mutex unfinished_mutex;
+std::set<fs::path> unfinished;
+
+[[noreturn]] void fail(const std::string& file, int error) {
     if (error == ECANCELED) throw Interrupted();
-    throw DataError(file.string() + ": cannot be written: " + std::strerror(error) + "; " +
-                    expectation(error));
+    throw DataError(file + ": cannot be written: " + std::strerror(error) + "; " + expectation(error));
 }
 
-void fill(const fs::path& file, const FileDescriptor& descriptor,
-          const std::function<void(std::ostream&)>& write) {
-    DescriptorBuffer buffer(descriptor.number());
-    std::ostream stream(&buffer);
-    write(stream);
-    stream.flush();
-    if (buffer.error() != 0) fail(file, buffer.error());
-    if (!stream) fail(file, EIO);
-}
-
-/// Writes a file that is not a regular file directly.
-void write_straight(const fs::path& file, FileDescriptor descriptor,
-                    const std::function<void(std::ostream&)>& write) {
-    if (!descriptor.is_open()) fail(file, errno);
-    fill(file, descriptor, write);
-    if (!descriptor.close()) fail(file, errno);
-}
-
-/// The descriptor that this name denotes. Opening such a name anew would begin at the front of a
-/// redirected file and overwrite what is already there.
-std::optional<int> descriptor_called(const fs::path& file) {
-    if (file == "/dev/stdout") return STDOUT_FILENO;
-    if (file == "/dev/stderr") return STDERR_FILENO;
-    const fs::path folder = file.parent_path();
-    const std::string number = file.filename().string();
-    const bool own = folder == "/dev/fd" || folder == "/proc/self/fd" ||
-                     folder == "/proc/" + std::to_string(::getpid()) + "/fd";
-    if (!own || number.empty() || number.size() > 6 ||
-        number.find_first_not_of("0123456789") != std::string::npos)
-        return std::nullopt;
-    return std::stoi(number);
-}
-
-/// `file` with its folder resolved.
-fs::path in_true_folder(const fs::path& file) {
-    std::error_code none;
-    const fs::path folder = fs::weakly_canonical(file.has_parent_path() ? file.parent_path() : ".", none);
-    return folder.empty() ? file : folder / file.filename();
-}
-
-/// Waits until the content is on the disk, so that it survives a power failure. False (with errno) if the
-/// disk failed; files that cannot be synchronized are left to the system.
-bool synchronize(const FileDescriptor& file) {
-    return ::fsync(file.number()) == 0 || (errno != EIO && errno != ENOSPC && errno != EDQUOT);
-}
-
-/// Fills a new file and renames it to `place`, which is what `file` is in messages. `old` may be null.
-void put_in_place(const fs::path& file, const fs::path& place, const struct stat* old, bool lasting,
-                  const std::function<void(std::ostream&)>& write) {
-    UnfinishedFile unfinished(place, old != nullptr ? 0600 : 0666);
-    if (!unfinished.descriptor.is_open()) fail(file, errno);
-    // Not the setuid and setgid bits, which were not granted to the new content.
-    if (old != nullptr && ::fchmod(unfinished.descriptor.number(), old->st_mode & 0777) != 0)
-        fail(file, errno);
-    fill(file, unfinished.descriptor, write);
-    if (lasting && !synchronize(unfinished.descriptor)) fail(file, errno);
-    if (!unfinished.rename_to(place)) fail(file, errno);
-    if (!lasting) return;
-    const fs::path folder = place.has_parent_path() ? place.parent_path() : ".";
-    const FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (opened.is_open() && !synchronize(opened)) fail(file, errno);
+/// A new file beside `place`, whose name it gets.
+FileDescriptor open_beside(const fs::path& place, mode_t mode, fs::path& name) {
+    static std::atomic<unsigned> counter = 0;
+    FileDescriptor file;
+    do {
+        name = place.parent_path() /
+               (".mnist-knn-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+        file = FileDescriptor(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    } while (!file.is_open() && errno == EEXIST);
+    return file;
 }
 
 }  // namespace
 
-std::optional<int> named_descriptor(const fs::path& file) {
-    const fs::path end = follow_links(file);
-    if (const std::optional<int> number = descriptor_called(end)) return number;
-    return descriptor_called(in_true_folder(end));
-}
-
 fs::path follow_links(fs::path file) {
     constexpr int max_links = 40;  // as the kernel allows
     std::error_code none;
-    for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(file, none)); ++i) {
-        if (descriptor_called(file) || descriptor_called(in_true_folder(file))) break;
+    for (int i = 0; i < max_links && fs::is_symlink(fs::symlink_status(file, none)); ++i)
         file = file.parent_path() / fs::read_symlink(file, none);
-    }
     return file;
 }
 
-void write_file_atomically(const fs::path& file, const std::function<void(std::ostream&)>& write) {
-    struct stat status = {};
-    const bool exists = ::stat(file.c_str(), &status) == 0;
-    if (!exists && errno != ENOENT) fail(file, errno);
-    if (const std::optional<int> number = named_descriptor(file))
-        return write_straight(file, FileDescriptor(::dup(*number)), write);
-    if (exists && !S_ISREG(status.st_mode))
-        return write_straight(file, FileDescriptor(open_for_writing(file.c_str())), write);
-    // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
-    if (exists && ::faccessat(AT_FDCWD, file.c_str(), W_OK, AT_EACCESS) != 0) fail(file, errno);
-
-    const fs::path place = follow_links(file);
-    if (place.filename().empty()) fail(file, file.empty() ? ENOENT : EISDIR);
-    put_in_place(file, place, exists ? &status : nullptr, true, write);
+bool is_standard_output(const std::string& file) {
+    constexpr std::array names = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+    return std::find(names.begin(), names.end(), file) != names.end();
 }
 
-void replace_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
-    put_in_place(file, file, nullptr, false, write);
+AtomicFile::AtomicFile(const std::string& file, bool lasting)
+    : file_(is_standard_output(file) ? standard_output : file), lasting_(lasting) {
+    struct stat old = {};
+    const bool exists = lasting && ::stat(file.c_str(), &old) == 0;
+    if (is_standard_output(file)) {
+        descriptor_ = FileDescriptor(::dup(STDOUT_FILENO));
+    } else if (exists && !S_ISREG(old.st_mode)) {
+        descriptor_ = FileDescriptor(open_for_writing(file.c_str()));
+    } else {
+        // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
+        if (exists && ::access(file.c_str(), W_OK) != 0) fail(file_, errno);
+        place_ = lasting ? follow_links(file) : fs::path(file);
+        if (place_.filename().empty()) fail(file_, file.empty() ? ENOENT : EISDIR);
+        descriptor_ = open_beside(place_, 0666, temporary_.name);
+        if (exists && descriptor_.is_open() && ::fchmod(descriptor_.number(), old.st_mode & 0777) != 0)
+            fail(file_, errno);
+    }
+    if (!descriptor_.is_open()) fail(file_, errno);
+    if (!temporary_.name.empty()) {
+        const std::lock_guard lock(unfinished_mutex);
+        unfinished.insert(temporary_.name);
+    }
+    buffer_ = std::make_unique<DescriptorBuffer>(descriptor_.number());
+    stream_ = std::make_unique<std::ostream>(buffer_.get());
+}
+
+AtomicFile::~AtomicFile() = default;
+
+AtomicFile::Temporary::~Temporary() {
+    if (name.empty()) return;
+    ::unlink(name.c_str());
+    const std::lock_guard lock(unfinished_mutex);
+    unfinished.erase(name);
+}
+
+void AtomicFile::check() const {
+    const int error = buffer_->error();
+    if (error == EPIPE && place_.empty() && file_ == standard_output) return;
+    if (error != 0) fail(file_, error);
+    if (!stream_->good()) fail(file_, EIO);
+}
+
+void AtomicFile::finish() {
+    stream_->flush();
+    check();
+    if (!temporary_.name.empty() && lasting_ && ::fsync(descriptor_.number()) != 0 && errno != EINVAL)
+        fail(file_, errno);
+    if (!descriptor_.close()) fail(file_, errno);
+}
+
+void AtomicFile::put_in_place() {
+    if (temporary_.name.empty()) return;
+    if (std::rename(temporary_.name.c_str(), place_.c_str()) != 0) fail(file_, errno);
+    const std::lock_guard lock(unfinished_mutex);
+    unfinished.erase(temporary_.name);
+    temporary_.name.clear();
 }
 
 void remove_unfinished_files() noexcept {
-    const ListLock lock;
-    for (const UnfinishedFile* file = newest; file != nullptr; file = file->next)
-        file->remove();
+    for (const fs::path& file : unfinished)
+        ::unlink(file.c_str());
+}
+
+void write_file_atomically(const std::string& file, const std::function<void(std::ostream&)>& write) {
+    AtomicFile atomic(file);
+    write(atomic.stream());
+    atomic.finish();
+    atomic.put_in_place();
+}
+
+void replace_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
+    AtomicFile atomic(file.string(), false);
+    write(atomic.stream());
+    atomic.finish();
+    atomic.put_in_place();
 }
 
 }  // namespace knn

@@ -4,34 +4,68 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
-#include <optional>
+#include <memory>
+#include <string>
+
+#include "data/file/file_descriptor.h"
 
 namespace knn {
 
-/// The descriptor that /dev/stdout, /dev/fd/7 and the like stand for, also through symbolic links.
-std::optional<int> named_descriptor(const std::filesystem::path& file);
-
-/// Where a chain of symbolic links ends, even when nothing is there yet. Stops at the name of a descriptor.
+/// Where a chain of symbolic links ends, even when nothing is there yet.
 std::filesystem::path follow_links(std::filesystem::path file);
 
-/// Lets `write` fill a temporary file next to `file` and renames it once all of it is written and synchronized:
-/// even after a power failure there is the old file or the new one.
+/// Whether `file` is "-", or one of the system's names for standard output.
+bool is_standard_output(const std::string& file);
+
+/// A file that is written under a temporary name in its folder, and renamed when it is complete.
 ///
-/// If `write` fails (a full disk, an exception such as Interrupted), the unfinished file is removed and `file` is
-/// unchanged. A new file gets the mode of the umask, a replaced one keeps its permissions. A symbolic link is followed,
-/// not replaced. An existing file that is not a regular file (/dev/stdout, /dev/full, a pipe) is written directly,
-/// because nothing can be renamed onto it.
-///
-/// Throws DataError "FILE: cannot be written: REASON; what was expected", and whatever `write` throws.
-void write_file_atomically(const std::filesystem::path& file,
-                           const std::function<void(std::ostream&)>& write);
+/// A new file gets the mode of the umask; a replaced one keeps its permissions. A symbolic link is followed, not replaced.
+/// Standard output, and what exists and is not a regular file (a pipe, a device), is written directly.
+/// All functions throw DataError "FILE: cannot be written: REASON; what was expected", and Interrupted.
+class AtomicFile {
+  public:
+    explicit AtomicFile(const std::string& file) : AtomicFile(file, true) {}
+    AtomicFile(const AtomicFile&) = delete;
+    AtomicFile& operator=(const AtomicFile&) = delete;
+    ~AtomicFile();
+
+    std::ostream& stream() { return *stream_; }
+    /// Throws if something could not be written. A reader of standard output that went away is no error.
+    void check() const;
+    /// Closes the file and, where `lasting`, waits for the disk before.
+    void finish();
+    /// After `finish`.
+    void put_in_place();
+
+  private:
+    friend void replace_file(const std::filesystem::path& file,
+                             const std::function<void(std::ostream&)>& write);
+    AtomicFile(const std::string& file, bool lasting);
+
+    std::string file_;
+    bool lasting_;
+    std::filesystem::path place_;  ///< empty where the file is written directly
+    /// The name until then; the destructor removes the file.
+    struct Temporary {
+        std::filesystem::path name;
+        Temporary() = default;
+        Temporary(const Temporary&) = delete;
+        Temporary& operator=(const Temporary&) = delete;
+        ~Temporary();
+    } temporary_;
+    FileDescriptor descriptor_;
+    std::unique_ptr<class DescriptorBuffer> buffer_;
+    std::unique_ptr<std::ostream> stream_;
+};
+
+/// Removes the temporary files of this process, which ends without destructors.
+void remove_unfinished_files() noexcept;
+
+/// Lets `write` fill an AtomicFile. Throws also what `write` throws; `file` is then unchanged.
+void write_file_atomically(const std::string& file, const std::function<void(std::ostream&)>& write);
 
 /// Creates a new file even if the name exists (a link, a pipe), which is replaced and neither followed nor written
-/// to. Does not synchronize: for files that are checked when they are read. Throws as write_file_atomically does.
+/// to. Does not wait for the disk: for files that are checked when they are read. Throws as write_file_atomically does.
 void replace_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
-
-/// Removes the temporary files of this process. For a process that ends without destructors, also in a signal handler;
-/// allocates nothing.
-void remove_unfinished_files() noexcept;
 
 }  // namespace knn

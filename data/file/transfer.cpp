@@ -39,11 +39,6 @@ bool wait_for(int descriptor, short events) {
     }
 }
 
-bool is_fifo(const char* file) {
-    struct stat status = {};
-    return ::stat(file, &status) == 0 && S_ISFIFO(status.st_mode);
-}
-
 bool try_again(int error) {
     return error == EINTR || error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -55,18 +50,12 @@ void stop_transfers_on(const std::atomic<bool>& stop) {
 }
 
 int open_for_writing(const char* file) {
-    for (;;) {
-        const int descriptor = ::open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-        if (descriptor >= 0) return descriptor;
-        if (errno == ENXIO && is_fifo(file))  // no reader yet; poll cannot wait for one
-            ::poll(nullptr, 0, pause_ms);
-        else if (errno != EINTR)
-            return -1;
-        if (stopped()) {
-            errno = ECANCELED;
-            return -1;
-        }
-    }
+    int descriptor = -1;
+    do
+        descriptor = ::open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (descriptor < 0 && errno == EINTR && !stopped());
+    if (descriptor < 0 && stopped()) errno = ECANCELED;
+    return descriptor;
 }
 
 ssize_t read_some(int descriptor, std::span<std::uint8_t> out) {

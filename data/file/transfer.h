@@ -14,8 +14,7 @@ namespace knn {
 /// `stop` must outlive all transfers.
 void stop_transfers_on(const std::atomic<bool>& stop);
 
-/// Opens an existing file for writing; waits until a FIFO has a reader. The descriptor is non-blocking. -1 (with
-/// errno) if that fails.
+/// Opens an existing file for writing; waits until a FIFO has a reader. -1 (with errno) if that fails.
 int open_for_writing(const char* file);
 
 /// Like ::read, but also waits on a non-blocking descriptor, and for the first writer of a FIFO.

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "classifier/classifier.h"
+#include "classifier/part_search.h"
+#include "data/core/errors.h"
 #include "tests/support/oracle.h"
 
 using namespace knn;
@@ -193,7 +195,7 @@ TEST_CASE("graph: the neighbors of a part have 64 MiB, or as much memory as the 
 }
 
 TEST_CASE("graph: a k that the points do not have is refused") {
-    CHECK_NOTHROW(require_graph_k(1, 2));
-    CHECK_THROWS_AS(require_graph_k(1, 1), UsageError);
-    CHECK_THROWS_AS(require_graph_k(2, 2), UsageError);
+    CHECK_NOTHROW(require_others(1, 2));
+    CHECK_THROWS_AS(require_others(1, 1), DataError);
+    CHECK_THROWS_AS(require_others(2, 2), UsageError);
 }

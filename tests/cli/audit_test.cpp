@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,7 +14,6 @@
 #include "tests/support/skip.h"
 
 using namespace knn::test;
-using namespace std::chrono_literals;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
@@ -171,7 +169,7 @@ TEST_CASE("audit: unusual sets") {
     CHECK(is_usage_error(two.audit({"--csv", "x", "--html", "./x"}).err));
 }
 
-TEST_CASE("audit: planted labels are the same for a seed, and what cannot be written leaves no file") {
+TEST_CASE("audit: planted labels are the same for a seed") {
     const Work work;
     const auto planted = [&](const std::string& seed) {
         const RunResult result = work.audit({"--plant", "9", "--seed", seed, "--json", "-"});
@@ -182,14 +180,10 @@ TEST_CASE("audit: planted labels are the same for a seed, and what cannot be wri
     CHECK(planted("1") == planted("1"));
     CHECK(planted("1") != planted("2"));
     CHECK(work.audit({"--plant", "9"}).out.find("9 wrong labels: ") != std::string::npos);
-    CHECK(work.audit({"--plant", "9", "--seed", "2"}).err.empty());
-    CHECK(work.audit({"--seed", "2"}).err.find("--seed has no effect") != std::string::npos);
-    const auto before = work.folder.names();
-    CHECK(work.audit({"--csv", "a.csv", "--json", "/dev/full"}).exit_code == 1);
-    CHECK(work.folder.names() == before);
+    CHECK(is_usage_error(work.audit({"--seed", "2"}).err));
 }
 
-TEST_CASE("audit: finds planted labels of MNIST, and leaves no file after Ctrl-C") {
+TEST_CASE("audit: finds planted labels of MNIST") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const RunResult result = program({"audit", "--data", mnist_folder(), "--device", "cpu", "--method",
                                       "gradients", "--limit-train", "20000", "--plant", "100"});
@@ -198,14 +192,4 @@ TEST_CASE("audit: finds planted labels of MNIST, and leaves no file after Ctrl-C
     const auto place = result.out.find(" among the first 150");
     REQUIRE(place != std::string::npos);
     CHECK(std::stoi(result.out.substr(result.out.rfind(' ', place - 1))) >= 95);
-
-    const Folder folder;
-    RunOptions options;
-    options.signal = SIGINT;
-    options.signal_after = 700ms;
-    CHECK(program({"audit", "--data", mnist_folder(), "--device", "cpu", "--threads", "1", "--method",
-                   "accurate", "--csv", folder / "a.csv"},
-                  options)
-              .exit_code == 130);
-    CHECK(folder.names().empty());
 }

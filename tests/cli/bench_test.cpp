@@ -278,13 +278,6 @@ TEST_CASE("wrong options of bench") {
     }
 }
 
-TEST_CASE("bench finds out before it measures what cannot be written") {
-    const RunResult result = program(small_bench({"--json", "/nonexistent/j"}));
-    CHECK(result.exit_code == 1);
-    CHECK(is_one_error_line(result.err));
-    CHECK(result.seconds < 60);
-}
-
 TEST_CASE("bench on a GPU that is not there") {
     const RunResult result =
         program({"bench", "--device", "gpu:99", "--dim", "4", "--n-train", "9", "--n-query", "2"});

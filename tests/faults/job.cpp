@@ -167,6 +167,14 @@ void Workplace::check_whole_or_absent() const {
     }
 }
 
+void Workplace::remove_unfinished() const {
+    std::vector<fs::path> left;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path))
+        if (is_unfinished(entry.path())) left.push_back(entry.path());
+    for (const fs::path& file : left)
+        fs::remove(file);
+}
+
 void Workplace::check_nothing_unfinished() const {
     for (const auto& entry : fs::recursive_directory_iterator(folder_.path)) {
         CAPTURE(entry.path().string());

@@ -39,6 +39,8 @@ class Workplace {
     void check_next_run() const;
     /// CHECKs that each output is what it should be, or absent.
     void check_whole_or_absent() const;
+    /// Removes what a killed run left.
+    void remove_unfinished() const;
     /// CHECKs that no unfinished file is left.
     void check_nothing_unfinished() const;
 

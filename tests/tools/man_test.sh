@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The man page is well formed and has every command and option of the help and every variable:  man_test.sh PROGRAM
+# The man page is well formed and has every command and option of the help and every variable:  man_test.sh PROGRAM PAGE
 # shellcheck source=tests/tools/support.sh
 source "$(dirname "${BASH_SOURCE[0]}")/support.sh"
 
-page=$repository/app/mnist-knn.1
 program=$1
+page=$2
 
 commands=$("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
 check "the help has commands" test -n "$commands"

@@ -48,17 +48,17 @@ TEST_CASE("engines are listed with their baselines") {
     CHECK(unfused.engine == own.engine);
     CHECK(unfused.distance == "gemm");
     CHECK(unfused.select == "replace_max");
-    CHECK(parse_only("classic+gemm+replace_max") == std::vector<std::string>{unfused.name});
+    CHECK(parse_only("--only", "classic+gemm+replace_max") == std::vector<std::string>{unfused.name});
 }
 
 TEST_CASE("--only takes names and suggests corrections") {
-    CHECK(parse_only("cpu,nth_element") == std::vector<std::string>{"cpu", "nth_element"});
-    CHECK_THROWS_WITH_AS(parse_only("cpu,nth_elemnt"), doctest::Contains("did you mean nth_element?"),
+    CHECK(parse_only("--only", "cpu,nth_element") == std::vector<std::string>{"cpu", "nth_element"});
+    CHECK_THROWS_WITH_AS(parse_only("--only", "cpu,nth_elemnt"), doctest::Contains("did you mean nth_element?"),
                          UsageError);
     if (distance_kernels().empty())
-        CHECK_THROWS_WITH_AS(parse_only("row_shared"), doctest::Contains("or a build with CUDA"), UsageError);
-    CHECK_THROWS_AS(parse_only(""), UsageError);
-    CHECK_THROWS_AS(parse_only("cpu,"), UsageError);
+        CHECK_THROWS_WITH_AS(parse_only("--only", "row_shared"), doctest::Contains("or a build with CUDA"), UsageError);
+    CHECK_THROWS_AS(parse_only("--only", ""), UsageError);
+    CHECK_THROWS_AS(parse_only("--only", "cpu,"), UsageError);
     BenchOptions options;
     CHECK(is_wanted(options, "cpu"));
     options.only = {"classic"};

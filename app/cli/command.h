@@ -10,19 +10,22 @@
 
 namespace knn {
 
+/// What a command does where mpirun started several processes.
+enum class UnderMpirun { refused, first_rank_alone, all_ranks };
+
 struct Command {
     const char* name;
     const char* summary;
-    std::vector<OptionGroup> (*groups)(Options& options);
     /// Does the work; `start` is when the process began. Returns the exit code.
     int (*run)(const Options& options, Clock::time_point start);
+    UnderMpirun under_mpirun = UnderMpirun::refused;
     const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
     void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
-    const char* more_help = "";  ///< behind the options
+    const char* more_help = "";  ///< after the options
     const char* method = "raw";  ///< --method if it is not given
 };
+/// All commands (app/commands/table.cpp).
 std::span<const Command> commands();
-const Command* find_command(std::string_view name);
 
 int evaluate(const Options& options, Clock::time_point start);
 int classify(const Options& options, Clock::time_point start);

@@ -1,0 +1,294 @@
+#include "app/cli/option_table.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include "app/cli/option_kinds.h"
+#include "data/set/mnist_checksums.h"
+
+namespace knn {
+
+namespace {
+
+using Text = const std::string&;
+
+constexpr const char* files_of_report = "report.json, predictions.csv, confusion.png, index.html";
+
+std::vector<const char*> all_of(std::span<const char* const> names) {
+    return {names.begin(), names.end()};
+}
+
+/// "0.5%", "auto" or "off".
+std::optional<double> parse_reject(Text option, Text value) {
+    if (value == "off") return std::nullopt;
+    if (value == "auto") return usual_loss;
+    constexpr double most = 50;
+    if (!value.ends_with('%'))
+        throw UsageError(as_given(option, value) +
+                         ": neither a percentage such as 0.5% nor a name; expected auto or off");
+    return parse_number(option, value, 0, most, "percent of digits", "%") / 100;
+}
+
+std::string parse_case(Text option, Text value) {
+    const std::vector<std::string> names = bench_case_names();
+    return names[parse_name(option, value, names)];
+}
+
+double parse_seconds(Text option, Text value) {
+    constexpr double shortest = 0.001, longest = 86'400;
+    return parse_number(option, value, shortest, longest, "seconds");
+}
+
+/// The beginning of the names of two files.
+std::string parse_prefix(Text option, Text value) {
+    if (value.empty() || value == "-")
+        throw UsageError(as_given(option, value) +
+                         ": two files are written; expected the beginning of their names");
+    return value;
+}
+
+std::vector<Option> picture_options(Options& o) {
+    ClassifyOptions& c = o.classify;
+    return {
+        {"classify", "--many", flag(c.many),
+         "each picture is a page with several digits, read row by row from the left"},
+        {"classify", "-r, --recursive", flag(c.recursive), "also searches the folders in folders"},
+        {"classify", "--rotate", choice(c.rotate),
+         "turns each picture clockwise by 90, 180 or 270 degrees, after the orientation in its EXIF data; 0 "
+         "is the default"},
+        {"classify", "--expected", flag(c.expected),
+         "the names of the pictures give their digits (3/a.png, a_3.png): prints how many answers are right, "
+         "and the confusion matrix"},
+        {"classify draw", "--reject", once("SHARE", c.reject, parse_reject),
+         "a picture unlike the training images, or between two classes, gets ? and the reason; SHARE is the "
+         "part of real digits that this may reject, such as 0.5%, at most 50%; auto (default): 0.8%; off: "
+         "always a digit"},
+    };
+}
+
+std::vector<Option> selection_options(Options& o) {
+    ViewOptions& v = o.view;
+    constexpr std::int64_t max_label = 255;
+    return {
+        {"view", "--from", input("FILE", v.from),
+         "the report.json of an evaluation, or the folder of its --report, instead of evaluating now; - is "
+         "standard input"},
+        {"view", "--true", numbers("D", v.true_labels, max_label),
+         "only digits whose true label is D; may be repeated"},
+        {"view", "--predicted", numbers("D", v.predicted_labels, max_label),
+         "only digits predicted as D; may be repeated"},
+        {"view", "--index", numbers("N", v.indices, unlimited),
+         "only test image N, counted from 0, right or wrong; may be repeated"},
+        {"view", "--all", flag(v.all), "also the correct ones, not only the misclassified"},
+        {"view", "--order", choice(v.order),
+         "confidence (default): most confident first; index: as in the data set; pair: by true label, then "
+         "by predicted label"},
+        {"view", "--limit", number(v.limit), "only the first N of them (default: all; with --text 10)"},
+    };
+}
+
+std::vector<Option> bench_options(Options& o) {
+    BenchOptions& b = o.bench;
+    constexpr std::int64_t max_runs = 100'000;
+    return {
+        {"bench", "--case", once("NAME", b.which, parse_case),
+         "an experiment; those of papers show the published figures next to the measured ones: " +
+             one_of(bench_case_names())},
+        {"bench", "--only", once("NAME,...", b.only, parse_only),
+         "only the rows of these names: distance kernels, selectors, engines, serial"},
+        {"bench", "--repeat", number(b.repeat, 1, max_runs),
+         "runs of each (default 10); medians are shown, with the fastest and the slowest run"},
+        {"bench", "--seconds", once("N", b.seconds, parse_seconds),
+         "approximate time limit for the runs of one row (default 5): if it is too short, there are fewer "
+         "runs, at least 3, then fewer queries, and the table says how many"},
+        {"bench", "--n-train", number(b.n_train),
+         "only the first N training images; with --dim, the number of random ones"},
+        {"bench", "--n-query", number(b.n_query),
+         "only the first N test images; with --dim, the number of random ones"},
+        {"bench", "--dim", number(b.dim, 1, max_dim), "random images of N pixels instead of a data set"},
+    };
+}
+
+std::vector<Option> data_options(Options& o) {
+    DataOptions& d = o.data;
+    constexpr const char* all = "evaluate classify draw view bench graph condense audit tune compare info";
+    constexpr const char* with_test_set = "evaluate classify draw view bench audit compare info";
+    return {
+        {"graph", "--images", input("FILE", o.graph.images),
+         "images without labels instead of a data set: an IDX file, or a folder of pictures that all have "
+         "one size"},
+        {all, "--data", input("DIR", d.folder),
+         "folder with the four IDX files, each plain or .gz; default: $MNIST_KNN_DATA, then data/mnist, then "
+         "the user's data folder; if none is found: built-in synthetic digits"},
+        {all, "--train-images", input("FILE", d.train_images), "the training images, by name"},
+        {all, "--train-labels", input("FILE", d.train_labels), "their labels"},
+        {with_test_set, "--test-images", input("FILE", d.test_images), "the test images"},
+        {with_test_set, "--test-labels", input("FILE", d.test_labels), "their labels"},
+    };
+}
+
+std::vector<Option> form_options(Options& o) {
+    ViewOptions& v = o.view;
+    return {
+        {"view", "--sheet", picture(v.sheet, {".png"}),
+         "a PNG with all of them; of OUT.png, several pages are OUT-1.png, OUT-2.png ..."},
+        {"view", "--html", output(v.html),
+         "one page for a browser, with the confusion matrix; - is standard output"},
+        {"view", "--text", flag(v.text),
+         "in the terminal: gray levels where it has color, block characters where the locale is UTF-8, else "
+         "ASCII"},
+    };
+}
+
+/// The files that commands write, in the order in which messages name them.
+std::vector<Option> output_options(Options& o) {
+    OutputOptions& out = o.output;
+    OptionValue npy = once("PREFIX", o.graph.npy, parse_prefix);
+    npy.output = &o.graph.npy;
+    npy.endings = all_of(npy_endings);
+    const std::vector<const char*> set = {mnist_files[0].name, mnist_files[1].name, mnist_files[2].name,
+                                          mnist_files[3].name};
+    return {
+        {"condense", "--out", folder(o.condense.out, {set[0], set[1], "kept.csv"}),
+         "the folder for train-images-idx3-ubyte, train-labels-idx1-ubyte and kept.csv, the indices of the "
+         "kept images; all are written, or none"},
+        {"condense", "--rule", choice(o.condense.rule),
+         "edit: removes images that the others classify wrong, until there are none; condense: keeps a part "
+         "that gives every image the answer of the whole set; both (default): one after the other"},
+        {"audit", "--of", choice(o.audit.of),
+         "train (default): each training image by all others; test: the test images by the training set"},
+        {"graph", "--form", choice(o.graph.form),
+         "directed (default): the k nearest of each image; mutual: only edges in both directions; symmetric: "
+         "edges in at least one direction"},
+        {"graph", "--npy", npy,
+         "for NumPy: PREFIX-indices.npy and PREFIX-distances.npy, an array of images x k each; directed "
+         "graphs only"},
+        {"tune", "--save", output(o.tune.save), "the best method, for --method FILE"},
+        {"audit", "--csv", output(o.audit.csv),
+         "CSV: set,index,label,suggested,probability, the most suspicious first; - is standard output"},
+        {"compare", "--csv", output(o.compare.csv),
+         "CSV: index,label,a,b, the digits that only one gets right; - is standard output"},
+        {"compare", "--html", output(o.compare.html),
+         "the same as a page with pictures; - is standard output"},
+        {"graph", "--csv", output(o.graph.csv), "CSV: point,rank,neighbor,distance; - is standard output"},
+        {"graph", "--mtx", output(o.graph.mtx), "a sparse matrix of distances, MatrixMarket, for SciPy"},
+        {"evaluate audit tune bench compare graph classify info", "--json", output(out.json),
+         "a machine-readable report; - is standard output, which then holds nothing else"},
+        {"classify", "--pixels", flag(o.classify.pixels),
+         "with --json: the 28x28 pixels of each digit, row by row, 255 for ink"},
+        {"bench", "--csv", output(o.bench.csv),
+         "CSV: one line per measurement and per row that was left out; - is standard output"},
+        {"tune", "--csv", output(o.tune.csv), "CSV: all configurations; - is standard output"},
+        {"evaluate", "--predictions", output(out.predictions),
+         "CSV: index,label,predicted,confidence,vote_share"},
+        {"evaluate", "--neighbors-csv", output(out.neighbors_csv),
+         "CSV: query,rank,index,label,distance, with the rank counted from 1"},
+        {"classify", "--explain", picture(o.classify.explain, {".png"}),
+         "a PNG with each of the first 50 pictures, the steps to its 28x28 pixels, and the neighbors of "
+         "these"},
+        {"audit", "--html", output(o.audit.html),
+         "one page for a browser, with the images and their neighbors; - is standard output"},
+        {"audit", "--sheet", picture(o.audit.sheet, {".png"}), "a PNG with the most suspicious images"},
+        {"bench", "--plot", picture(o.bench.plot, {".png", ".svg"}),
+         "the measurements, PNG or SVG by its name"},
+        {"graph", "--plot", picture(o.graph.plot, {".png", ".svg"}),
+         "the histogram of in-degrees, PNG or SVG by its name"},
+        {"tune", "--plot", picture(o.tune.plot, {".png", ".svg"}), "errors over k, PNG or SVG by its name"},
+        {"evaluate", "--report", folder(out.report, all_of(report_files)),
+         std::string("a folder with all of it: ") + files_of_report},
+        {"classify", "--report", folder(out.report, all_of(report_files)),
+         std::string("with --expected, a folder with the results: ") + files_of_report},
+        {"info", "--write-synthetic", folder(o.info.write_synthetic, set),
+         "writes the built-in synthetic digits as IDX files and does nothing else"},
+        {"audit", "--limit", number(o.audit.limit),
+         "only the first N (default: text and sheet 20, page 500, JSON 1000, CSV all)"},
+        {"audit", "--plant", number(o.audit.plant),
+         "makes N labels wrong first, in memory, and says how many of them are found"},
+        {"audit", "--seed", number(o.audit.seed, 0), "which labels --plant takes (default 1)"},
+        {"tune", "--limit", number(o.tune.limit), "lines of the table (default 20); files have all"},
+        {"evaluate", "-q, --quiet", flag(out.quiet), "only the accuracy"},
+        {"classify", "-q, --quiet", flag(out.quiet),
+         "only the digits, one line per picture or row of a page"},
+        {"view", "-q, --quiet", flag(out.quiet),
+         "no summary, and no notes except about synthetic digits and a missing GPU"},
+        {"bench", "-q, --quiet", flag(out.quiet), "no progress bar"},
+        {"graph condense audit", "-q, --quiet", flag(out.quiet), "nothing on standard output except files"},
+        {"tune", "-q, --quiet", flag(out.quiet), "only the best configuration"},
+        {"compare", "-q, --quiet", flag(out.quiet), "only the sentence that says what it means"},
+        {"evaluate classify draw view", "--no-cache", flag(o.no_cache),
+         "neither reads nor writes the user's cache folder"},
+        {"evaluate classify view", "--color", choice(out.color, "WHEN"),
+         "auto (default: on a terminal), always or never"},
+        {"evaluate classify view bench graph condense audit tune", "--progress", choice(out.progress, "WHEN"),
+         "auto (default: on a terminal), always or never"},
+    };
+}
+
+}  // namespace
+
+bool Option::belongs_to(std::string_view command) const {
+    std::istringstream names(commands);
+    for (std::string one; names >> one;)
+        if (one == command) return true;
+    return false;
+}
+
+std::string Option::long_name() const {
+    const std::string_view all = name;
+    const std::size_t begin = all.find("--");
+    return begin == all.npos ? "" : std::string(all.substr(begin));
+}
+
+char Option::letter() const {
+    return name[1] == '-' ? '\0' : name[1];
+}
+
+std::string Option::shown() const {
+    const std::string full = long_name();
+    return full.empty() ? name : full;
+}
+
+std::string Option::key() const {
+    const std::string full = long_name();
+    return full.empty() ? name : full.substr(2);
+}
+
+std::vector<OptionGroup> option_table(Options& options) {
+    return {{"Pictures", picture_options(options)},       {"Digits", selection_options(options)},
+            {"What is measured", bench_options(options)}, {"Data", data_options(options)},
+            {"Search", search_options(options)},          {"Form (none: a window)", form_options(options)},
+            {"Output", output_options(options)}};
+}
+
+std::vector<OptionGroup> option_table(Options& options, std::string_view command) {
+    std::vector<OptionGroup> groups = option_table(options);
+    for (OptionGroup& group : groups)
+        std::erase_if(group.options, [&](const Option& option) { return !option.belongs_to(command); });
+    std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
+    return groups;
+}
+
+std::vector<OutputPlace> output_places(const Options& options) {
+    Options copy = options;
+    std::vector<OutputPlace> all;
+    for (const OptionGroup& group : option_table(copy))
+        for (const Option& option : group.options) {
+            const OptionValue& value = option.value;
+            if (value.output == nullptr || value.output->empty()) continue;
+            const std::string name = option.shown(), &given = *value.output;
+            if (value.endings.empty()) all.push_back({name, given, value.is_folder});
+            for (const char* ending : value.endings)
+                all.push_back({name, given + ending});
+            for (const char* file : value.names)
+                all.push_back({name, (std::filesystem::path(given) / file).string(), false, true});
+        }
+    return all;
+}
+
+void clear_outputs(Options& options) {
+    for (const OptionGroup& group : option_table(options))
+        for (const Option& option : group.options)
+            if (option.value.output != nullptr) option.value.output->clear();
+}
+
+}  // namespace knn

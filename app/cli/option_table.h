@@ -1,0 +1,63 @@
+#pragma once
+/// The options of all commands: one table, from which come parsing, --help, the man page, the files that a command writes
+/// and the options that a report determines.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/cli/options.h"
+
+namespace knn {
+
+/// The value of an option: what it is called, how it is read, and which files it names.
+struct OptionValue {
+    using Read = std::function<void(const std::string& option, const std::string& value)>;
+
+    const char* placeholder = nullptr;  ///< "FILE"; null: a flag, which has no value
+    Read read = {};                     ///< throws UsageError
+    bool repeatable = false;
+    std::string* output = nullptr;          ///< a file that the command writes
+    bool is_folder = false;                 ///< or a folder,
+    std::vector<const char*> names = {};    ///< with these files
+    std::vector<const char*> endings = {};  ///< or files whose names begin with the value and end with these
+};
+
+struct Option {
+    const char* commands;  ///< those that take it, separated by blanks
+    const char* name;      ///< "--data", "-k", "-q, --quiet"
+    OptionValue value;
+    std::string meaning;
+    bool in_report = false;  ///< a report determines it, so that it conflicts with --from
+
+    bool belongs_to(std::string_view command) const;
+    std::string long_name() const;  ///< "--quiet"; empty for -k
+    char letter() const;            ///< 'q'; 0 if it has none
+    std::string shown() const;      ///< in messages: the long name, or "-k"
+    std::string key() const;        ///< in `Options::given`: "quiet", "-k"
+};
+
+struct OptionGroup {
+    const char* title;
+    std::vector<Option> options;
+};
+
+/// Those of a search: of the method, the engine and the sets (app/cli/search_options.cpp).
+std::vector<Option> search_options(Options& options);
+
+/// All options of all commands; their values go to `options`.
+std::vector<OptionGroup> option_table(Options& options);
+/// Those of one command, without empty groups.
+std::vector<OptionGroup> option_table(Options& options, std::string_view command);
+
+/// All files that the options name as outputs, as (option, file); a folder is followed by its files.
+struct OutputPlace {
+    std::string option, file;
+    bool is_folder = false, in_folder = false;
+};
+std::vector<OutputPlace> output_places(const Options& options);
+/// Forgets these files: of several ranks only the first writes.
+void clear_outputs(Options& options);
+
+}  // namespace knn

@@ -1,0 +1,248 @@
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/cli/option_kinds.h"
+#include "classifier/method_file.h"
+#include "data/core/problem.h"
+#include "data/file/text_file.h"
+
+namespace knn {
+
+namespace {
+
+using Text = const std::string&;
+
+constexpr int max_threads = 4096;
+
+/// The field `name` of each row of a table: of engines, kernels, selectors or methods.
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+    std::vector<std::string> names;
+    for (const auto& row : table)
+        names.emplace_back(row.name);
+    return names;
+}
+
+std::vector<std::string> engine_names() {
+    std::vector<std::string> names = names_of(engines());
+    names.emplace_back(fastest_engine);
+    return names;
+}
+
+std::string parse_engine(Text option, Text value) {
+    const std::vector<std::string> names = engine_names();
+    return names[parse_name(option, value, names)];
+}
+
+/// "WHAT: a, b or c".
+std::string list_of(const std::string& what, const std::vector<Strategy>& table) {
+    return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
+}
+
+std::string parse_strategy(Text option, Text value, const std::vector<std::string>& names) {
+    if (names.empty())
+        throw UsageError(as_given(option, value) +
+                         ": this build has no GPU kernels; expected a build with CUDA");
+    return names[parse_strategy_name(option, value, names)];
+}
+
+/// The kernels of `classic`, which the help lists, and those of `tensor`.
+std::string parse_distance(Text option, Text value) {
+    std::vector<std::string> names = names_of(distance_kernels());
+    for (std::string& kernel : names_of(tensor_kernels()))
+        names.push_back(std::move(kernel));
+    return parse_strategy(option, value, names);
+}
+
+std::string parse_selector(Text option, Text value) {
+    return parse_strategy(option, value, names_of(selectors()));
+}
+
+double parse_exponent(Text option, Text value) {
+    return parse_number(option, value, min_p, max_p);
+}
+
+/// "auto", "cpu", "gpu", "gpu:all", or "gpu:" and numbers separated by commas.
+DeviceWish parse_device(Text option, Text value) {
+    const std::array<std::string, 5> names = {"auto", "cpu", "gpu", "gpu:all", "gpu:N"};
+    DeviceWish wish{DeviceKind::gpu};
+    if (value == names[3]) {
+        wish.all = true;
+        return wish;
+    }
+    // Never the last two, which begin so.
+    if (!value.starts_with("gpu:"))
+        return {static_cast<DeviceKind>(parse_name(option, value, names)), std::nullopt};
+    std::size_t comma = std::string("gpu").size();
+    while (comma != std::string::npos) {
+        const std::size_t begin = comma + 1;
+        comma = value.find(',', begin);
+        const auto number = static_cast<int>(
+            parse_integer(option + " gpu:N with N =", value.substr(begin, comma - begin), 0, 1023));
+        if (number == wish.number || std::count(wish.others.begin(), wish.others.end(), number) > 0)
+            throw UsageError(as_given(option, value) + ": names a GPU twice; expected each once");
+        if (wish.number)
+            wish.others.push_back(number);
+        else
+            wish.number = number;
+    }
+    return wish;
+}
+
+/// "A-B" or "N".
+void read_range(Text option, Text value, VoteRange& range) {
+    const std::size_t dash = value.find('-', 1);
+    range.low = static_cast<int>(parse_integer(option, value.substr(0, dash), 1, max_k));
+    range.high = dash == std::string::npos
+                     ? range.low
+                     : static_cast<int>(parse_integer(option, value.substr(dash + 1), range.low, max_k));
+}
+
+}  // namespace
+
+Method parse_method(const std::string& given, Options& options) {
+    const std::vector<std::string> names = names_of(methods());
+    const bool is_name = std::find(names.begin(), names.end(), given) != names.end();
+    const bool is_file = given.find_first_of("./") != std::string::npos || ::access(given.c_str(), F_OK) == 0;
+    if (is_name || !is_file) return methods()[parse_name("--method", given, names)].method;
+    options.method_files.emplace_back(given);
+    return parse_method_text(
+        read_text(given, max_method_bytes, "a method that 'mnist-knn tune --save' wrote"), given);
+}
+
+std::vector<Option> search_options(Options& o) {
+    constexpr const char* all = "evaluate classify draw view bench graph condense audit tune";
+    constexpr const char* searching = "evaluate classify draw view graph condense audit tune";
+    constexpr const char* voting = "evaluate classify draw view condense audit";
+    constexpr const char* with_transform = "evaluate classify draw view graph condense audit";
+    constexpr const char* with_metric = "evaluate classify draw view bench graph condense audit";
+    constexpr const char* instead = "instead of the method's; may be repeated";
+    constexpr bool in_report = true;
+    Method& m = o.method;
+    TuneOptions& t = o.tune;
+    Wish& w = o.wish;
+    const auto read_method = [&](Text, Text value) { return parse_method(value, o); };
+    const OptionValue method = once("NAME|FILE", m, read_method),
+                      engine = once("NAME", w.engine, parse_engine),
+                      distance = once("NAME", w.distance, parse_distance),
+                      select = once("NAME", w.select, parse_selector);
+    const std::string methods_text =
+        "a whole classifier: " + one_of(names_of(methods())) +
+        ", or a FILE of tune --save; options beside it, in any order, override its parts (default ";
+    const std::string first_images = "only the first N training images";
+    const std::string candidates = "how many nearest are ordered again, 10 to 1024 (default 96)";
+    return {
+        {"evaluate view graph condense audit", "--method", method, methods_text + "raw)", in_report},
+        {"classify draw", "--method", method, methods_text + "accurate)"},
+        {"tune", "--method", several("NAME|FILE", t.methods, read_method),
+         "a method, or a FILE of --save, without its vote; may be repeated (default raw)"},
+        {with_transform, "--transform", once("LIST", m.transform, parse_transform),
+         "what is compared: " + transform_names() +
+             "; several one after another, with commas (default: the method's)",
+         in_report},
+        {"tune", "--transform", several("LIST", t.transforms, parse_transform), instead},
+        {voting, "--rerank", once("NAME", m.rerank, read_reranker),
+         "none; distortion, cells or both: orders the nearest again by a distance that tolerates shifted "
+         "pixels; spread[:N:mean|deviation:times|plus:W]: by distances scaled by how far an image lies from "
+         "its class",
+         in_report},
+        {"tune", "--rerank", several("NAME", t.rerankers, read_reranker), instead},
+        {voting, "--candidates", number(m.rerank.candidates, min_candidates, max_k), candidates, in_report},
+        {"tune", "--candidates", number(t.candidates, min_candidates, max_k), candidates},
+        {voting, "--vote", choice(m.vote.votes),
+         "majority, or class-mean: the class whose nearest k candidates are nearest on average", in_report},
+        {"tune", "--vote", choice(t.range.votes), "only majority, or only class-mean (default: both)"},
+        {"evaluate classify draw view bench condense audit", "-k", number(m.vote.k, 1, max_k),
+         "neighbors, 1 to 1024 (default 5; accurate: 4)", in_report},
+        {"graph", "-k", number(m.vote.k, 1, max_k), "neighbors of each image, 1 to 1024 (default 10)"},
+        {"tune", "-k", once("RANGE", t.range, read_range),
+         "the numbers of neighbors to try, A-B or N, up to 1024 (default 1-30)"},
+        {searching, "--engine", engine,
+         one_of(engine_names()) + " (default " + default_engine + "); auto: the fastest on the device"},
+        {"bench", "--engine", engine, "only this engine"},
+        {searching, "--distance", distance, list_of("another distance kernel", distance_kernels())},
+        {"bench", "--distance", distance,
+         "the distance kernel whose output selectors are measured on (default: float4, or the first that "
+         "supports the metric)"},
+        {searching, "--select", select, list_of("another selector", selectors())},
+        {"bench", "--select", select,
+         "the selector that runs after each distance kernel (default: bitonic_topk)"},
+        {with_metric, "--metric", choice(m.measure.metric), "l2 (default), l1, lp, cosine or pearson",
+         in_report},
+        {"tune", "--metric", several("NAME", t.metrics, parse_choice<Metric>), instead},
+        {all, "--p", once("P", m.measure.p, parse_exponent), "the exponent of --metric lp, 0.1 to 15",
+         in_report},
+        {voting, "--weights", choice(m.vote.weights), "uniform (default), or distance: a vote counts 1/d^2",
+         in_report},
+        {"tune", "--weights", choice(t.range.weights), "only uniform, or only distance (default: both)"},
+        {voting, "--tie", choice(m.vote.tie),
+         "ties go to the smallest label (default) or to the class of the nearest neighbor", in_report},
+        {"tune", "--tie", choice(t.range.tie), "only smallest, or only nearest (default: both)"},
+        {all, "--device", once("NAME", w.device, parse_device),
+         "auto (default: a GPU if there is one, else the CPU), cpu, gpu, gpu:N, several as gpu:N,M, or "
+         "gpu:all"},
+        {searching, "--spread", choice(w.spread),
+         "several devices or ranks: each has the whole training set and some of the queries, or a part of "
+         "the training set and all queries: auto (default), queries or training"},
+        {searching, "--memory", once("SIZE", w.memory, parse_size),
+         "the most memory of a device for training images, such as 500M or 8G; more are searched part by "
+         "part"},
+        {"evaluate classify draw view", "--limit-train", number(o.first.train), first_images, in_report},
+        {"graph condense audit tune", "--limit-train", number(o.first.train, 2),
+         first_images + ", at least 2"},
+        {"evaluate view audit", "--limit-test", number(o.first.test), "only the first N test images",
+         in_report},
+        {searching, "--batch", number(w.batch), "test images per batch (default: what fits in memory)"},
+        {all, "--threads", number(w.threads, 1, max_threads), "CPU threads (default: all)"},
+    };
+}
+
+void check_options(const Options& options) {
+    const TuneOptions& tune = options.tune;
+    const Method& method = options.method;
+    const auto is_given = [&](const char* option) { return options.given.contains(option); };
+    const bool needs_p = method.measure.metric == Metric::lp ||
+                         std::count(tune.metrics.begin(), tune.metrics.end(), Metric::lp) > 0;
+    if (needs_p && !is_given("p") && is_given("metric"))
+        throw UsageError("--metric lp: has no exponent; expected --p P with it, 0.1 to 15, such as --p 3");
+    if (is_given("p") && !needs_p)
+        throw UsageError("--p: only --metric lp has an exponent; expected --metric lp with it");
+    if (is_given("seed") && options.audit.plant == 0)
+        throw UsageError("--seed: chooses the labels that --plant makes wrong; expected --plant N with it");
+    const bool class_mean = tune.range.votes.value_or(method.vote.votes) == Votes::class_mean;
+    if (class_mean && is_given("weights"))
+        throw UsageError("--weights: --vote class-mean weighs no votes; expected --vote majority with it");
+    if (tune.candidates == 0 && is_given("candidates")) {  // tune checks those of its methods itself
+        if (!method.reranks() && !class_mean)
+            throw UsageError(
+                "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean "
+                "with it");
+        if (method.reranks() && method.rerank.candidates < method.vote.k)
+            throw UsageError("--candidates " + std::to_string(method.rerank.candidates) + ": fewer than -k " +
+                             std::to_string(method.vote.k) + "; expected at least as many");
+    }
+    if (method.vote.votes == Votes::class_mean && !is_integral(method.neighbor_measure().metric))
+        throw UsageError(std::string("--vote class-mean: adds up integers, which distances by ") +
+                         name(method.neighbor_measure().metric) +
+                         " are not; expected --metric l2 or l1, or a re-ranker");
+}
+
+bool names_data(const Options& options) {
+    const auto& given = options.given;
+    return std::any_of(given.begin(), given.end(), [](const std::string& option) {
+        return option == "data" || option.ends_with("-images") || option.ends_with("-labels");
+    });
+}
+
+std::size_t parse_strategy_name(std::string_view option, std::string_view text,
+                                std::span<const std::string> names) {
+    const bool known = std::find(names.begin(), names.end(), text) != names.end();
+    if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
+        throw UsageError(as_given(option, text) +
+                         ": unknown to this build, which has no GPU kernels; expected " + one_of(names) +
+                         ", or a build with CUDA");
+    return parse_name(option, text, names);
+}
+
+}  // namespace knn

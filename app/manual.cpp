@@ -1,0 +1,79 @@
+/// A step of the build: copies the man page from standard input to standard output, and puts what the tables say in place
+/// of the lines
+///
+///   @commands          the list of commands
+///   @options COMMAND   the options of the command that `evaluate` does not take in the same form, or all of `evaluate`,
+///                      and which of those of `evaluate` it takes
+
+#include <iostream>
+#include <sstream>
+
+#include "app/cli/command.h"
+#include "app/cli/option_table.h"
+
+namespace {
+
+using knn::Option;
+
+/// Words as mdoc wants them: short lines, each sentence on a line of its own, no line that looks like a request.
+std::string paragraph(const std::string& text) {
+    constexpr std::size_t width = 78;
+    std::string lines, line;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        if (!line.empty() && (line.back() == '.' || line.size() + 1 + word.size() > width)) {
+            lines += line + '\n';
+            line.clear();
+        }
+        if (line.empty() && (word.front() == '.' || word.front() == '\'')) line = "\\&";
+        line += (line.empty() || line == "\\&" ? "" : " ") + word;
+    }
+    return lines + line + '\n';
+}
+
+/// ".It Fl q , -quiet", ".It Fl -json Ar FILE".
+std::string item(const Option& option) {
+    std::string text = std::string(".It Fl ") + (option.name + 1);
+    if (const std::size_t comma = text.find(", -"); comma != text.npos) text.replace(comma, 3, " , ");
+    if (option.value.placeholder != nullptr) text += std::string(" Ar ") + option.value.placeholder;
+    return text + '\n';
+}
+
+std::vector<Option> options_of(const std::string& command) {
+    static knn::Options ignored;
+    std::vector<Option> all;
+    for (knn::OptionGroup& group : knn::option_table(ignored, command))
+        std::move(group.options.begin(), group.options.end(), std::back_inserter(all));
+    return all;
+}
+
+std::string options_text(const std::string& command) {
+    const bool is_first = command == "evaluate";
+    std::string text, shared, separator;
+    for (const Option& option : options_of(command))
+        if (is_first || !option.belongs_to("evaluate")) text += item(option) + paragraph(option.meaning);
+    if (!text.empty()) text = ".Bl -tag -width Ds\n" + text + ".El\n";
+    if (is_first) return text;
+    for (const Option& option : options_of(command)) {
+        if (!option.belongs_to("evaluate")) continue;
+        shared += separator + option.shown();
+        separator = ", ";
+    }
+    return text + ".Pp\nOf the options of\n.Cm evaluate\nit takes:\n" + paragraph(shared + '.');
+}
+
+}  // namespace
+
+int main() {
+    for (std::string line; std::getline(std::cin, line);) {
+        const std::string options = "@options ";
+        if (line == "@commands")
+            for (const knn::Command& command : knn::commands())
+                std::cout << ".It Cm " << command.name << '\n' << paragraph(command.summary);
+        else if (line.starts_with(options))
+            std::cout << options_text(line.substr(options.size()));
+        else
+            std::cout << line << '\n';
+    }
+    return std::cout.flush() ? 0 : 1;
+}
