@@ -1,13 +1,10 @@
 // `bench` without --case: every distance kernel with one selector, every selector with one distance kernel,
-// and every engine, on one data set.
+// and every engine, on one data set. --case graph: the k nearest of each training image among all the others.
 
-#include <algorithm>
-
-#include "app/bench/cases.h"
-#include "app/bench/data.h"
-#include "app/bench/section.h"
-#include "app/bench/spread.h"
+#include "app/bench/run.h"
+#include "app/bench/table.h"
 #include "app/commands/ranks.h"
+#include "classifier/graph.h"
 #include "cpu/serial/serial.h"
 #include "data/core/format.h"
 
@@ -15,7 +12,26 @@ namespace knn {
 
 namespace {
 
-constexpr const char* experiment = "compare";
+constexpr const char
+    *open_note = "open: uploading and arranging the training set, once for all searches.",
+    *kernels_note = "kernels: the work on the GPU of one search, without the copies.",
+    *operations_note =
+        "GFLOP/s: one multiplication and one addition per pair of images and pixel, for every "
+        "engine.";
+
+/// A table of whole searches.
+Section searches(BenchRun& run, const std::string& title) {
+    return {run.report(), title, "engine", {"open ms", "kernels ms"}};
+}
+
+void add_search(Section& section, BenchRun& run, const Workload& work, const SearchWay& way, int k) {
+    const Measurement one = run.search(work, way, k);
+    std::string kernels;
+    if (!one.kernels_ms.empty())
+        kernels =
+            short_number(one.of_all(summary_of(one.kernels_ms).median)) + (one.partial() ? partial_mark : "");
+    section.add(one, {one.good() ? short_number(one.open_ms) : "", kernels});
+}
 
 /// The names of the requested GPU strategies.
 std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>& all) {
@@ -31,16 +47,11 @@ std::string both(const Measurement& a, const Measurement& b) {
 
 /// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
-    run.need_gpu(experiment, "distance", wanted(run, distance_kernels()), problem);
-    run.need_gpu(experiment, "select", wanted(run, selectors()), problem);
+    run.need_gpu("distance", wanted(run, distance_kernels()), problem);
+    run.need_gpu("select", wanted(run, selectors()), problem);
     for (const char* option : {"distance", "select"})
         if (run.options().given.contains(option))
             run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
-}
-
-/// The selector that runs after each distance kernel.
-std::string select_behind(const BenchRun& run) {
-    return run.options().wish.select.empty() ? "bitonic_topk" : run.options().wish.select;
 }
 
 /// Fills the matrix for the selectors: with the kernel of --distance, else the first that supports the
@@ -59,133 +70,173 @@ std::string fill(BenchRun& run, BenchArrays& arrays, Refusal& why) {
     return "";
 }
 
-void compare_distances(BenchRun& run, const Workload& work, BenchArrays& arrays, int k) {
-    const std::string select = select_behind(run);
-    Section section(run, "distance kernels (us/query with " + select + " behind each)", "distance",
+void compare_distances(BenchRun& run, const Workload& work, int k) {
+    const std::string& named = run.options().wish.select;
+    const std::string select = named.empty() ? "bitonic_topk" : named;
+    Section section(run.report(), "distance kernels (us/query with " + select + " behind each)", "distance",
                     {"+ " + select});
     for (const std::string& name : wanted(run, distance_kernels())) {
-        const Measurement one = run.distance(work, arrays, experiment, name, run.trial());
-        if (!one.good()) {
-            section.add(one);
-            continue;
+        const Measurement one = run.distance(work, name);
+        std::string sum;
+        if (one.good()) {
+            // Rows that this kernel did not compute are garbage; selections must not be checked on them.
+            work.arrays->fill(name);
+            sum = both(one, run.select(work, select, k, 0.2));
         }
-        // Rows that this kernel did not compute are garbage; selections must not be checked on them.
-        arrays.fill(name);
-        const Measurement behind = run.select(work, arrays, experiment, select, k, run.trial(0.2));
-        section.add(one, {both(one, behind)});
+        section.add(one, {sum});
     }
     section.finish();
 }
 
-void compare_selectors(BenchRun& run, const Workload& work, BenchArrays& arrays, int k) {
+void compare_selectors(BenchRun& run, const Workload& work, int k) {
     const std::vector<std::string> names = wanted(run, selectors());
     if (names.empty()) return;
     Refusal why;
-    const std::string distance = fill(run, arrays, why);
+    const std::string distance = fill(run, *work.arrays, why);
     if (distance.empty()) {
         for (const std::string& name : names)
-            run.not_run(experiment, "select", name, work.problem(k), *why);
+            run.not_run("select", name, work.problem(k), *why);
         return;
     }
-    const Measurement before = run.distance(work, arrays, experiment, distance, run.trial(0.2));
-    arrays.fill(distance);
-    Section section(run,
+    const Measurement before = run.distance(work, distance, 0.2);
+    work.arrays->fill(distance);
+    Section section(run.report(),
                     "selectors, k = " + std::to_string(k) + " (us/query with " + distance + " before each)",
                     "selector", {"+ " + distance});
     for (const std::string& name : names) {
-        const Measurement one = run.select(work, arrays, experiment, name, k, run.trial());
+        const Measurement one = run.select(work, name, k);
         section.add(one, {both(one, before)});
     }
     section.finish();
 }
 
-void compare_on_gpu(BenchRun& run, const Workload& work, int k) {
-    const std::unique_ptr<BenchArrays> arrays = run.arrays(work);
-    if (arrays == nullptr) return leave_out_gpu(run, work.problem(k));
-    if (arrays->n_query() < work.query().count)
-        run.leave_out(
-            "queries " + std::to_string(arrays->n_query()) + " to " + std::to_string(work.query().count - 1),
-            "the whole matrix would not fit in device memory");
-    compare_distances(run, work, *arrays, k);
-    compare_selectors(run, work, *arrays, k);
+void compare_on_gpu(BenchRun& run, Workload& work, int k) {
+    run.upload(work);
+    if (work.arrays == nullptr) return leave_out_gpu(run, work.problem(k));
+    const std::int64_t n = work.arrays->n_query();
+    if (n < work.query.count)
+        run.leave_out("queries " + std::to_string(n) + " to " + std::to_string(work.query.count - 1),
+                      "the whole matrix would not fit in device memory");
+    compare_distances(run, work, k);
+    compare_selectors(run, work, k);
+    work.arrays.reset();
 }
 
-/// The serial selectors: the baseline, and others that --only names.
-std::vector<std::string> wanted_serial(const BenchRun& run) {
-    std::vector<std::string> names;
-    for (const cpu::SerialSelector& one : cpu::serial_selectors()) {
-        const bool is_baseline = &one == &cpu::serial_selectors().front();
-        if (is_baseline ? run.wants(one.name) || run.wants(serial_distances)
-                        : has(run.bench().only, one.name))
-            names.emplace_back(one.name);
-    }
-    return names;
-}
-
+/// The baseline `nth_element`, and other serial selectors if --only names them. The distances before are listed once.
 void compare_on_cpu(BenchRun& run, const Workload& work, int k) {
-    Section section(run, "one CPU thread, one query after another, k = " + std::to_string(k), "part");
+    Section section(run.report(), "one CPU thread, one query after another, k = " + std::to_string(k),
+                    "part");
+    const auto serial_selectors = cpu::serial_selectors();
     bool distances = run.wants(serial_distances);
-    for (const std::string& selector : wanted_serial(run)) {
-        using Listed = BenchRun::Listed;
-        const Listed listed = !distances            ? Listed::select
-                              : run.wants(selector) ? Listed::both
-                                                    : Listed::distance;
-        const BenchRun::Serial serial = run.serial(work, experiment, selector, k, run.trial(), listed);
-        if (listed != Listed::select) section.add(serial.distance);
-        if (listed != Listed::distance) section.add(serial.select);
+    for (const cpu::SerialSelector& one : serial_selectors) {
+        const bool named = has(run.options().bench.only, one.name), baseline = &one == &serial_selectors[0];
+        const bool selection = named || (baseline && run.wants(one.name));
+        if (!selection && !(baseline && distances)) continue;
+        const BenchRun::Serial serial = run.serial(work, one.name, k, 1, distances, selection);
+        if (distances) section.add(serial.distance);
+        if (selection) section.add(serial.select);
         distances = false;
     }
     section.finish();
 }
 
 void compare_engines(BenchRun& run, const Workload& work, int k) {
-    Section section(run, "engines, the training set resident, k = " + std::to_string(k), "engine",
-                    {open_heading, kernels_heading});
-    for (const SearchWay& way : search_ways()) {
-        if (!run.wants_engine(way)) continue;
-        const Measurement one = run.search(work, experiment, way, k, run.trial());
-        section.add(one, {open_cell(one), kernels_cell(one)});
+    Section section = searches(run, "engines, the training set resident, k = " + std::to_string(k));
+    for (const SearchWay& way : search_ways())
+        if (run.wants_engine(way)) add_search(section, run, work, way, k);
+    std::vector<std::string> notes = {open_note, kernels_note, operations_note};
+    if (run.has_gpu() && run.options().bench.dim > 0)
+        notes.emplace_back("random images are in pageable memory: their upload is slower than a data set's.");
+    section.finish(notes);
+}
+
+/// Both ways to use several devices, or several ranks, which answer alike, whatever devices they have. Among ranks the
+/// CPU shares the work too.
+void compare_spread(BenchRun& run, const Workload& work, int k) {
+    if (run.several().empty()) return;
+    Section section = searches(run, "engines on " + run.several() + ", k = " + std::to_string(k));
+    const bool ranks = run.ranks() != nullptr;
+    for (SearchWay way : search_ways()) {
+        const bool shares =
+            way.engine->on_gpu ? !ranks || run.options().wish.device.kind != DeviceKind::cpu : ranks;
+        if (!run.wants_engine(way) || !shares) continue;
+        const std::string engine = way.name;
+        for (const SpreadBy spread : {SpreadBy::queries, SpreadBy::training}) {
+            way.spread = spread;
+            way.name = engine + " by " + name(spread);
+            add_search(section, run, work, way, k);
+        }
     }
-    section.note(open_note);
-    section.note(kernels_note);
-    section.note(search_operations_note);
-    if (run.has_gpu() && run.bench().dim > 0)
-        section.note("random images are in pageable memory: their upload is slower than a data set's.");
-    section.finish();
+    std::vector<std::string> notes = {
+        "by queries: each has the training set and some queries; by training: the other way round.",
+        "kernels: each stage as it was where it took longest."};
+    if (ranks) notes.emplace_back("all other tables: rank 0 alone, with its share of this host's threads.");
+    section.finish(notes);
 }
 
 /// The time of `tensor` without copies and launch overhead.
 void compare_kernels(BenchRun& run, const Workload& work, int k) {
-    if (!run.has_gpu() || !run.wants_engine(search_way("tensor"))) return;
-    Section section(run, "the kernels of tensor, all on the device, k = " + std::to_string(k), "engine");
-    section.add(run.kernels(work, experiment, k, run.trial()));
-    section.note(
-        "launched as one CUDA graph, from the queries to the votes; the training set is prepared before.");
-    section.finish();
+    const SearchWay tensor = search_way("tensor");
+    if (!run.has_gpu() || !run.wants_engine(tensor)) return;
+    Measurement one = run.row("kernels", tensor.name, run.report().gpu, work.problem(k));
+    const Plan plan = run.configured(tensor, one);
+    Neighbors found;
+    Trial timed;
+    if (one.left_out.empty())
+        timed =
+            gpu_bench()->time_kernels(plan, work.training(), work.query, k, run.trial(), run.watch(), found);
+    one = run.keep(one, timed, [&](Measurement& kept) {
+        kept.wrong = work.mismatch(found);
+        count_search(kept);
+    });
+    Section section(run.report(), "the kernels of tensor, all on the device, k = " + std::to_string(k),
+                    "engine");
+    section.add(one);
+    section.finish(
+        {"launched as one CUDA graph, from the queries to the votes; the training set is prepared before."});
 }
 
 }  // namespace
 
 void run_compare(BenchRun& run) {
     const int k = run.options().method.vote.k;
-    const BenchData data = bench_data(run, k);
-    agree_on({data.work->train(), data.work->query()}, data.work->training().labels);
-    if (!run.leads()) return compare_spread(run, *data.work, experiment, k);
+    Workload work = load_workload(run, k);
+    agree_on({work.train, work.query}, work.labels);
+    if (!run.leads()) return compare_spread(run, work, k);
     BenchReport& report = run.report();
-    report.data = data.text;
+    report.data = work.text;
     report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k) +
-                   metric_words(data.work->measure);
-    const auto n_distances = static_cast<std::int64_t>(wanted(run, distance_kernels()).size());
-    const auto n_selectors = static_cast<std::int64_t>(wanted(run, selectors()).size());
-    const auto n_ways = static_cast<std::int64_t>(search_ways().size());
-    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) + n_ways +
-               spread_rows(run));
-    run.prepare(*data.work);
-    compare_on_gpu(run, *data.work, k);
-    compare_on_cpu(run, *data.work, k);
-    compare_engines(run, *data.work, k);
-    compare_spread(run, *data.work, experiment, k);
-    compare_kernels(run, *data.work, k);
+                   metric_words(work.measure);
+    const std::int64_t n_distances = std::ssize(wanted(run, distance_kernels())),
+                       n_selectors = std::ssize(wanted(run, selectors())), n_ways = std::ssize(search_ways());
+    run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
+               (run.several().empty() ? 1 : 3) * n_ways);
+    run.prepare(work);
+    compare_on_gpu(run, work, k);
+    compare_on_cpu(run, work, k);
+    compare_engines(run, work, k);
+    compare_spread(run, work, k);
+    compare_kernels(run, work, k);
+}
+
+void run_graph(BenchRun& run) {
+    constexpr int usual_k = 10;
+    constexpr std::int64_t checked_points = 1000;  // so that the CPU engine does not search all of them twice
+    const int k = run.options().given.contains("-k") ? run.options().method.vote.k : usual_k;
+    const Workload data = load_workload(run, 1);
+    require_others(k, data.train.count);
+    Workload work(data.train, data.train, data.labels, k);
+    work.measure = data.measure;
+    work.exclude = {.first = 0};
+    run.report().title += ", k = " + std::to_string(k) + metric_words(work.measure);
+    run.report().data = training_words(data) + ", each a query among all of them";
+    const std::vector<std::string>& names = find_case("graph")->names;
+    run.expect(std::ssize(names));
+    run.prepare(work, checked_points);
+    Section section = searches(run, "whole searches, the points resident");
+    for (const std::string& name : names)
+        if (run.wants(name)) add_search(section, run, work, search_way(name), k);
+    section.finish({open_note, kernels_note, operations_note});
 }
 
 }  // namespace knn

@@ -1,14 +1,14 @@
-// Seed 003, §3 and §4: the optimizations of a thread per training image, one after another, and the final
-// table. As there, images are uploaded as floats, a launch handles one test image, and the sort is bitonic.
+// Seed 003, §2 to §4: the optimizations of a thread per training image, one after another; the versions before the last,
+// without padding (§2) and before the improvements as a whole (§4.1); and the final table. As there, images are uploaded as
+// floats, a launch handles one test image, and the sort is bitonic.
 
 #include <algorithm>
 #include <array>
 
-#include "app/bench/cases.h"
-#include "app/bench/data.h"
 #include "app/bench/figures.h"
-#include "app/bench/garrett_versions.h"
 #include "app/bench/run.h"
+#include "app/bench/table.h"
+#include "classifier/vote.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -16,7 +16,6 @@ namespace knn {
 
 namespace {
 
-constexpr const char* experiment = "garrett";
 constexpr std::string_view previous = "seed 003, 4.1, previous version",
                            final_version = "seed 003, 4.1, final version";
 
@@ -43,9 +42,19 @@ std::string time_cell(const Measurement& one, double value) {
     return one.good() ? short_number(value) : !one.wrong.empty() ? "WRONG" : "not run";
 }
 
-void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measurement& last) {
-    const Measurement uploads[] = {run.upload(work, arrays, experiment, false),
-                                   run.upload(work, arrays, experiment, true)};
+/// All images to the device as floats.
+Measurement upload(BenchRun& run, const Workload& work, bool pinned) {
+    const Trial timed = work.arrays->time_upload(pinned, run.trial());
+    const Problem problem = work.problem(work.max_k);
+    return run.keep(run.row("upload", pinned ? "pinned" : "pageable", run.report().gpu, problem), timed,
+                    [&](Measurement& one) {
+                        const std::int64_t images = problem.n_train + problem.n_query;
+                        one.bytes = 4 * static_cast<double>(images) * static_cast<double>(problem.dim);
+                    });
+}
+
+void ladder(BenchRun& run, const Workload& work, Measurement& last) {
+    const Measurement uploads[] = {upload(run, work, false), upload(run, work, true)};
     BenchTable table;
     table.title = "the ladder: each row changes one thing of the row above";
     table.columns = {"change",     "upload ms",        "upload / above", "queries", "distance ms/image",
@@ -54,30 +63,27 @@ void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measuremen
     panel.title = "the ladder: distance of one test image";
     panel.x_label = "milliseconds per test image";
     panel.log_x = false;
-    const Measurement* upload_above = nullptr;
+    double upload_above = 0;
     Measurement above;
     for (const Rung& rung : rungs) {
-        TrialOptions options = run.trial();
-        options.linear = rung.linear;
-        Measurement one = run.distance(work, arrays, experiment, rung.kernel, options);
-        const Measurement& upload = uploads[rung.pinned ? 1 : 0];
-        const Spread spread = one.spread();
+        Measurement one = run.distance(work, rung.kernel, 1, rung.linear);
+        const double upload_ms = uploads[rung.pinned ? 1 : 0].summary().median;
+        const Summary time = one.summary();
         const double n = std::max(1.0, static_cast<double>(one.n_query));
-        const bool first = upload_above == nullptr;
+        const bool first = upload_above == 0;
         table.rows.push_back(
-            {rung.change, short_number(upload.ms_median()),
-             first ? "" : percent(upload.ms_median() / upload_above->ms_median(), 0),
+            {rung.change, short_number(upload_ms), first ? "" : percent(upload_ms / upload_above, 0),
              one.good() ? with_commas(one.n_query) + (one.partial() ? partial_mark : "") : "",
-             time_cell(one, spread.median / n),
-             one.good() ? short_number(spread.low / n) + " to " + short_number(spread.high / n) : "",
+             time_cell(one, time.median / n),
+             one.good() ? short_number(time.min / n) + " to " + short_number(time.max / n) : "",
              first || !one.good() || !above.good() ? ""
                                                    : percent(one.us_per_query() / above.us_per_query(), 0),
              first ? "all: " + stated(previous, "whole", "execution time") + " s" : "not stated"});
         if (one.good())
             panel.bars.push_back({rung.change + std::string(one.partial() ? partial_mark : ""),
-                                  spread.median / n, spread.low / n, spread.high / n,
-                                  short_number(spread.median / n) + " ms"});
-        upload_above = &upload;
+                                  time.median / n, time.min / n, time.max / n,
+                                  short_number(time.median / n) + " ms"});
+        upload_above = upload_ms;
         above = one;
         if (one.partial()) panel.notes = {ladder_note};
         if (one.good()) last = std::move(one);
@@ -89,6 +95,85 @@ void ladder(BenchRun& run, const Workload& work, BenchArrays& arrays, Measuremen
     table.notes.insert(table.notes.end(), panel.notes.begin(), panel.notes.end());
     run.report().tables.push_back(std::move(table));
     run.report().panels.push_back(std::move(panel));
+}
+
+/// How many test images of the data set, from the first on, these votes label right.
+std::int64_t count_right(std::span<const Vote> votes, const Dataset& data) {
+    std::int64_t right = 0;
+    for (std::size_t i = 0; i < votes.size(); ++i)
+        right += votes[i].label == data.test.labels.data()[i] ? 1 : 0;
+    return right;
+}
+
+/// "9,665 of 10,000", by a vote of these neighbors; empty if there are none.
+std::string right_cell(const Measurement& one, const Neighbors& found, const Dataset& data, int k) {
+    if (!one.good()) return "";
+    const auto labels = std::span(data.train.labels.data(), data.train.labels.size());
+    return with_commas(count_right(votes(found, labels, {.k = k}, {}), data)) + " of " +
+           with_commas(found.n_query);
+}
+
+/// The sort without padding, which is wrong: what it returns is compared with the same steps on the CPU, for a sample of
+/// queries. `found` gets it.
+Measurement unpadded_sort(BenchRun& run, const Workload& work, int k, Neighbors& found) {
+    const Trial timed = work.arrays->time_select("bitonic_unpadded", k, run.trial());
+    return run.keep(run.row("select", "bitonic_unpadded", run.report().gpu, work.problem(k)), timed,
+                    [&](Measurement& one) {
+                        found = work.arrays->neighbors(one.n_query);
+                        std::vector<Neighbor> right(static_cast<std::size_t>(k));
+                        std::vector<std::uint64_t> scratch;
+                        for (const std::int64_t q : sample(one.n_query, sampled)) {
+                            cpu::unpadded_bitonic(work.arrays->matrix_row(q), right, scratch);
+                            if (!std::equal(right.begin(), right.end(), found.row(q).begin()))
+                                one.wrong =
+                                    "row " + std::to_string(q) + " is not what its steps give on the CPU";
+                        }
+                        count_selection(one, k);
+                    });
+}
+
+void padding_table(BenchRun& run, const Workload& work, int k) {
+    work.arrays->fill("ladder_scalar");
+    Neighbors unpadded;
+    const Measurement without = unpadded_sort(run, work, k, unpadded);
+    const Measurement with = run.select(work, "bitonic", k);
+    Neighbors padded = with.good() ? work.arrays->neighbors(with.n_query) : Neighbors(0, k);
+    BenchTable table;
+    table.title = "2: the bitonic sort without and with padding, k = " + std::to_string(k);
+    table.columns = {"rows", "sort ms", "right", "paper"};
+    const auto row = [&](const char* name, const Measurement& one, const Neighbors& found) {
+        table.rows.push_back({name, ms_cell(one), right_cell(one, found, work.dataset, k),
+                              stated("seed 003, 2", name, "accuracy") + " %"});
+    };
+    row("without padding", without, unpadded);
+    row("padded", with, padded);
+    table.notes = {
+        "without padding: the steps of the sort for the next power of two; keys without a partner stay.",
+        "They run one launch each, as in the paper; the padded sort is that of the engine classic."};
+    note_marks(table);
+    run.report().tables.push_back(std::move(table));
+}
+
+void before_table(BenchRun& run, const Workload& work, int k) {
+    Neighbors found;
+    const Trial timed =
+        gpu_bench()->time_before(run.gpu(), work.train, work.query, k, run.trial(), run.watch(), found);
+    const Measurement before = run.keep(run.row("search", "before", run.report().gpu, work.problem(k)), timed,
+                                        [&](Measurement& one) {
+                                            one.wrong = work.mismatch(found);
+                                            count_search(one);
+                                        });
+    BenchTable table;
+    table.title = "4.1: the version before as a whole, k = " + std::to_string(k);
+    table.columns = {"", "here", "paper"};
+    table.rows = {
+        {"ms", ms_cell(before), stated(previous, "whole", "execution time") + " s"},
+        {"right", right_cell(before, found, work.dataset, k), stated(previous, "whole", "correct")}};
+    table.notes = {
+        "From the upload of all images to the last answer, one test image after another; the paper's",
+        "time is that of its program, with reading the files. It does not state its k."};
+    note_marks(table);
+    run.report().tables.push_back(std::move(table));
 }
 
 struct FinalRow {
@@ -108,23 +193,21 @@ std::string cell(double ms) {
     return ms > 0 ? short_number(ms) : "not run";
 }
 
-void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, const Measurement& last, int k) {
-    const Workload& work = *data.work;
-    arrays.fill("ladder_scalar");
-    const Measurement sort = run.select(work, arrays, experiment, "bitonic", k, run.trial());
-    const Measurement upload = run.upload(work, arrays, experiment, true);
+void final_table(BenchRun& run, const Workload& work, const Measurement& last, int k) {
+    work.arrays->fill("ladder_scalar");
+    const Measurement sort = run.select(work, "bitonic", k);
+    const Measurement transfer = upload(run, work, true);
     Classified classic;
-    const Measurement whole =
-        run.search(work, experiment, search_way("classic"), k, run.trial(), &classic, true);
+    const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic, true);
     const FinalRow rows[] = {
-        {"data transfer", "data transfer", upload,
+        {"data transfer", "data transfer", transfer,
          stage_ms(classic, "upload") + stage_ms(classic, "download")},
         {"distance", "distance calculation", last, stage_ms(classic, "distance")},
         {"sorting", "sorting", sort, stage_ms(classic, "sort")},
     };
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
-                  with_commas(work.query().count) + " test " + noun(work.query().count, "image");
+                  with_commas(work.query.count) + " test " + noun(work.query.count, "image");
     table.columns = {"stage",     "paper, total",   "paper, average",
                      "last rung", "engine classic", "paper / classic"};
     for (const FinalRow& row : rows) {
@@ -138,10 +221,11 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
     const Figure* time = find_figure(final_version, "whole", "execution time");
     table.rows.push_back(
         {"execution, s", time->text, "", "",
-         whole.good() ? short_number((whole.open_ms + whole.ms_median()) / 1e3) : "not run",
-         whole.good() ? short_number(time->value() * 1e3 / (whole.open_ms + whole.ms_median())) + " x" : ""});
+         whole.good() ? short_number((whole.open_ms + whole.summary().median) / 1e3) : "not run",
+         whole.good() ? short_number(time->value() * 1e3 / (whole.open_ms + whole.summary().median)) + " x"
+                      : ""});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
-                          whole.good() ? std::to_string(count_right(classic.votes, data.dataset)) : "not run",
+                          whole.good() ? std::to_string(count_right(classic.votes, work.dataset)) : "not run",
                           ""});
     table.notes = {
         "execution: the paper's is its whole program, ours opening the training set and the search.",
@@ -155,43 +239,43 @@ void final_table(BenchRun& run, const BenchData& data, BenchArrays& arrays, cons
 
 void run_garrett(BenchRun& run) {
     const int k = run.options().method.vote.k;
-    const BenchData data = bench_data(run, k);
+    Workload work = load_workload(run, k);
     BenchReport& report = run.report();
-    report.data = data.text;
+    report.data = work.text;
     report.title += ", k = " + std::to_string(k);
     report.quotes = quotes_of("seed 003");
     run.expect(2 + static_cast<std::int64_t>(rungs.size()) + 6);
-    run.prepare(*data.work);
-    const std::unique_ptr<BenchArrays> arrays = run.arrays(*data.work);
-    if (arrays == nullptr) {
-        const Problem problem = data.work->problem(k);
-        run.need_gpu(experiment, "upload", {"pageable", "pinned"}, problem);
-        run.need_gpu(experiment, "distance",
+    run.prepare(work);
+    run.upload(work);
+    if (work.arrays == nullptr) {
+        const Problem problem = work.problem(k);
+        run.need_gpu("upload", {"pageable", "pinned"}, problem);
+        run.need_gpu("distance",
                      {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unroll4", "ladder_unroll8",
                       "ladder_unrolled"},
                      problem);
-        run.need_gpu(experiment, "select", {"bitonic", "bitonic_unpadded"}, problem);
-        run.need_gpu(experiment, "search", {"classic", "before"}, problem);
+        run.need_gpu("select", {"bitonic", "bitonic_unpadded"}, problem);
+        run.need_gpu("search", {"classic", "before"}, problem);
         BenchTable table;
         table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
-                      with_commas(data.work->query().count) + ")";
+                      with_commas(work.query.count) + ")";
         table.columns = {"stage", "paper, total ms", "engine cpu, ms"};
         Classified found;
-        const Measurement whole =
-            run.search(*data.work, experiment, search_way("cpu"), k, run.trial(), &found, true);
+        const Measurement whole = run.search(work, search_way("cpu"), k, 1, &found, true);
         table.rows = {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
                       {"distance", stated(final_version, "distance calculation", "total"),
                        cell(stage_ms(found, "distance"))},
                       {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
                       {"execution, s", stated(final_version, "whole", "execution time"),
-                       short_number((whole.open_ms + whole.ms_median()) / 1e3)}};
+                       short_number((whole.open_ms + whole.summary().median) / 1e3)}};
         report.tables.push_back(std::move(table));
         return;
     }
     Measurement last;
-    ladder(run, *data.work, *arrays, last);
-    previous_versions(run, data, *arrays, k);
-    final_table(run, data, *arrays, last, k);
+    ladder(run, work, last);
+    padding_table(run, work, k);
+    before_table(run, work, k);
+    final_table(run, work, last, k);
 }
 
 }  // namespace knn

@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "app/bench/cases.h"
-#include "app/bench/series.h"
+#include "app/bench/run.h"
+#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -28,7 +28,7 @@ class Komarov {
             if (run.wants(name)) names.emplace_back(name);
         for (const char* name : only_kth)
             if (run.wants(name)) names.emplace_back(name);
-        run.need_gpu("komarov", "select", names, {65'536, 1024, 1, 128});
+        run.need_gpu("select", names, {65'536, 1024, 1, 128});
     }
 
     /// `number`: of the paper's figure, or a word. `rivals`: the comparison. `x`: the size that varies; one line per k.
@@ -46,6 +46,7 @@ class Komarov {
         for (const std::string& name : names)
             for (const int k : ks)
                 ways.push_back(way(name, k));
+        run_.figure(number);
         Diagram diagram(heading + ": " + title, x, per_query ? "us per query" : "ms", ways);
         std::unique_ptr<BenchArrays> arrays;
         Point made{0, 0, 0};
@@ -54,13 +55,13 @@ class Komarov {
             const Problem problem{point.n_train, point.n_query, 1, point.k};
             if (!same) {
                 arrays.reset();
-                arrays = run_.random_arrays({point.n_train, point.n_query, 1, ks.back()}, 9);
+                arrays = random_arrays({point.n_train, point.n_query, 1, ks.back()});
                 const std::int64_t value = x == "queries" ? point.n_query : point.n_train;
                 diagram.row(static_cast<double>(value), with_commas(value));
                 made = point;
             }
             for (const std::string& name : names)
-                measure(diagram, "komarov " + number, name, problem, arrays.get(), per_query);
+                measure(diagram, name, problem, arrays.get(), per_query);
             for (const std::string& rival : rivals)
                 if (names.size() > 1)
                     diagram.ratio("speed-up" + (rivals.size() > 1 ? " over " + rival : "") +
@@ -79,16 +80,46 @@ class Komarov {
   private:
     static std::string way(const std::string& name, int k) { return name + ", k = " + std::to_string(k); }
 
-    void measure(Diagram& diagram, const std::string& experiment, const std::string& name,
-                 const Problem& problem, BenchArrays* arrays, bool per_query) {
-        const bool serial = name == "nth_element";
-        if (!serial && arrays == nullptr) return;
-        const Measurement one = serial ? run_.serial_random(problem, experiment, run_.trial(0.1))
-                                       : run_.select_random(*arrays, problem, experiment, name,
-                                                            run_.trial(0.1), name.ends_with("_kth"));
-        diagram.value(way(name, problem.k), one, per_query ? one.us_per_query() : one.ms_median());
+    std::unique_ptr<BenchArrays> random_arrays(const Problem& problem) const {
+        constexpr std::uint64_t seed = 9;
+        return run_.has_gpu() ? gpu_bench()->random_arrays(run_.gpu(), problem, seed, run_.watch()) : nullptr;
     }
 
+    void measure(Diagram& diagram, const std::string& name, const Problem& problem, BenchArrays* arrays,
+                 bool per_query) {
+        const bool serial = name == "nth_element";
+        if (!serial && arrays == nullptr) return;
+        const Measurement one = serial ? on_cpu(problem) : on_gpu(name, problem, *arrays);
+        diagram.value(way(name, problem.k), one, per_query ? one.us_per_query() : one.summary().median);
+    }
+
+    /// A sample of the rows is compared with nth_element; some selectors find the k-th neighbor of a row alone.
+    Measurement on_gpu(const std::string& name, const Problem& problem, BenchArrays& arrays) {
+        const bool kth_alone = name.ends_with("_kth");
+        const Trial timed = arrays.time_select(name, problem.k, run_.trial(share));
+        return run_.keep(run_.row("select", name, run_.report().gpu, problem), timed, [&](Measurement& one) {
+            const Neighbors found = arrays.neighbors(one.n_query);
+            for (const std::int64_t q : sample(one.n_query, sampled))
+                if (!agrees_with_nth_element(arrays.matrix_row(q), found.row(q),
+                                             kth_alone ? problem.k - 1 : 0))
+                    one.wrong = "row " + std::to_string(q) + " has other neighbors than by nth_element";
+            count_selection(one, kth_alone ? 1 : problem.k);
+        });
+    }
+
+    Measurement on_cpu(const Problem& problem) {
+        const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
+        const auto fill = [](std::int64_t q, std::span<std::uint32_t> row) {
+            for (std::size_t t = 0; t < row.size(); ++t)
+                row[t] = static_cast<std::uint32_t>(random_value(static_cast<std::uint64_t>(q), t) >> 32);
+        };
+        const Trial timed =
+            cpu::time_serial_select(problem, fill, baseline, run_.trial(share), run_.watch()).select;
+        return run_.keep(run_.row("select", baseline.name, one_cpu_thread, problem), timed,
+                         [&](Measurement& one) { count_selection(one, problem.k); });
+    }
+
+    static constexpr double share = 0.1;  // of the time of a row
     static constexpr const char* ours = "multiselect";
     BenchRun& run_;
 };

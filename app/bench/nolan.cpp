@@ -2,8 +2,8 @@
 // 65,536 reference points, 64 dimensions and k = 128. The paper shows diagrams; its text has neither their
 // values nor the ranges of their axes.
 
-#include "app/bench/cases.h"
-#include "app/bench/series.h"
+#include "app/bench/run.h"
+#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -27,7 +27,7 @@ class Nolan {
             if (run.wants(name)) on_cpu_.emplace_back(name);
         if (run.has_gpu()) return;
         const Sizes sizes;
-        run.need_gpu("nolan", "select", selectors_, {sizes.n_train, sizes.n_query, sizes.dim, sizes.k});
+        run.need_gpu("select", selectors_, {sizes.n_train, sizes.n_query, sizes.dim, sizes.k});
         selectors_.clear();
     }
 
@@ -43,23 +43,22 @@ class Nolan {
                 const std::vector<std::pair<std::int64_t, Sizes>>& points, const std::string& says) {
         std::vector<std::string> columns = selectors_;
         columns.insert(columns.end(), on_cpu_.begin(), on_cpu_.end());
+        run_.figure(number);
         Diagram diagram((number.size() > 3 ? "Figures " : "Figure ") + number + ": " + title, x, "ms",
                         columns);
         std::unique_ptr<Workload> work;
-        std::unique_ptr<BenchArrays> arrays;
         Measurement distance;
         for (const auto& [value, sizes] : points) {
             diagram.row(static_cast<double>(value), with_commas(value));
             if (work == nullptr || !same_images(work->problem(1), sizes)) {
-                arrays.reset();
+                work.reset();
                 work =
                     std::make_unique<Workload>(sizes.n_train, sizes.n_query, sizes.dim, k_limit(points), 5);
                 run_.prepare(*work);
-                if (!selectors_.empty()) arrays = run_.arrays(*work);
-                if (arrays != nullptr)
-                    distance = run_.distance(*work, *arrays, "nolan " + number, texture, run_.trial(0.2));
+                if (!selectors_.empty()) run_.upload(*work);
+                if (work->arrays != nullptr) distance = run_.distance(*work, texture, 0.2);
             }
-            measure(diagram, number, *work, arrays.get(), distance, sizes.k);
+            measure(diagram, *work, distance, sizes.k);
             diagram.words("paper", "not stated");
         }
         if (!selectors_.empty())
@@ -98,22 +97,18 @@ class Nolan {
         diagram.value(name, select, us_per_query * 1e-3 * static_cast<double>(select.n_query));
     }
 
-    void measure(Diagram& diagram, const std::string& number, const Workload& work, BenchArrays* arrays,
-                 const Measurement& distance, int k) {
-        const std::string experiment = "nolan " + number;
-        if (arrays != nullptr) {
-            arrays->fill(texture);
-            for (const std::string& name : selectors_) {
-                const Measurement one = run_.select(work, *arrays, experiment, name, k, run_.trial(0.2));
-                add(diagram, name, one, distance);
-            }
+    void measure(Diagram& diagram, const Workload& work, const Measurement& distance, int k) {
+        if (work.arrays != nullptr) {
+            work.arrays->fill(texture);
+            for (const std::string& name : selectors_)
+                add(diagram, name, run_.select(work, name, k, 0.2), distance);
         }
         for (const std::string& name : on_cpu_)
             if (name == "cpu") {
-                const Measurement one = run_.search(work, experiment, search_way("cpu"), k, run_.trial(0.1));
-                diagram.value(name, one, one.ms_median());
+                const Measurement one = run_.search(work, search_way("cpu"), k, 0.1);
+                diagram.value(name, one, one.summary().median);
             } else {
-                const BenchRun::Serial one = run_.serial(work, experiment, name, k, run_.trial(0.2));
+                const BenchRun::Serial one = run_.serial(work, name, k, 0.2);
                 add(diagram, name, one.select, one.distance);
             }
     }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/bench/cases.h"
+#include "app/bench/run.h"
 #include "app/cli/values.h"
 #include "cpu/serial/serial.h"
 #include "data/core/errors.h"
@@ -17,6 +17,89 @@ constexpr struct {
 } variants[] = {
     {"classic", "gemm", "replace_max"},  // the fastest unfused strategies: the baseline of `tensor`
 };
+
+constexpr const char* files[] = {"data", "train-images", "train-labels", "test-images", "test-labels"};
+
+void refuse_if(bool wrong, const std::string& text) {
+    if (wrong) throw UsageError(text);
+}
+
+/// Options whose value the case may fix, and the names of rows.
+void check_case(const BenchCase& which, const Options& options) {
+    const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
+    const auto fixed = [&](const std::string& name, const char* group) {
+        return options.given.contains(name) && !has(which.takes, group);
+    };
+    for (const std::string name :
+         {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "p"})
+        refuse_if(fixed(name, name.c_str()),
+                  (name == "-k" ? "" : "--") + name + has_its_own + "; expected one of the two");
+    for (const std::string file : files)
+        refuse_if(fixed(file, "data"), "--" + file + has_its_own + " images; expected one of the two");
+    refuse_if(options.wish.device.several(), "--device " + options.wish.device.text() + ": the case " +
+                                                 which.name +
+                                                 " measures one device; expected gpu or gpu:N, or no --case");
+    refuse_if(options.wish.ranks != nullptr,
+              std::string("--case ") + which.name +
+                  ": measures one process; expected it without mpirun, or bench with no --case");
+    for (const std::string& name : options.bench.only)
+        refuse_if(!has(which.names, name),
+                  "--only " + name + has_its_own + " rows; expected " +
+                      (which.names.empty() ? "one of the two" : one_of(which.names)));
+}
+
+/// --distance and --select apply to rows of kernels: each is measured behind or before those that --only names.
+void check_strategies(const Options& options) {
+    const Wish& wish = options.wish;
+    const auto any_on_gpu = [](const std::vector<Strategy>& all, const auto& wanted) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](const Strategy& one) { return one.on_gpu && wanted(one.name); });
+    };
+    const auto check = [&](const std::string& option, const std::string& name, const auto& own,
+                           const auto& others, const std::string& unknown, const std::string& unused) {
+        if (name.empty()) return;
+        const std::string given = option + name + ": ";
+        refuse_if(!any_on_gpu(own, [&](const std::string& one) { return one == name; }), given + unknown);
+        refuse_if(wish.device.kind == DeviceKind::cpu,
+                  given + "runs on a GPU; expected no --device cpu with it");
+        refuse_if(!any_on_gpu(others, [&](const auto& one) { return is_wanted(options.bench, one); }),
+                  given + unused);
+    };
+    check(
+        "--distance ", wish.distance, distance_kernels(), selectors(),
+        "a kernel of the engine tensor, which selects by itself; expected one that selectors can be measured "
+        "behind",
+        "selectors are measured behind it, and --only names none; expected one of them, or no --distance");
+    check("--select ", wish.select, selectors(), distance_kernels(),
+          "runs on the CPU; expected a selector of the GPU, to be measured behind distance kernels, or "
+          "--only " +
+              wish.select,
+          "it is measured behind distance kernels, and --only names none; expected one of them, or no "
+          "--select");
+}
+
+/// --engine names one of the searches.
+void check_engine(const Options& options) {
+    if (!options.wish.engine) return;
+    const std::string given = "--engine " + *options.wish.engine;
+    const Engine* engine = find_engine(*options.wish.engine);
+    refuse_if(engine == nullptr,
+              given + ": all of them are measured unless one is named; expected a name or no --engine");
+    refuse_if(!options.bench.only.empty(),
+              "--engine and --only: both say which engines are measured; expected one of the two");
+    refuse_if(engine->on_gpu && options.wish.device.kind == DeviceKind::cpu,
+              given + ": runs on a GPU; expected no --device cpu with it");
+}
+
+void check_sizes(const Options& options) {
+    if (options.bench.dim == 0) return;
+    for (const std::string size : {"n-train", "n-query"})
+        refuse_if(!options.given.contains(size),
+                  "--dim: random images need their number too; expected --" + size);
+    for (const std::string file : files)
+        refuse_if(options.given.contains(file),
+                  "--dim and --" + file + ": random images come from no file; expected one of the two");
+}
 
 }  // namespace
 
@@ -43,18 +126,15 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
 
 std::vector<std::string> bench_names() {
     std::vector<std::string> names;
-    const auto add = [&](const std::string& name) {
-        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const auto add = [&](const auto& all) {
+        for (const auto& one : all)
+            if (!has(names, one.name)) names.emplace_back(one.name);
     };
-    for (const Strategy& kernel : distance_kernels())
-        add(kernel.name);
-    for (const Strategy& selector : selectors())
-        add(selector.name);
-    for (const cpu::SerialSelector& selector : cpu::serial_selectors())
-        add(selector.name);
-    add(serial_distances);
-    for (const SearchWay& way : search_ways())
-        add(way.name);
+    add(distance_kernels());
+    add(selectors());
+    add(cpu::serial_selectors());
+    names.emplace_back(serial_distances);
+    add(search_ways());
     return names;
 }
 
@@ -122,6 +202,14 @@ const BenchCase* find_case(const std::string& name) {
 bool uses_data_set(const Options& options) {
     const BenchCase* which = find_case(options.bench.which);
     return which != nullptr ? has(which->takes, "data") : options.bench.dim == 0;
+}
+
+void check_bench_options(const Options& options) {
+    check_ranks(options.wish);
+    if (const BenchCase* which = find_case(options.bench.which)) return check_case(*which, options);
+    check_sizes(options);
+    check_strategies(options);
+    check_engine(options);
 }
 
 }  // namespace knn

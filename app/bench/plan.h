@@ -1,5 +1,6 @@
 #pragma once
-/// What `bench` can run, by name. All lists here are read from the tables of engines, kernels and selectors.
+/// What `bench` can run, by name, and which options can be combined. All lists here are read from the tables of engines,
+/// kernels and selectors.
 
 #include <string>
 #include <vector>

@@ -1,12 +1,19 @@
 #include "app/bench/report.h"
 
 #include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <ostream>
 
+#include "app/report/json.h"
 #include "data/core/format.h"
+#include "version.h"
 
 namespace knn {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 double rate(double amount, double ms) {
     return amount > 0 && ms > 0 ? amount / ms * 1e-6 : 0;
@@ -19,23 +26,185 @@ LimitShare within(double reached, double limit, const char* name, const char* ab
     return {reached / limit, name};
 }
 
-std::string rounded(double value) {
-    return value > 0 ? short_number(value) : "";
+void add_positive(Json& json, const char* name, double value) {
+    if (value > 0) json[name] = value;
+}
+
+/// All that is known of a measurement, as in the JSON; the CSV has most of it.
+Json record_of(const BenchReport& report, const Measurement& one) {
+    const Measure& measure = one.problem.measure;
+    Json json = {{"experiment", one.experiment},
+                 {"part", one.part},
+                 {"name", one.name},
+                 {"device", one.on},
+                 {"n_train", one.problem.n_train},
+                 {"n_query", one.problem.n_query},
+                 {"dim", one.problem.dim},
+                 {"k", one.problem.k},
+                 {"metric", name(measure.metric)}};
+    if (measure.metric == Metric::lp) json["p"] = measure.p;
+    json["status"] = one.good() ? "measured" : one.wrong.empty() ? "left out" : "wrong";
+    if (!one.good()) {
+        json["reason"] = one.wrong.empty() ? one.left_out : one.wrong;
+        return json;
+    }
+    const Summary time = one.summary();
+    json["queries_measured"] = one.n_query;
+    json["runs"] = time.runs;
+    json["median_ms"] = time.median;
+    if (!one.kernels_ms.empty()) json["kernels_ms"] = summary_of(one.kernels_ms).median;
+    add_positive(json, "open_ms", one.open_ms);
+    json["min_ms"] = time.min;
+    json["max_ms"] = time.max;
+    json["us_per_query"] = one.us_per_query();
+    add_positive(json, "gb_per_s", one.gb_per_s());
+    add_positive(json, "gflop_per_s", one.gflop_per_s());
+    const LimitShare share = report.share_of(one);
+    if (share.share > 0) {
+        json["limit"] = share.limit;
+        json["share_of_limit"] = share.share;
+    }
+    return json;
+}
+
+Json limits_json(const BenchReport& report) {
+    Json json = Json::object();
+    add_positive(json, "gpu_copy_gb_per_s", report.limits.copy_gb_per_s);
+    if (report.limits.cache_bytes > 0) json["gpu_cache_bytes"] = report.limits.cache_bytes;
+    add_positive(json, "gpu_multiply_add_gflop_per_s", report.limits.multiply_add_gflop_per_s);
+    add_positive(json, "pinned_upload_gb_per_s", report.limits.pinned_upload_gb_per_s);
+    add_positive(json, "pageable_upload_gb_per_s", report.limits.pageable_upload_gb_per_s);
+    add_positive(json, "cpu_thread_copy_gb_per_s", report.cpu_copy_gb_per_s);
+    return json;
+}
+
+constexpr const char* csv_columns[] = {"experiment",       "part",     "name",        "device", "n_train",
+                                       "n_query",          "dim",      "k",           "metric", "p",
+                                       "queries_measured", "runs",     "median_ms",   "min_ms", "max_ms",
+                                       "us_per_query",     "gb_per_s", "gflop_per_s", "limit",  "share",
+                                       "status",           "reason"};
+
+/// Quoted if necessary: if it has a comma, a quote or a line feed.
+std::string quoted(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' ? "\"\"" : std::string(1, c);
+    return quoted + '"';
+}
+
+/// Times and rates have six significant digits; those that are 0 are not known.
+std::string csv_cell(const Json& record, const std::string& column) {
+    const auto found = record.find(column == "share" ? "share_of_limit" : column);
+    if (found == record.end()) return "";
+    if (found->is_string()) return quoted(found->get<std::string>());
+    if (found->is_number_integer()) return std::to_string(found->get<std::int64_t>());
+    const auto value = found->get<double>();
+    if (column == "p") return shortest(value);
+    if (value <= 0) return "";
+    char text[32];
+    return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6).ptr};
+}
+
+void write_csv_row(std::ostream& out, const Json& record) {
+    const char* separator = "";
+    for (const char* column : csv_columns) {
+        out << separator << csv_cell(record, column);
+        separator = ",";
+    }
+    out << '\n';
+}
+
+/// Whether a measurement says that this was left out.
+bool has_row(const BenchReport& report, const LeftOut& left_out) {
+    return std::any_of(report.measurements.begin(), report.measurements.end(), [&](const Measurement& row) {
+        return row.name == left_out.name && row.left_out == left_out.reason;
+    });
+}
+
+std::string table_text(const BenchTable& shown) {
+    std::vector<Align> columns(shown.columns.size(), Align::right);
+    if (!columns.empty()) columns[0] = Align::left;
+    Table table(columns);
+    table.add(shown.columns);
+    for (std::vector<std::string> row : shown.rows) {
+        row.resize(columns.size());
+        for (std::string& cell : row)
+            cell = harmless(cell);
+        table.add(std::move(row));
+    }
+    std::string text = shown.title + '\n' + table.text();
+    for (const std::string& line : shown.notes)
+        text += "  " + line + '\n';
+    return text + '\n';
+}
+
+std::string head(const BenchReport& report) {
+    Table table({Align::left, Align::left});
+    for (const Device& device : report.devices)
+        table.add({device_id(device), harmless(device.name)});
+    table.add({"data", harmless(report.data)});
+    const Limits& limits = report.limits;
+    const char* heading = "limits";
+    if (limits.copy_gb_per_s > 0) {
+        table.add({heading, report.gpu + ": copy " + short_number(limits.copy_gb_per_s) +
+                                " GB/s read and written, multiply-add " +
+                                short_number(limits.multiply_add_gflop_per_s) + " GFLOP/s, upload " +
+                                short_number(limits.pinned_upload_gb_per_s) + " GB/s pinned, " +
+                                short_number(limits.pageable_upload_gb_per_s) + " pageable"});
+        heading = "";
+    }
+    if (report.cpu_copy_gb_per_s > 0)
+        table.add({heading, std::string(one_cpu_thread) + ": copy " + short_number(report.cpu_copy_gb_per_s) +
+                                " GB/s read and written"});
+    if (!report.checked.empty()) table.add({"checked", report.checked});
+    return table.text(0) + '\n';
+}
+
+std::string wrong_answers(const BenchReport& report) {
+    if (!report.wrong()) return "";
+    std::string text = "WRONG ANSWERS\n";
+    for (const Measurement& one : report.measurements)
+        if (!one.wrong.empty())
+            text += "  " + one.name + " (" + one.experiment + ", " + one.part + "): " + one.wrong + '\n';
+    return text + '\n';
+}
+
+/// One line for consecutive names that have the same reason.
+std::string left_out_text(const std::vector<LeftOut>& left_out) {
+    if (left_out.empty()) return "";
+    std::string text = "left out\n";
+    for (std::size_t i = 0; i < left_out.size(); ++i) {
+        const LeftOut& one = left_out[i];
+        const bool first = i == 0 || left_out[i - 1].reason != one.reason;
+        const bool last = i + 1 == left_out.size() || left_out[i + 1].reason != one.reason;
+        text += (first ? "  " : ", ") + one.name + (last ? ": " + harmless(one.reason) + '\n' : "");
+    }
+    return text + '\n';
 }
 
 }  // namespace
 
-double Measurement::us_per_query() const {
-    return n_query > 0 ? ms_median() * 1e3 / static_cast<double>(n_query) : 0;
+Summary summary_of(std::vector<double> ms) {
+    if (ms.empty()) return {};
+    std::sort(ms.begin(), ms.end());
+    const std::size_t middle = ms.size() / 2;
+    const double median = ms.size() % 2 == 1 ? ms[middle] : (ms[middle - 1] + ms[middle]) / 2;
+    return {median, ms.front(), ms.back(), static_cast<int>(ms.size())};
 }
-double Measurement::ms_of_all() const {
-    return good() ? us_per_query() * 1e-3 * static_cast<double>(problem.n_query) : 0;
+
+double Measurement::us_per_query() const {
+    return n_query > 0 ? summary().median * 1e3 / static_cast<double>(n_query) : 0;
+}
+double Measurement::of_all(double time) const {
+    if (!good() || n_query == 0) return 0;
+    return time * static_cast<double>(problem.n_query) / static_cast<double>(n_query);
 }
 double Measurement::gb_per_s() const {
-    return rate(bytes, ms_median());
+    return rate(bytes, summary().median);
 }
 double Measurement::gflop_per_s() const {
-    return rate(operations, ms_median());
+    return rate(operations, summary().median);
 }
 
 bool BenchReport::wrong() const {
@@ -49,17 +218,7 @@ void BenchReport::leave_out(const std::string& name, const std::string& reason) 
     left_out.push_back({name, reason});
 }
 
-std::vector<LeftOut> BenchReport::left_out_alone() const {
-    std::vector<LeftOut> alone;
-    for (const LeftOut& one : left_out)
-        if (std::none_of(measurements.begin(), measurements.end(), [&](const Measurement& row) {
-                return row.name == one.name && row.left_out == one.reason;
-            }))
-            alone.push_back(one);
-    return alone;
-}
-
-/// The direct form takes two instructions for three operations per pair and pixel, a subtraction and a
+/// The direct form takes two instructions for three operations per distance and pixel, a subtraction and a
 /// multiply-add, so it can reach three quarters of the multiply-add rate. The memory limit is that of a copy;
 /// it does not apply to data that fits in the cache, nor to faster access, as reading alone may be.
 LimitShare BenchReport::share_of(const Measurement& measured) const {
@@ -69,9 +228,8 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
     const bool on_gpu = measured.on == gpu && !gpu.empty();
     if (!on_gpu && measured.on != one_cpu_thread) return {};
     if (measured.part == "upload")
-        return on_gpu ? within(measured.gb_per_s(), limits.pinned_upload_gb_per_s, "link",
-                               "faster than the limit's run")
-                      : LimitShare{};
+        return within(measured.gb_per_s(), on_gpu ? limits.pinned_upload_gb_per_s : 0, "link",
+                      "faster than the limit's run");
     const double max_gflop_per_s = on_gpu ? direct_form * limits.multiply_add_gflop_per_s : 0;
     LimitShare arithmetic =
         within(measured.gflop_per_s(), max_gflop_per_s, "arithmetic",
@@ -84,36 +242,61 @@ LimitShare BenchReport::share_of(const Measurement& measured) const {
     return arithmetic.share > memory.share ? arithmetic : memory;
 }
 
-void note_marks(BenchTable& table) {
-    for (const std::vector<std::string>& row : table.rows)
-        for (const std::string& one : row)
-            if (one.ends_with(partial_mark)) {
-                table.notes.insert(table.notes.begin(), multiplied_note);
-                return;
-            }
+std::string bench_text(const BenchReport& report) {
+    std::string text = report.title + "\n\n" + head(report);
+    for (const BenchTable& table : report.tables)
+        text += table_text(table);
+    text += wrong_answers(report) + left_out_text(report.left_out);
+    text.pop_back();
+    return text;
 }
 
-std::string ms_cell(const Measurement& measured) {
-    if (!measured.good()) return measured.wrong.empty() ? "not run" : "WRONG";
-    return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
+std::string bench_json(const BenchReport& report) {
+    Json devices = Json::array(), measurements = Json::array(), tables = Json::array(),
+         quotes = Json::array(), left_out = Json::array();
+    for (const Device& device : report.devices)
+        devices.push_back(json_device(device));
+    for (const Measurement& one : report.measurements)
+        measurements.push_back(record_of(report, one));
+    for (const BenchTable& table : report.tables)
+        tables.push_back({{"title", table.title},
+                          {"columns", table.columns},
+                          {"rows", table.rows},
+                          {"notes", table.notes}});
+    for (const Quote& quote : report.quotes)
+        quotes.push_back(
+            {{"what", quote.what}, {"text", quote.text}, {"unit", quote.unit}, {"source", quote.source}});
+    for (const LeftOut& one : report.left_out)
+        left_out.push_back({{"name", one.name}, {"reason", one.reason}});
+    return json_text({{"schema", "mnist-knn/bench/1"},
+                      {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
+                      {"created", report.created},
+                      {"case", report.experiment},
+                      {"data", report.data},
+                      {"devices", devices},
+                      {"limits", limits_json(report)},
+                      {"checked", report.checked},
+                      {"correct", !report.wrong()},
+                      {"measurements", measurements},
+                      {"paper", quotes},
+                      {"left_out", left_out},
+                      {"tables", tables}});
 }
 
-std::vector<std::string> measured_columns(const Unit& unit) {
-    return {unit.many, "ms", "min to max", std::string("us/") + unit.one, "GB/s", "GFLOP/s", "of the limit"};
-}
-
-std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured) {
-    if (!measured.wrong.empty()) return {"", "WRONG"};
-    if (!measured.good()) return {"", "not run"};
-    const Spread spread = measured.spread();
-    const LimitShare share = report.share_of(measured);
-    return {with_commas(measured.n_query) + (measured.partial() ? partial_mark : ""),
-            short_number(spread.median),
-            short_number(spread.low) + " to " + short_number(spread.high),
-            short_number(measured.us_per_query()),
-            rounded(measured.gb_per_s()),
-            rounded(measured.gflop_per_s()),
-            share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};
+void write_bench_csv(std::ostream& out, const BenchReport& report) {
+    Json heading;
+    for (const char* column : csv_columns)
+        heading[column] = column;
+    heading["share_of_limit"] = "share";
+    write_csv_row(out, heading);
+    for (const Measurement& one : report.measurements)
+        write_csv_row(out, record_of(report, one));
+    for (const LeftOut& one : report.left_out)
+        if (!has_row(report, one))
+            write_csv_row(out, {{"experiment", report.experiment},
+                                {"name", one.name},
+                                {"status", "left out"},
+                                {"reason", one.reason}});
 }
 
 }  // namespace knn

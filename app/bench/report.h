@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/bench/statistics.h"
 #include "app/report/plot.h"
 #include "data/core/bench.h"
 #include "data/core/device.h"
@@ -15,11 +14,19 @@ namespace knn {
 /// The device of the serial search.
 inline constexpr const char* one_cpu_thread = "cpu, 1 thread";
 
+/// Times of repeated runs, in ms. The median of an even number of runs is the mean of the two in the middle.
+struct Summary {
+    double median = 0, min = 0, max = 0;
+    int runs = 0;
+};
+/// All 0 if there is no run.
+Summary summary_of(std::vector<double> ms);
+
 /// One timed part of a search. If `left_out` is set, it was not run, for that reason; if `wrong` is set, its
 /// answers differ from the reference, and its times are void.
 struct Measurement {
     std::string experiment;            ///< "compare", or the case and its figure or table: "nolan 5.4"
-    std::string part;                  ///< distance, select, search, upload, transform or rerank
+    std::string part;                  ///< distance, select, search, kernels, upload, transform or rerank
     std::string name;                  ///< of the kernel, selector, engine, transform or re-ranker
     std::string on;                    ///< "gpu:0", "cpu", "cpu, 1 thread"
     Problem problem;                   ///< as requested
@@ -33,11 +40,11 @@ struct Measurement {
     bool good() const { return !ms.empty() && wrong.empty(); }
     /// Whether only some of the queries were timed.
     bool partial() const { return good() && n_query < problem.n_query; }
-    Spread spread() const { return spread_of(ms); }
-    double ms_median() const { return spread().median; }
+    Summary summary() const { return summary_of(ms); }
     double us_per_query() const;
-    /// For all queries, extrapolated if fewer were timed; 0 if it is not good.
-    double ms_of_all() const;
+    /// The time of all queries for that of those that were timed; 0 if it is not good.
+    double of_all(double time) const;
+    double ms_of_all() const { return of_all(summary().median); }
     double gb_per_s() const;
     double gflop_per_s() const;
 };
@@ -66,9 +73,6 @@ struct BenchTable {
     std::vector<std::string> notes;  ///< one line each, below the table
 };
 
-/// Adds a note on the marks in the table, if there are any.
-void note_marks(BenchTable& table);
-
 /// What was not run, and why.
 struct LeftOut {
     std::string name, reason;
@@ -93,8 +97,6 @@ struct BenchReport {
     /// Records once what is missing and why.
     void leave_out(const std::string& name, const std::string& reason);
     bool wrong() const;
-    /// What is left out and has no row among the measurements.
-    std::vector<LeftOut> left_out_alone() const;
     LimitShare share_of(const Measurement& measured) const;
 };
 
@@ -105,19 +107,5 @@ std::string bench_json(const BenchReport& report);
 /// experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,
 /// min_ms,max_ms,us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason.
 void write_bench_csv(std::ostream& out, const BenchReport& report);
-
-/// What is counted and timed, in headings.
-struct Unit {
-    const char *many, *one;
-};
-inline constexpr Unit of_queries{"queries", "query"}, of_images{"images", "image"};
-
-/// The cells of a measurement: queries, marked if not all, median, min to max, time per query, GB/s, GFLOP/s,
-/// share.
-std::vector<std::string> measured_cells(const BenchReport& report, const Measurement& measured);
-/// A time for all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
-std::string ms_cell(const Measurement& measured);
-/// Their headings, with "queries" first.
-std::vector<std::string> measured_columns(const Unit& unit = of_queries);
 
 }  // namespace knn

@@ -51,10 +51,6 @@ std::string BenchRun::several() const {
     return text;
 }
 
-bool BenchRun::wants(const std::string& name) const {
-    return is_wanted(options_.bench, name);
-}
-
 bool BenchRun::wants_engine(const SearchWay& way) const {
     const auto& asked = options_.wish.engine;
     return (!asked || *asked == way.engine->name) && wants(way.name);
@@ -76,24 +72,16 @@ std::unique_ptr<HostMemory> BenchRun::host_memory() const {
     return knn::host_memory(first_engine(has_gpu()), gpu_.number);
 }
 
-std::unique_ptr<BenchArrays> BenchRun::arrays(const Workload& work) {
-    if (!has_gpu()) return nullptr;
-    return gpu_bench()->arrays(gpu_.number, work.problem(work.max_k()), work.train(), work.query(), watch_);
+void BenchRun::upload(Workload& work) const {
+    if (has_gpu())
+        work.arrays =
+            gpu_bench()->arrays(gpu_.number, work.problem(work.max_k), work.train, work.query, watch_);
 }
 
-std::unique_ptr<BenchArrays> BenchRun::random_arrays(const Problem& problem, std::uint64_t seed) {
-    if (!has_gpu()) return nullptr;
-    return gpu_bench()->random_arrays(gpu_.number, problem, seed, watch_);
-}
-
-void BenchRun::leave_out(const std::string& name, const std::string& reason) {
-    report_.leave_out(name, reason);
-}
-
-Measurement BenchRun::started(const std::string& experiment, const std::string& part, const std::string& name,
-                              const std::string& on, const Problem& problem) {
+Measurement BenchRun::row(const std::string& part, const std::string& name, const std::string& on,
+                          const Problem& problem) const {
     Measurement made;
-    made.experiment = experiment;
+    made.experiment = report_.experiment + (figure_.empty() ? "" : " " + figure_);
     made.part = part;
     made.name = name;
     made.on = on;
@@ -101,32 +89,35 @@ Measurement BenchRun::started(const std::string& experiment, const std::string& 
     return made;
 }
 
-void BenchRun::take(Measurement& measured, const Trial& trial) {
-    measured.ms = trial.ms;
-    measured.n_query = trial.n_query;
-    if (trial.refusal) measured.left_out = *trial.refusal;
+Measurement BenchRun::keep(Measurement row, const Trial& trial,
+                           const std::function<void(Measurement&)>& check) {
+    row.ms = trial.ms;
+    row.n_query = trial.n_query;
+    if (trial.refusal) row.left_out = *trial.refusal;
+    if (!row.ms.empty()) check(row);
+    return keep(std::move(row));
 }
 
-void BenchRun::not_run(const std::string& experiment, const std::string& part, const std::string& name,
-                       const Problem& problem, const std::string& reason) {
-    Measurement row = started(experiment, part, name, has_gpu() ? report_.gpu : "gpu", problem);
-    row.left_out = reason;
-    keep(std::move(row));
-}
-
-void BenchRun::need_gpu(const std::string& experiment, const std::string& part,
-                        const std::vector<std::string>& names, const Problem& problem) {
-    for (const std::string& name : names)
-        not_run(experiment, part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
-}
-
-Measurement BenchRun::keep(Measurement measured) {
+Measurement BenchRun::keep(Measurement row) {
     stop_if_asked();
-    if (!measured.left_out.empty()) leave_out(measured.name, measured.left_out);
-    report_.measurements.push_back(measured);
+    if (!row.left_out.empty()) leave_out(row.name, row.left_out);
+    report_.measurements.push_back(row);
     ++done_;
-    progress_.update(done_, std::max(steps_, done_ + 1));
-    return measured;
+    expect(0);
+    return row;
+}
+
+void BenchRun::not_run(const std::string& part, const std::string& name, const Problem& problem,
+                       const std::string& reason) {
+    Measurement left_out = row(part, name, gpu_or_none(), problem);
+    left_out.left_out = reason;
+    keep(std::move(left_out));
+}
+
+void BenchRun::need_gpu(const std::string& part, const std::vector<std::string>& names,
+                        const Problem& problem) {
+    for (const std::string& name : names)
+        not_run(part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
 }
 
 }  // namespace knn

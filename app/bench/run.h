@@ -2,6 +2,7 @@
 /// One run of `bench`: its devices, its report, and the ways to measure. Every measurement is checked before
 /// it is kept.
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,16 +23,18 @@ class BenchRun {
     explicit BenchRun(const Options& options);
 
     const Options& options() const { return options_; }
-    const BenchOptions& bench() const { return options_.bench; }
     BenchReport& report() { return report_; }
+    const Watch& watch() const { return watch_; }
     bool has_gpu() const { return !report_.gpu.empty(); }
+    /// Its number.
+    int gpu() const { return gpu_.number; }
     /// The processes that search together; null: this one alone.
     Ranks* ranks() const { return options_.wish.ranks; }
     /// Whether this process measures all rows; other ranks only take part in those of all ranks.
     bool leads() const { return ranks() == nullptr || ranks()->rank() == 0; }
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
-    bool wants(const std::string& name) const;
+    bool wants(const std::string& name) const { return is_wanted(options_.bench, name); }
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
@@ -39,88 +42,60 @@ class BenchRun {
 
     /// Announces `steps` more measurements, for the progress bar.
     void expect(std::int64_t steps);
+    /// The figure or table of the paper that the next rows belong to.
+    void figure(const std::string& name) { figure_ = name; }
 
     /// Computes the reference answers with the CPU engine, compares a sample of them with `nth_element` if
     /// that supports the metric, and says so in the report. `max_checked`: of the queries, evenly spaced.
     void prepare(Workload& work, std::int64_t max_checked = unlimited);
-
     /// For images: pinned if there is a GPU, as the engines expect.
     std::unique_ptr<HostMemory> host_memory() const;
+    /// Makes the arrays of the workload, if there is a GPU.
+    void upload(Workload& work) const;
 
-    /// The arrays on the GPU; null if there is none.
-    std::unique_ptr<BenchArrays> arrays(const Workload& work);
-    std::unique_ptr<BenchArrays> random_arrays(const Problem& problem, std::uint64_t seed);
-
-    Measurement distance(const Workload& work, BenchArrays& arrays, const std::string& experiment,
-                         const std::string& name, const TrialOptions& options);
-    Measurement select(const Workload& work, BenchArrays& arrays, const std::string& experiment,
-                       const std::string& name, int k, const TrialOptions& options);
-    Measurement upload(const Workload& work, BenchArrays& arrays, const std::string& experiment, bool pinned);
-    /// Selection from random rows; a sample of them is compared with `nth_element`. `only_kth`: the selector finds the
-    /// k-th neighbor of a row alone.
-    Measurement select_random(BenchArrays& arrays, const Problem& problem, const std::string& experiment,
-                              const std::string& name, const TrialOptions& options, bool only_kth = false);
-
-    /// Seed 003's sort without padding, which is wrong: what it returns is compared with the same steps on the CPU, for a
-    /// sample of queries. `found` gets it.
-    Measurement unpadded(const Workload& work, BenchArrays& arrays, const std::string& experiment, int k,
-                         const TrialOptions& options, Neighbors& found);
-    /// Seed 003's version before its improvements as a whole; `found` gets the neighbors. Needs a GPU.
-    Measurement before(const Workload& work, const std::string& experiment, int k,
-                       const TrialOptions& options, Neighbors& found);
+    /// A kernel on all queries, or fewer if `share` of the time does not allow all. `linear`: of contiguous training rows.
+    Measurement distance(const Workload& work, const std::string& name, double share = 1,
+                         bool linear = false);
+    /// A selector on the distances that the arrays have.
+    Measurement select(const Workload& work, const std::string& name, int k, double share = 1);
 
     struct Serial {
         Measurement distance, select;
     };
-    /// The report gets the parts that are `listed`. Their check is that of the neighbors, after both.
-    enum class Listed { both, distance, select };
-    Serial serial(const Workload& work, const std::string& experiment, const std::string& selector, int k,
-                  const TrialOptions& options, Listed listed = Listed::both);
-    Measurement serial_random(const Problem& problem, const std::string& experiment,
-                              const TrialOptions& options);
+    /// On one CPU thread. The report gets the parts that are asked for. Their check is that of the neighbors, after both.
+    Serial serial(const Workload& work, const std::string& selector, int k, double share = 1,
+                  bool distances = true, bool selection = true);
 
     /// A whole search of an opened training set; `result` (may be null) gets the answers. Uses fewer queries if
     /// there is no time for all, unless `all_queries`.
-    Measurement search(const Workload& work, const std::string& experiment, const SearchWay& way, int k,
-                       const TrialOptions& options, Classified* result = nullptr, bool all_queries = false);
+    Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1,
+                       Classified* result = nullptr, bool all_queries = false);
 
-    /// The kernels of a whole search by the engine `tensor`, with training set and queries on the device, as a
-    /// CUDA graph. Needs a GPU.
-    Measurement kernels(const Workload& work, const std::string& experiment, int k,
-                        const TrialOptions& options);
+    /// A row that is measured next, in one of these ways or another.
+    Measurement row(const std::string& part, const std::string& name, const std::string& on,
+                    const Problem& problem) const;
+    /// Adds the row of a trial to the report. If it ran, `check` compares its answers, and counts bytes and operations.
+    Measurement keep(Measurement row, const Trial& trial, const std::function<void(Measurement&)>& check);
+    /// The plan of a search for the problem of the row, which says why if it cannot run.
+    Plan configured(const SearchWay& way, Measurement& row) const;
 
-    /// The features of all images, on `on`: the GPU, all CPU threads ("cpu") or one. Those of a sample are compared with
-    /// the steps as data/transform defines them. On the CPU fewer images if there is no time for all.
-    Measurement transform(const FittedTransform& fitted, const Rows& images, const std::string& on,
-                          const TrialOptions& options);
-
-    /// The nearest `count` training images of each query by gradients.
-    Neighbors candidates(const Workload& work, ImageShape shape, int count);
-    /// Orders all candidates of each query by the re-ranker's kernels or by plain loops, on `on`: the GPU, all CPU
-    /// threads ("cpu") or one; descriptors are made before. On the CPU fewer queries if there is no time for all.
-    Measurement rerank(const RerankWork& work, bool plain, const std::string& on,
-                       const TrialOptions& options);
-
+    /// Adds rows that need a GPU, which there is not.
+    void need_gpu(const std::string& part, const std::vector<std::string>& names, const Problem& problem);
     /// Adds a row that is not run, with the reason.
-    void not_run(const std::string& experiment, const std::string& part, const std::string& name,
-                 const Problem& problem, const std::string& reason);
-    /// The same for strategies that need a GPU.
-    void need_gpu(const std::string& experiment, const std::string& part,
-                  const std::vector<std::string>& names, const Problem& problem);
+    void not_run(const std::string& part, const std::string& name, const Problem& problem,
+                 const std::string& reason);
     /// Records once what is not run and why, without a row.
-    void leave_out(const std::string& name, const std::string& reason);
+    void leave_out(const std::string& name, const std::string& reason) { report_.leave_out(name, reason); }
 
   private:
-    static Measurement started(const std::string& experiment, const std::string& part,
-                               const std::string& name, const std::string& on, const Problem& problem);
-    static void take(Measurement& measured, const Trial& trial);
-    Measurement keep(Measurement measured);
-    /// The plan of a search for the problem of `measured`, which says why if it cannot run.
-    Plan settled(const SearchWay& way, Measurement& measured) const;
+    Measurement keep(Measurement row);
     void find_gpu();
+    /// Where rows of a GPU run: "gpu" if there is none.
+    std::string gpu_or_none() const { return has_gpu() ? report_.gpu : "gpu"; }
 
     const Options& options_;
     BenchReport report_;
+    std::string figure_;
     Device gpu_;
     std::vector<Device> gpus_;  ///< all that --device names, gpu_ first
     std::string why_no_gpu_;
@@ -128,5 +103,31 @@ class BenchRun {
     Progress progress_;
     Watch watch_;
 };
+
+/// Whether these are the neighbors by nth_element; `begin`: the first rank that is compared.
+bool agrees_with_nth_element(std::span<const std::uint32_t> row, std::span<const Neighbor> found,
+                             std::ptrdiff_t begin = 0);
+
+/// Queries of which every distance is compared.
+inline constexpr std::int64_t sampled = 8;
+
+/// Of a selection: the distances that are read, and `written` neighbors of each query.
+void count_selection(Measurement& row, int written);
+/// Nominal operations of a search, for every engine: a multiplication and an addition per distance and pixel.
+void count_search(Measurement& row);
+
+/// All distance kernels, all selectors, all engines on one data set.
+void run_compare(BenchRun& run);
+/// The k-nearest-neighbor graph of the training set.
+void run_graph(BenchRun& run);
+/// Every transform, and every re-ranker, on the CPU and on the GPU.
+void run_transforms(BenchRun& run);
+void run_rerank(BenchRun& run);
+/// The experiments of papers.
+void run_garrett(BenchRun& run);
+void run_nolan(BenchRun& run);
+void run_komarov(BenchRun& run);
+void run_singh(BenchRun& run);
+void run_zhu(BenchRun& run);
 
 }  // namespace knn

@@ -1,9 +1,9 @@
 // Seed 002, appendix A: nine sizes, one CPU thread against the GPU. As there, the CPU computes all distances
 // and sorts each whole row; the GPU computes them with a test point in shared memory and sorts segments.
 
-#include "app/bench/cases.h"
 #include "app/bench/figures.h"
-#include "app/bench/series.h"
+#include "app/bench/run.h"
+#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -41,16 +41,16 @@ struct Times {
 Times measure(BenchRun& run, const SinghCase& sizes) {
     Workload work(sizes.n_train, sizes.n_query, sizes.dim, k, 2);
     run.prepare(work);
-    const std::string experiment = std::string("singh ") + sizes.name;
+    run.figure(sizes.name);
     Times times;
-    times.cpu = run.serial(work, experiment, "serial_sort", k, run.trial());
-    const std::unique_ptr<BenchArrays> arrays = run.arrays(work);
-    if (arrays == nullptr) return times;
-    times.gpu_distance = run.distance(work, *arrays, experiment, distance, run.trial());
-    times.gpu_distance512 = run.distance(work, *arrays, experiment, distance512, run.trial());
-    arrays->fill(distance);
-    times.gpu_sort = run.select(work, *arrays, experiment, sort, k, run.trial());
-    times.gpu_indices = run.select(work, *arrays, experiment, indices, k, run.trial());
+    times.cpu = run.serial(work, "serial_sort", k);
+    run.upload(work);
+    if (work.arrays == nullptr) return times;
+    times.gpu_distance = run.distance(work, distance);
+    times.gpu_distance512 = run.distance(work, distance512);
+    work.arrays->fill(distance);
+    times.gpu_sort = run.select(work, sort, k);
+    times.gpu_indices = run.select(work, indices, k);
     return times;
 }
 
@@ -74,8 +74,8 @@ void run_singh(BenchRun& run) {
     if (!run.has_gpu()) {
         const SinghCase& last = singh_cases().back();
         const Problem problem{last.n_train, last.n_query, last.dim, k};
-        run.need_gpu("singh", "distance", {distance, distance512}, problem);
-        run.need_gpu("singh", "select", {sort, indices}, problem);
+        run.need_gpu("distance", {distance, distance512}, problem);
+        run.need_gpu("select", {sort, indices}, problem);
     }
     run.expect(static_cast<std::int64_t>(singh_cases().size()) * (run.has_gpu() ? 6 : 2));
 

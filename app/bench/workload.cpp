@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
-#include "cpu/search.h"
+#include "app/bench/run.h"
+#include "app/console/notes.h"
 #include "cpu/serial/serial.h"
+#include "data/core/errors.h"
+#include "data/core/format.h"
+#include "data/core/words.h"
 
 namespace knn {
 
@@ -17,25 +21,38 @@ std::string difference(std::int64_t query, std::int64_t rank, const Neighbor& fo
            "; expected " + text(right);
 }
 
+std::int64_t limited(const char* option, std::int64_t wanted, std::int64_t count) {
+    if (wanted > count)
+        throw UsageError(std::string(option) + " " + std::to_string(wanted) + ": the data set has " +
+                         std::to_string(count) + "; expected at most so many, or --dim for random images");
+    return wanted > 0 ? wanted : count;
+}
+
+std::string pixels_words(std::int64_t dim) {
+    return " of " + with_commas(dim) + ' ' + noun(dim, "pixel");
+}
+
 }  // namespace
 
-Workload::Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k)
-    : train_(train), query_(query), labels_(labels), max_k_(max_k) {}
+Workload::Workload(const Rows& train_images, const Rows& queries, std::span<const std::uint8_t> train_labels,
+                   int largest_k)
+    : train(train_images), query(queries), labels(train_labels), max_k(largest_k) {}
 
-Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k,
+Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int largest_k,
                    std::uint64_t seed)
-    : pixels_(static_cast<std::size_t>((n_train + n_query) * dim)),
-      own_labels_(static_cast<std::size_t>(n_train)),
-      max_k_(max_k) {
+    : text("random bytes: "),
+      pixels(static_cast<std::size_t>((n_train + n_query) * dim)),
+      train{pixels.data(), n_train, dim},
+      query{pixels.data() + n_train * dim, n_query, dim},
+      no_labels(static_cast<std::size_t>(n_train)),
+      labels(no_labels),
+      max_k(largest_k) {
     constexpr std::size_t bytes = 8;  // of one random number
-    for (std::size_t i = 0; i < pixels_.size(); i += bytes) {
+    for (std::size_t i = 0; i < pixels.size(); i += bytes) {
         const std::uint64_t value = random_value(seed, i);
-        for (std::size_t b = 0; b < bytes && i + b < pixels_.size(); ++b)
-            pixels_[i + b] = static_cast<std::uint8_t>(value >> (8 * b));
+        for (std::size_t b = 0; b < bytes && i + b < pixels.size(); ++b)
+            pixels[i + b] = static_cast<std::uint8_t>(value >> (8 * b));
     }
-    train_ = {pixels_.data(), n_train, dim};
-    query_ = {pixels_.data() + n_train * dim, n_query, dim};
-    labels_ = own_labels_;
 }
 
 std::string Workload::mismatch(const Neighbors& found) const {
@@ -48,32 +65,68 @@ std::string Workload::mismatch(const Neighbors& found) const {
     return "";
 }
 
-std::string Workload::mismatch(std::int64_t query, std::span<const std::uint32_t> row) const {
-    const std::vector<std::uint32_t> right = right_row(query);
+std::string Workload::mismatch(std::int64_t of_query, std::span<const std::uint32_t> row) const {
+    const std::vector<std::uint32_t> right = right_row(of_query);
     for (std::size_t t = 0; t < right.size(); ++t)
         if (row[t] != right[t])
-            return "query " + std::to_string(query) + ", training image " + std::to_string(t) + ": " +
+            return "query " + std::to_string(of_query) + ", training image " + std::to_string(t) + ": " +
                    std::to_string(row[t]) + "; expected " + std::to_string(right[t]);
     return "";
 }
 
 /// By plain loops; metrics that these do not support, by the CPU engine with k = the size of each piece of
 /// the training set.
-std::vector<std::uint32_t> Workload::right_row(std::int64_t query) const {
-    std::vector<std::uint32_t> row(static_cast<std::size_t>(train_.count));
+std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
+    std::vector<std::uint32_t> row(static_cast<std::size_t>(train.count));
     if (measure.metric == Metric::l2) {
-        cpu::serial_distances(train_, query_.row(query), row);
-        if (exclude.any()) row[static_cast<std::size_t>(exclude.index_of(query))] = excluded_distance;
+        cpu::serial_distances(train, query.row(of_query), row);
+        if (exclude.any()) row[static_cast<std::size_t>(exclude.index_of(of_query))] = excluded_distance;
         return row;
     }
-    for (std::int64_t begin = 0; begin < train_.count; begin += knn::max_k) {
-        const std::int64_t n = std::min<std::int64_t>(knn::max_k, train_.count - begin);
+    for (std::int64_t begin = 0; begin < train.count; begin += knn::max_k) {
+        const std::int64_t n = std::min<std::int64_t>(knn::max_k, train.count - begin);
         const Neighbors piece =
-            search_on_cpu(train_.slice(begin, n), query_.slice(query, 1), static_cast<int>(n), measure);
+            search_on_cpu(train.slice(begin, n), query.slice(of_query, 1), static_cast<int>(n), measure);
         for (const Neighbor& found : piece.rows)
             row[static_cast<std::size_t>(begin + found.index)] = found.distance;
     }
     return row;
+}
+
+Workload load_workload(BenchRun& run, int largest_k) {
+    const Options& options = run.options();
+    const BenchOptions& bench = options.bench;
+    Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, max_k,
+                  1);  // empty without --dim
+    if (bench.dim == 0) {
+        const DataLocation location = locate(options.data);
+        work.memory = run.host_memory();
+        work.dataset = load(location, work.memory->resource());
+        work.memory->pin();
+        note(data_notice(location));
+        const LabeledImages &train = work.dataset.train, &test = work.dataset.test;
+        work.train = train.images().first(limited("--n-train", bench.n_train, train.count));
+        work.query = test.images().first(limited("--n-query", bench.n_query, test.count));
+        work.labels = train.labels.span().first(static_cast<std::size_t>(work.train.count));
+        work.text = work.dataset.name + ": ";
+    }
+    work.measure = options.method.measure;
+    const Problem problem = work.problem(largest_k);
+    if (const Refusal refusal = refuse_problem(problem)) throw UsageError(*refusal);
+    work.text += with_commas(problem.n_train) + " training and " + with_commas(problem.n_query) + " test " +
+                 noun(problem.n_query, "image") + pixels_words(problem.dim);
+    return work;
+}
+
+std::string metric_words(const Measure& measure) {
+    if (measure.metric == Metric::l2) return "";
+    return std::string(", metric ") + name(measure.metric) +
+           (measure.metric == Metric::lp ? " with p = " + shortest(measure.p) : "");
+}
+
+std::string training_words(const Workload& work) {
+    return work.dataset.name + ": " + with_commas(work.train.count) + " training " +
+           noun(work.train.count, "image") + pixels_words(work.train.dim);
 }
 
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t index) {

@@ -8,29 +8,41 @@
 #include <vector>
 
 #include "classifier/classifier.h"
+#include "classifier/engines.h"
 #include "data/core/metric.h"
+#include "data/set/dataset.h"
 
 namespace knn {
 
-class Workload {
-  public:
+class BenchRun;
+
+struct Workload {
     /// Does not copy the images, which must outlive this.
     Workload(const Rows& train, const Rows& query, std::span<const std::uint8_t> labels, int max_k);
-
     /// Uniformly random bytes, reproducible by the seed.
     Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int max_k, std::uint64_t seed);
 
-    Workload(const Workload&) = delete;
-    Workload& operator=(const Workload&) = delete;
+    Problem problem(int k) const { return {train.count, query.count, train.dim, k, measure}; }
+    Training training() const { return {train, labels}; }
 
-    const Rows& train() const { return train_; }
-    const Rows& query() const { return query_; }
-    Problem problem(int k) const { return {train_.count, query_.count, train_.dim, k, measure}; }
-    /// The largest k that will be asked for.
-    int max_k() const { return max_k_; }
-    Training training() const { return {train_, labels_}; }
+    /// The query of this row of `expected`.
+    std::int64_t query_of(std::int64_t row) const {
+        return checked.empty() ? row : checked[static_cast<std::size_t>(row)];
+    }
 
-    /// The distance.
+    /// Empty if these are the k nearest of the first queries, as far as known; else the first difference.
+    std::string mismatch(const Neighbors& found) const;
+    /// The same for one row of scores.
+    std::string mismatch(std::int64_t of_query, std::span<const std::uint32_t> row) const;
+
+    std::unique_ptr<HostMemory> memory;  ///< of the data set: pinned if there is a GPU
+    Dataset dataset;                     ///< empty if the images are random
+    std::string text;                    ///< description
+    std::vector<std::uint8_t> pixels;    ///< random training images and queries
+    Rows train, query;
+    std::vector<std::uint8_t> no_labels;  ///< of random images: all 0
+    std::span<const std::uint8_t> labels;
+    int max_k;  ///< the largest k that will be asked for
     Measure measure;
 
     /// Set if the queries are training images; `expected` leaves each query itself out too, and its distance to itself
@@ -42,24 +54,22 @@ class Workload {
     Neighbors expected;
     std::vector<std::int64_t> checked;  ///< ascending
 
-    /// The query of this row of `expected`.
-    std::int64_t query_of(std::int64_t row) const {
-        return checked.empty() ? row : checked[static_cast<std::size_t>(row)];
-    }
-
-    /// Empty if these are the k nearest of the first queries, as far as known; else the first difference.
-    std::string mismatch(const Neighbors& found) const;
-    /// The same for one row of scores.
-    std::string mismatch(std::int64_t query, std::span<const std::uint32_t> row) const;
+    /// On the GPU, if BenchRun::upload made them.
+    std::unique_ptr<BenchArrays> arrays;
 
   private:
-    std::vector<std::uint32_t> right_row(std::int64_t query) const;
-
-    std::vector<std::uint8_t> pixels_, own_labels_;
-    Rows train_, query_;
-    std::span<const std::uint8_t> labels_;
-    int max_k_;
+    std::vector<std::uint32_t> right_row(std::int64_t of_query) const;
 };
+
+/// The data set, or random bytes with --dim, with the metric of the options. Throws DataError, UsageError (more images
+/// wanted than there are; k larger than their number).
+Workload load_workload(BenchRun& run, int largest_k);
+
+/// The metric in a title: ", metric cosine", ", metric lp with p = 3"; empty for l2.
+std::string metric_words(const Measure& measure);
+
+/// "MNIST: 60,000 training images of 784 pixels".
+std::string training_words(const Workload& work);
 
 /// A pseudorandom number that depends only on seed and index (splitmix64).
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t index);

@@ -3,17 +3,17 @@
 // The text does not state the sizes and dimension of its samples small, middle and large: the sizes here are
 // ours.
 
-#include "app/bench/cases.h"
 #include "app/bench/figures.h"
-#include "app/bench/series.h"
-#include "app/bench/zhu_halves.h"
+#include "app/bench/run.h"
+#include "app/bench/table.h"
 #include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-constexpr int k = zhu_k;
+constexpr int k = 32;          // the largest of its test cases, §5.3
+constexpr double share = 0.4;  // of the time of a row
 constexpr std::int64_t dim = 128;
 
 struct Sample {
@@ -33,6 +33,11 @@ Sum sum_of(const Measurement& a, const Measurement& b) {
 }
 std::string cell(const Sum& sum) {
     return sum.ms > 0 ? short_number(sum.ms) + (sum.partial ? partial_mark : "") : "not run";
+}
+
+/// "3.52"; empty if one of the times is missing.
+std::string ratio(double slow, double fast) {
+    return slow > 0 && fast > 0 ? short_number(slow / fast) : "";
 }
 
 /// The measurements of one sample.
@@ -68,15 +73,19 @@ class Zhu {
               "seed 004, Table 8", "original time", "optimised time");
         table("Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
               "general program", "contest program");
+        halves_.title = "one of each two equal distances, no point its own neighbor, ms";
+        halves_.columns = {"sample", "points", "thread per pair", "half",        "faster",
+                           "tiles",  "half",   "faster",          "replace_max", "paper"};
     }
 
     void sample(const Sample& sample) {
         Workload work(sample.n, sample.n, dim, k, 4);
         // As in the paper, the queries are the training points, so both use the same rows.
         const std::vector<std::uint8_t> labels(static_cast<std::size_t>(sample.n));
-        Workload points(work.train(), work.train(), labels, k);
+        Workload points(work.train, work.train, labels, k);
+        run_.figure(sample.name);
         run_.prepare(points);
-        const Times times = measure(points, std::string("zhu ") + sample.name);
+        const Times times = measure(points);
         row(0, sample, times.sequential.distance, times.plain);
         row(1, sample, times.sequential.select, times.k_pass);
         const Sum sequential = sum_of(times.sequential.distance, times.sequential.select),
@@ -87,8 +96,7 @@ class Zhu {
         row(5, sample, times.k_pass, times.replace_max);
         row(6, sample, before, after);
         row(7, sample, after, sum_of(times.contest, times.replace_max));
-        if (run_.has_gpu())
-            halves_.add(run_, sample.name, work.train(), times.plain, times.tile16, run_.trial(0.4));
+        if (run_.has_gpu()) halves(sample, points, times);
         if (sample.name == std::string("large")) sides(points);
     }
 
@@ -101,7 +109,12 @@ class Zhu {
                 run_.report().tables.push_back(std::move(sides_));
             }
         }
-        halves_.finish(run_.report());
+        if (!halves_.rows.empty()) {
+            halves_.notes = {
+                "The paper's times in the other tables are of such programs; it gives none of all pairs."};
+            note_marks(halves_);
+            run_.report().tables.push_back(std::move(halves_));
+        }
         if (!panel_.bars.empty()) run_.report().panels.push_back(std::move(panel_));
         std::vector<std::string>& notes = run_.report().tables.back().notes;
         notes.insert(notes.end(), {"faster: before / after. The paper's own ratios are against one CPU "
@@ -119,25 +132,37 @@ class Zhu {
         const char *source, *before, *after;
     };
 
-    Times measure(const Workload& points, const std::string& experiment) {
+    Times measure(Workload& points) {
         Times times;
-        times.sequential = run_.serial(points, experiment, "serial_k_pass", k, run_.trial(0.4));
-        const std::unique_ptr<BenchArrays> arrays = run_.arrays(points);
-        if (arrays == nullptr) return times;
-        const auto distance = [&](const char* name) {
-            return run_.distance(points, *arrays, experiment, name, run_.trial(0.4));
-        };
-        times.plain = distance("pair_plain");
-        times.tile16 = distance("pair_tile16");
-        times.layers = distance("pair_tile16_z");
-        times.contest = distance("pair_contest");
-        arrays->fill("pair_tile16");
-        const auto select = [&](const char* name) {
-            return run_.select(points, *arrays, experiment, name, k, run_.trial(0.4));
-        };
-        times.k_pass = select("k_pass");
-        times.replace_max = select("replace_max");
+        times.sequential = run_.serial(points, "serial_k_pass", k, share);
+        run_.upload(points);
+        if (points.arrays == nullptr) return times;
+        times.plain = run_.distance(points, "pair_plain", share);
+        times.tile16 = run_.distance(points, "pair_tile16", share);
+        times.layers = run_.distance(points, "pair_tile16_z", share);
+        times.contest = run_.distance(points, "pair_contest", share);
+        points.arrays->fill("pair_tile16");
+        times.k_pass = run_.select(points, "k_pass", k, share);
+        times.replace_max = run_.select(points, "replace_max", k, share);
+        points.arrays.reset();
         return times;
+    }
+
+    /// Distances as the seed computes them: one of each two equal ones, and no point its own neighbor.
+    void halves(const Sample& sample, const Workload& points, const Times& all) {
+        Workload work(points.train, points.train, points.labels, k);
+        work.exclude = {.first = 0};
+        run_.figure(std::string("half ") + sample.name);
+        run_.prepare(work);
+        run_.upload(work);
+        const Measurement plain = run_.distance(work, "half_plain", share);
+        const Measurement tile16 = run_.distance(work, "half_tile16", share);
+        work.arrays->fill("half_tile16");
+        const Measurement select = run_.select(work, "replace_max", k, share);
+        halves_.rows.push_back({sample.name, with_commas(sample.n), ms_cell(all.plain), ms_cell(plain),
+                                ratio(all.plain.ms_of_all(), plain.ms_of_all()), ms_cell(all.tile16),
+                                ms_cell(tile16), ratio(all.tile16.ms_of_all(), tile16.ms_of_all()),
+                                ms_cell(select), "not stated"});
     }
 
     void row(std::size_t index, const Sample& sample, const Measurement& before, const Measurement& after) {
@@ -156,9 +181,10 @@ class Zhu {
     }
 
     /// Table 5.
-    void sides(const Workload& points) {
-        const std::unique_ptr<BenchArrays> arrays = run_.arrays(points);
-        sides_.title = "Table 5: the side of the tiles, " + with_commas(points.query().count) + " points";
+    void sides(Workload& points) {
+        run_.figure("sides");
+        run_.upload(points);
+        sides_.title = "Table 5: the side of the tiles, " + with_commas(points.query.count) + " points";
         sides_.columns = {"side", "ms", "min to max", "of side 16", "paper, ms", "paper, of side 16"};
         panel_.title = sides_.title;
         panel_.x_label = "milliseconds";
@@ -169,9 +195,8 @@ class Zhu {
         double at_16 = 0;
         for (const int side : {4, 8, 16, 32}) {
             Measurement one;
-            if (arrays != nullptr)
-                one = run_.distance(points, *arrays, "zhu sides", "pair_tile" + std::to_string(side),
-                                    run_.trial(0.4));
+            if (points.arrays != nullptr)
+                one = run_.distance(points, "pair_tile" + std::to_string(side), share);
             if (side == 16) at_16 = one.ms_of_all();
             measured.emplace_back(side, std::move(one));
         }
@@ -179,25 +204,20 @@ class Zhu {
             const std::string name = std::to_string(side);
             const Figure* paper =
                 find_figure("seed 004, Table 5", "block size " + name, "time of distances computing");
-            const Spread spread = one.spread();
-            const double of_all = one.good() ? one.ms_of_all() / spread.median : 0;
+            const double fastest = one.of_all(one.summary().min), slowest = one.of_all(one.summary().max);
             sides_.rows.push_back(
-                {name, ms_cell(one),
-                 one.good() ? short_number(spread.low * of_all) + " to " + short_number(spread.high * of_all)
-                            : "",
+                {name, ms_cell(one), one.good() ? short_number(fastest) + " to " + short_number(slowest) : "",
                  ratio(one.ms_of_all(), at_16), paper->text, ratio(paper->value(), paper16->value())});
             if (!one.good()) continue;
             panel_.bars.push_back({name + " x " + name + (one.partial() ? partial_mark : ""), one.ms_of_all(),
-                                   spread.low * of_all, spread.high * of_all,
-                                   short_number(one.ms_of_all()) + " ms"});
+                                   fastest, slowest, short_number(one.ms_of_all()) + " ms"});
             if (one.partial()) panel_.notes = {multiplied_note};
         }
     }
 
     BenchRun& run_;
     std::vector<Step> tables_;
-    BenchTable sides_;
-    ZhuHalves halves_;
+    BenchTable sides_, halves_;
     Panel panel_;
 };
 
@@ -209,11 +229,11 @@ void run_zhu(BenchRun& run) {
     report.quotes = quotes_of("seed 004");
     if (!run.has_gpu()) {
         const Problem problem{samples[2].n, samples[2].n, dim, k};
-        run.need_gpu("zhu", "distance",
+        run.need_gpu("distance",
                      {"pair_plain", "pair_tile4", "pair_tile8", "pair_tile16", "pair_tile32", "pair_tile16_z",
                       "pair_contest", "half_plain", "half_tile16"},
                      problem);
-        run.need_gpu("zhu", "select", {"k_pass", "replace_max"}, problem);
+        run.need_gpu("select", {"k_pass", "replace_max"}, problem);
     }
     run.expect(run.has_gpu() ? 3 * (8 + 3) + 4 : 3 * 2);
     Zhu zhu(run);

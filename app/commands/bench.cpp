@@ -1,6 +1,5 @@
 #include <ostream>
 
-#include "app/bench/cases.h"
 #include "app/bench/plan.h"
 #include "app/bench/report.h"
 #include "app/bench/run.h"
@@ -29,31 +28,36 @@ void write_all(const BenchReport& report, const Options& options) {
                   bench_text(report));
 }
 
+BenchReport measured(const Options& options) {
+    BenchRun run(options);  // its bar is gone before anything is printed
+    BenchReport& report = run.report();
+    report.created = utc_now();
+    const BenchCase* which = find_case(options.bench.which);
+    if (which == nullptr) {
+        run_compare(run);
+        return std::move(report);
+    }
+    report.experiment = which->name;
+    report.title = std::string("bench ") + which->name + ": " + which->summary;
+    which->run(run);
+    return std::move(report);
+}
+
 }  // namespace
 
 int bench(const Options& options, Clock::time_point) {
+    const BenchOptions& bench = options.bench;
     check_bench_options(options);
-    check_plot(options.bench.plot);
+    check_plot(bench.plot);
     const Destinations outputs(options);
     outputs.check(uses_data_set(options) ? locate(options.data).files()
                                          : std::vector<std::filesystem::path>());
-    BenchReport report;
-    {
-        BenchRun run(options);  // its bar is gone before anything is printed
-        run.report().created = utc_now();
-        const BenchCase* which = find_case(options.bench.which);
-        if (which != nullptr) {
-            run.report().experiment = which->name;
-            run.report().title = std::string("bench ") + which->name + ": " + which->summary;
-        }
-        (which != nullptr ? which->run : run_compare)(run);
-        report = std::move(run.report());
-    }
+    const BenchReport report = measured(options);
     write_all(report, options);
     if (report.wrong()) throw DataError("bench: wrong answers: see above; expected those of the reference");
-    if (!options.bench.plot.empty() && report.panels.empty())
+    if (!bench.plot.empty() && report.panels.empty())
         throw DataError(
-            options.bench.plot +
+            bench.plot +
             ": not written, because nothing was measured that it would show (the report says what "
             "was left out); expected rows that this machine can run");
     return 0;

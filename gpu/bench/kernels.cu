@@ -2,6 +2,7 @@
 // on the device, all launches in one CUDA graph, so that the host's speed has no effect.
 
 #include "gpu/bench/bench.h"
+#include "gpu/bench/runs.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
@@ -33,18 +34,13 @@ class Graph {
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
 
-    double launch_ms(cudaStream_t stream) {
-        begin_.record(stream);
+    void launch(cudaStream_t stream) const {
         check(cudaGraphLaunch(launchable_, stream), "launching a graph");
-        end_.record(stream);
-        end_.synchronize();
-        return elapsed_ms(begin_, end_);
     }
 
   private:
     cudaGraph_t graph_ = nullptr;
     cudaGraphExec_t launchable_ = nullptr;
-    Event begin_, end_;
 };
 
 }  // namespace
@@ -53,10 +49,8 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
                    const TrialOptions& options, const Watch& watch, Neighbors& found) {
     check(cudaSetDevice(plan.device.number), "choosing the device");
     const Rows& train = training.rows;
-    Trial trial;
-    trial.n_query = query.count;
-    trial.operations = 2;
-    const Stream stream;
+    Runs runs(watch, Cache::warm);
+    const Stream& stream = runs.stream();
     ImageBuffer train_bytes, query_bytes;
     train_bytes.reserve(train.count, train.dim);
     query_bytes.reserve(query.count, query.dim);
@@ -71,7 +65,7 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
     const std::int64_t batch = search.reserve(query.count, k, false);
     const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));
     const DeviceBuffer<Vote> votes(static_cast<std::size_t>(query.count));
-    Graph graph(stream, [&] {
+    const Graph graph(stream, [&] {
         for (std::int64_t begin = 0; begin < query.count; begin += batch) {
             const std::int64_t n = std::min(batch, query.count - begin);
             ByteRows rows = query_bytes.rows(n, query.dim);
@@ -84,15 +78,9 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
                              stream);
         }
     });
-    const auto launch_ms = [&] {
-        if (watch.stopped()) throw Interrupted();
-        return graph.launch_ms(stream);
-    };
-    double ms = 0;
-    for (int run = 0; run < warm_up_runs; ++run)
-        ms = launch_ms();
-    for (int run = options.runs(ms); run > 0; --run)
-        trial.ms.push_back(launch_ms());
+    const auto launch = [&] { graph.launch(stream); };
+    runs.repeated(query.count, {.repeat = warm_up_runs}, launch);
+    Trial trial = runs.repeated(query.count, options, launch);
     found = Neighbors(query.count, k);
     check(cudaMemcpy(found.rows.data(), neighbors.d_data(), found.rows.size() * sizeof(Neighbor),
                      cudaMemcpyDeviceToHost),

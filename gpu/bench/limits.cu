@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "gpu/bench/bench.h"
+#include "gpu/bench/runs.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
 
@@ -12,7 +13,7 @@ namespace knn::gpu {
 
 namespace {
 
-constexpr int runs = 7;
+constexpr int n_runs = 7;
 constexpr int chains = 8;        // independent sums per thread, to hide latency
 constexpr int rounds = 1 << 14;  // multiply-adds per sum
 constexpr int threads = 256, blocks_per_multiprocessor = 8;
@@ -34,58 +35,46 @@ __global__ void __launch_bounds__(threads) multiply_add_kernel(float a, float b,
     if (all == -1) *d_out = all;  // never true, but keeps the loop from being removed
 }
 
+/// What one run moves or computes, per second, by the median of a few.
 template <class Work>
-double median_ms(cudaStream_t stream, Work&& work) {
-    Event begin, end;
-    std::vector<double> ms;
-    for (int run = -1; run < runs; ++run) {  // the first is a warm-up
-        begin.record(stream);
-        work();
-        end.record(stream);
-        end.synchronize();
-        if (run >= 0) ms.push_back(elapsed_ms(begin, end));
-    }
-    std::nth_element(ms.begin(), ms.begin() + runs / 2, ms.end());
-    return ms[runs / 2];
-}
-
-double rate(double amount, double ms) {
-    return ms > 0 ? amount / ms * 1e-6 : 0;
+double rate(Runs& runs, double amount, Work&& work) {
+    std::vector<double> ms = runs.repeated(1, {.repeat = n_runs}, work).ms;
+    std::nth_element(ms.begin(), ms.begin() + std::ssize(ms) / 2, ms.end());
+    return amount / ms[ms.size() / 2] * 1e-6;
 }
 
 }  // namespace
 
 Limits measure_limits(int device) {
     check(cudaSetDevice(device), "choosing the device");
-    Stream stream;
+    const Watch watch;
+    Runs runs(watch);
+    const Stream& stream = runs.stream();
     Limits limits;
     const std::size_t size = std::min<std::size_t>(std::size_t{1} << 30, free_memory() / 4);
     DeviceBuffer<char> from(size), to(size);
     check(cudaMemsetAsync(from.d_data(), 1, size, stream), "filling");
-    limits.copy_gb_per_s =
-        rate(2.0 * static_cast<double>(size), median_ms(stream, [&] {
-                 check(cudaMemcpyAsync(to.d_data(), from.d_data(), size, cudaMemcpyDeviceToDevice, stream),
-                       "copying in device memory");
-             }));
+    limits.copy_gb_per_s = rate(runs, 2.0 * static_cast<double>(size), [&] {
+        check(cudaMemcpyAsync(to.d_data(), from.d_data(), size, cudaMemcpyDeviceToDevice, stream),
+              "copying in device memory");
+    });
 
     limits.cache_bytes = device_attribute(cudaDevAttrL2CacheSize);
     const int blocks = blocks_per_multiprocessor * device_attribute(cudaDevAttrMultiProcessorCount);
     DeviceBuffer<float> out(1);
-    limits.multiply_add_gflop_per_s =
-        rate(2.0 * chains * rounds * threads * blocks, median_ms(stream, [&] {
-                 multiply_add_kernel<<<blocks, threads, 0, stream>>>(0.999f, 0.5f, out.d_data());
-                 check_launch("launching multiply-adds");
-             }));
+    limits.multiply_add_gflop_per_s = rate(runs, 2.0 * chains * rounds * threads * blocks, [&] {
+        multiply_add_kernel<<<blocks, threads, 0, stream>>>(0.999f, 0.5f, out.d_data());
+        check_launch("launching multiply-adds");
+    });
 
     const std::size_t upload = std::min<std::size_t>(size, std::size_t{1} << 28);
     PinnedBuffer<char> pinned(upload);
     std::fill_n(pinned.data(), upload, char{1});
     std::vector<char> pageable(upload, 1);
     const auto upload_rate = [&](const char* host) {
-        return rate(static_cast<double>(upload), median_ms(stream, [&] {
-                        check(cudaMemcpyAsync(to.d_data(), host, upload, cudaMemcpyHostToDevice, stream),
-                              "uploading");
-                    }));
+        return rate(runs, static_cast<double>(upload), [&] {
+            check(cudaMemcpyAsync(to.d_data(), host, upload, cudaMemcpyHostToDevice, stream), "uploading");
+        });
     };
     limits.pinned_upload_gb_per_s = upload_rate(pinned.data());
     limits.pageable_upload_gb_per_s = upload_rate(pageable.data());

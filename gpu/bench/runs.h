@@ -1,9 +1,9 @@
 #pragma once
 /// Runs something repeatedly and times it with events.
 ///
-/// Before each run, memory of twice the size of the L2 cache is filled: that evicts the data of the previous run
-/// from the cache, and gives the host time to queue all launches of the run, so that its speed does not affect
-/// the time of short kernels.
+/// Before each run with a cold cache, memory of twice the size of the L2 cache is filled: that evicts the data of the
+/// previous run from the cache, and gives the host time to queue all launches of the run, so that its speed does not
+/// affect the time of short kernels.
 
 #include <algorithm>
 
@@ -13,11 +13,15 @@
 
 namespace knn::gpu {
 
+enum class Cache { cold, warm };
+
 class Runs {
   public:
     /// On the current device. The watch must outlive this.
-    explicit Runs(const Watch& watch)
-        : watch_(watch), flush_(2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize))) {}
+    explicit Runs(const Watch& watch, Cache cache = Cache::cold) : watch_(watch) {
+        if (cache == Cache::cold)
+            flush_.reserve(2 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize)));
+    }
 
     /// What is timed is queued on this stream.
     const Stream& stream() const { return stream_; }

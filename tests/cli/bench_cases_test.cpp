@@ -38,6 +38,7 @@ TEST_CASE("a time that was multiplied is marked, in the table and in the picture
                                    "--device", "cpu", "--seconds", "0.001", "--plot", folder / "q.svg"});
     CHECK(all.exit_code == 0);
     CHECK(contains(all.out, "*: timed on fewer than all queries"));
+    CHECK(contains(all.out, "times are multiplied"));
     CHECK(contains(read_file(folder / "q.svg"), ">nth_element *</text>"));
     CHECK(contains(read_file(folder / "q.svg"), ">*: timed on fewer than all queries"));
 }

@@ -27,24 +27,22 @@ std::string message_of(const Options& options) {
 }  // namespace
 
 TEST_CASE("bench knows every name of the tables, each once") {
-    std::vector<std::string> names = bench_names();
-    for (const Strategy& one : distance_kernels())
-        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
-    for (const Strategy& one : selectors())
-        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
-    for (const Engine& one : engines())
-        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
-    for (const SearchWay& one : search_ways())
-        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
-    for (const cpu::SerialSelector& one : cpu::serial_selectors())
-        CHECK(std::count(names.begin(), names.end(), one.name) == 1);
+    const std::vector<std::string> names = bench_names();
+    const auto check_each = [&](const auto& all) {
+        for (const auto& one : all)
+            CHECK(std::count(names.begin(), names.end(), one.name) == 1);
+    };
+    check_each(distance_kernels());
+    check_each(selectors());
+    check_each(engines());
+    check_each(search_ways());
+    check_each(cpu::serial_selectors());
 }
 
 TEST_CASE("engines are listed with their baselines") {
     const SearchWay own = search_way("classic"), unfused = search_way("classic+gemm+replace_max");
     CHECK(own.engine == find_engine("classic"));
-    CHECK(own.distance.empty());
-    CHECK(own.select.empty());
+    CHECK(own.distance + own.select == "");
     CHECK(unfused.engine == own.engine);
     CHECK(unfused.distance == "gemm");
     CHECK(unfused.select == "replace_max");
@@ -65,41 +63,32 @@ TEST_CASE("--only takes names and suggests corrections") {
     CHECK(!is_wanted(options, "cpu"));
 }
 
-TEST_CASE("a case has its own sizes, garrett's are the data set's") {
-    Options options;
-    options.bench.which = "zhu";
-    CHECK(message_of(options).empty());
-    for (const char* name : {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric",
-                             "data", "test-labels"}) {
-        options.given = {name};
-        CHECK(message_of(options).find("the case zhu has its own") != std::string::npos);
+TEST_CASE("which options a case takes; the others it fixes itself") {
+    const struct {
+        const char* which;
+        std::vector<std::string> takes, fixes;
+    } cases[] = {
+        {"zhu",
+         {},
+         {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "data",
+          "test-labels"}},
+        {"garrett", {"-k", "n-train", "n-query", "data"}, {"dim"}},
+        {"graph", {"-k", "n-train", "train-images"}, {"n-query"}},  // every training image is a query
+        {"transforms", {"n-train", "train-images"}, {"-k", "n-query", "metric", "engine"}},
+        {"rerank", {"n-train", "n-query", "data"}, {"-k"}},
+    };
+    for (const auto& one : cases) {
+        CAPTURE(one.which);
+        Options options;
+        options.bench.which = one.which;
+        options.given = {one.takes.begin(), one.takes.end()};
+        CHECK(message_of(options).empty());
+        for (const std::string& name : one.fixes) {
+            options.given = {name};
+            CHECK(message_of(options).find(std::string("the case ") + one.which + " has its own") !=
+                  std::string::npos);
+        }
     }
-    options.bench.which = "garrett";
-    options.given = {"-k", "n-train", "n-query", "data"};
-    CHECK(message_of(options).empty());
-    options.given = {"dim"};
-    CHECK(!message_of(options).empty());
-    options.bench.which = "graph";
-    options.given = {"-k", "n-train", "train-images"};
-    CHECK(message_of(options).empty());
-    options.given = {"n-query"};  // every training image is one
-    CHECK(!message_of(options).empty());
-    options.bench.which = "transforms";
-    options.given = {"n-train", "train-images"};
-    CHECK(message_of(options).empty());
-    for (const char* name : {"-k", "n-query", "metric", "engine"}) {  // nothing is searched
-        options.given = {name};
-        CHECK(message_of(options).find("the case transforms has its own") != std::string::npos);
-    }
-}
-
-TEST_CASE("the case rerank takes images, and has its own number of candidates") {
-    Options options;
-    options.bench.which = "rerank";
-    options.given = {"n-train", "n-query", "data"};
-    CHECK(message_of(options).empty());
-    options.given = {"-k"};
-    CHECK(message_of(options).find("the case rerank has its own") != std::string::npos);
 }
 
 TEST_CASE("a case measures only names that do not depend on others") {
@@ -115,43 +104,42 @@ TEST_CASE("a case measures only names that do not depend on others") {
     CHECK(message_of(options) == "--only cpu: the case zhu has its own rows; expected one of the two");
 }
 
-TEST_CASE("a strategy without any row is refused") {
-    Options options;
-    options.wish.select = "nth_element";
-    CHECK(message_of(options).find("runs on the CPU") != std::string::npos);
-    options.wish.select.clear();
-    options.wish.distance = "tensor_mma";
-    CHECK(message_of(options).find("a kernel of the engine tensor") != std::string::npos);
-    if (distance_kernels().empty()) return;  // the rest uses names of GPU kernels
-    options.wish.distance = "gemm";
-    CHECK(message_of(options).empty());
-    options.wish.device.kind = DeviceKind::cpu;
-    CHECK(message_of(options).find("expected no --device cpu") != std::string::npos);
-    options.wish.device.kind = DeviceKind::automatic;
-    options.bench.only = {"tiled", "cpu", "nth_element"};
-    CHECK(message_of(options).find("selectors are measured behind it, and --only names none") !=
-          std::string::npos);
-    options.bench.only = {"rank"};
-    CHECK(message_of(options).empty());
-    options.wish = {};
-    options.wish.select = "rank";
-    CHECK(message_of(options).find("behind distance kernels, and --only names none") != std::string::npos);
-    options.bench.only = {"tiled"};
-    CHECK(message_of(options).empty());
-}
-
-TEST_CASE("an engine is named once") {
-    Options options;
-    options.wish.engine = "classic";
-    CHECK(message_of(options).empty());
-    options.wish.device.kind = DeviceKind::cpu;
-    CHECK(message_of(options).find("expected no --device cpu") != std::string::npos);
-    options.wish.engine = "cpu";
-    CHECK(message_of(options).empty());
-    options.bench.only = {"cpu"};
-    CHECK(message_of(options).find("--engine and --only") != std::string::npos);
-    options.wish.engine = "auto";
-    CHECK(message_of(options).find("--engine auto") != std::string::npos);
+TEST_CASE("options that contradict each other or have no effect") {
+    constexpr DeviceKind any = DeviceKind::automatic, cpu = DeviceKind::cpu;
+    const struct {
+        const char *distance, *select, *engine;
+        DeviceKind device;
+        const char *only, *message;  ///< no message: they can be combined
+        bool names_gpu_kernels = false;
+    } cases[] = {
+        {"", "nth_element", "", any, "", "runs on the CPU"},
+        {"tensor_mma", "", "", any, "", "a kernel of the engine tensor"},
+        {"gemm", "", "", any, "", "", true},
+        {"gemm", "", "", cpu, "", "expected no --device cpu", true},
+        {"gemm", "", "", any, "tiled,cpu,nth_element", "behind it, and --only names none", true},
+        {"gemm", "", "", any, "rank", "", true},
+        {"", "rank", "", any, "rank", "behind distance kernels, and --only names none", true},
+        {"", "rank", "", any, "tiled", "", true},
+        {"", "", "classic", any, "", ""},
+        {"", "", "classic", cpu, "", "expected no --device cpu"},
+        {"", "", "cpu", cpu, "", ""},
+        {"", "", "cpu", cpu, "cpu", "--engine and --only"},
+        {"", "", "auto", any, "", "--engine auto"},
+    };
+    for (const auto& one : cases) {
+        if (one.names_gpu_kernels && distance_kernels().empty()) continue;
+        Options options;
+        options.wish.distance = one.distance;
+        options.wish.select = one.select;
+        if (*one.engine != '\0') options.wish.engine = one.engine;
+        options.wish.device.kind = one.device;
+        if (*one.only != '\0') options.bench.only = parse_only(one.only);
+        const std::string message = message_of(options);
+        CAPTURE(message);
+        CAPTURE(one.message);
+        CHECK(message.empty() == (*one.message == '\0'));
+        CHECK(message.find(one.message) != std::string::npos);
+    }
 }
 
 TEST_CASE("which runs read a data set") {
@@ -162,9 +150,7 @@ TEST_CASE("which runs read a data set") {
     options.bench.dim = 0;
     for (const BenchCase& one : bench_cases()) {
         options.bench.which = one.name;
-        CHECK(uses_data_set(options) ==
-              (one.name == std::string("garrett") || one.name == std::string("graph") ||
-               one.name == std::string("transforms") || one.name == std::string("rerank")));
+        CHECK(uses_data_set(options) == has({"garrett", "graph", "transforms", "rerank"}, one.name));
     }
 }
 
@@ -187,7 +173,7 @@ TEST_CASE("a sample has its first and its last") {
 
 TEST_CASE("a workload finds what differs from the reference") {
     Workload work(50, 7, 12, 4, 3);
-    work.expected = search_on_cpu(work.train(), work.query(), 4, {});
+    work.expected = search_on_cpu(work.train, work.query, 4, {});
     Neighbors found = work.expected;
     CHECK(work.mismatch(found).empty());
     found.n_query = 5;  // only the first ones
@@ -208,7 +194,7 @@ TEST_CASE("a workload finds what differs from the reference") {
     CHECK(work.mismatch(found).empty());
 
     std::vector<std::uint32_t> row(50);
-    cpu::serial_distances(work.train(), work.query().row(6), row);
+    cpu::serial_distances(work.train, work.query.row(6), row);
     CHECK(work.mismatch(6, row).empty());
     ++row[49];
     CHECK(work.mismatch(6, row).starts_with("query 6, training image 49: "));
@@ -219,10 +205,10 @@ TEST_CASE("a workload finds what differs from the reference") {
     CHECK(work.mismatch(6, row).empty());
 }
 
-TEST_CASE("a workload knows the metric and judges by it") {
+TEST_CASE("a workload compares scores of its metric") {
     Workload work(1500, 2, 9, 3, 3);  // more than one search of the CPU engine returns
-    const test::Rows train = {{work.train().pixels, work.train().pixels + 1500 * 9}, 1500, 9},
-                     query = {{work.query().pixels, work.query().pixels + 2 * 9}, 2, 9};
+    const test::Rows train = {{work.train.pixels, work.train.pixels + 1500 * 9}, 1500, 9},
+                     query = {{work.query.pixels, work.query.pixels + 2 * 9}, 2, 9};
     for (const Measure& measure :
          {Measure{}, Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
         work.measure = measure;
@@ -239,9 +225,9 @@ TEST_CASE("a workload knows the metric and judges by it") {
 
 TEST_CASE("random images are the same every time and fill the range") {
     const Workload a(40, 3, 17, 1, 5), b(40, 3, 17, 1, 5), c(40, 3, 17, 1, 6);
-    const std::vector<std::uint8_t> bytes(a.train().pixels, a.train().pixels + 40 * 17);
-    CHECK(std::equal(bytes.begin(), bytes.end(), b.train().pixels));
-    CHECK(!std::equal(bytes.begin(), bytes.end(), c.train().pixels));
+    const std::vector<std::uint8_t> bytes(a.train.pixels, a.train.pixels + 40 * 17);
+    CHECK(std::equal(bytes.begin(), bytes.end(), b.train.pixels));
+    CHECK(!std::equal(bytes.begin(), bytes.end(), c.train.pixels));
     CHECK(*std::max_element(bytes.begin(), bytes.end()) > 240);
     CHECK(*std::min_element(bytes.begin(), bytes.end()) < 15);
 }

@@ -45,6 +45,21 @@ std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const
     return wrong;
 }
 
+void check_nearest(const Neighbors& found, const test::Rows& train, const test::Rows& query) {
+    const auto right = test::nearest(train, query, found.k);
+    for (std::int64_t q = 0; q < found.n_query; ++q)
+        for (std::size_t i = 0; i < static_cast<std::size_t>(found.k); ++i) {
+            CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
+            CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
+        }
+}
+
+TrialOptions runs(int repeat) {
+    TrialOptions options;
+    options.repeat = repeat;
+    return options;
+}
+
 }  // namespace
 
 TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
@@ -54,8 +69,7 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
         names.emplace_back(kernel->name);
     for (const Strategy& one : gpu::distance_kernels())
         names.push_back(one.name);
-    TrialOptions options;
-    options.repeat = 2;
+    TrialOptions options = runs(2);
     for (const std::int64_t dim : {1, 4, 17, 784, 1025, 1300})
         for (const std::int64_t n_query : {1, 15, 33, 70}) {
             const std::int64_t n_train = 3 * n_query + 40;
@@ -111,20 +125,14 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
 
 TEST_CASE("gpu: the version of seed 003 before its improvements finds the neighbors") {
     if (!test::have_gpu()) return;
-    TrialOptions options;
-    options.repeat = 2;
     for (const std::int64_t dim : {1, 6, 784}) {
         const test::Rows train = test::random_rows(1'500, dim, 1, 4), query = test::random_rows(9, dim, 2, 4);
         Neighbors found;
-        const Trial trial = gpu::time_before(0, view(train), view(query), 7, options, {}, found);
+        const Trial trial = gpu::time_before(0, view(train), view(query), 7, runs(2), {}, found);
         CHECK(trial.ms.size() == 2);
         REQUIRE(trial.n_query == 9);
-        const auto right = test::nearest(train, query, 7);
-        for (std::int64_t q = 0; q < 9; ++q)
-            for (std::size_t i = 0; i < 7; ++i) {
-                CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
-                CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
-            }
+        REQUIRE(found.n_query == 9);
+        check_nearest(found, train, query);
     }
 }
 
@@ -179,17 +187,11 @@ TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
     const Watch watch;
     const auto arrays = arrays_of(train, query, 9, watch);
     CHECK(!arrays->fill(gpu::distance_kernels().front().name));
-    const auto right = test::nearest(train, query, 9);
     for (const Strategy& selector : gpu::selectors()) {
         const Trial trial = arrays->time_select(selector.name, 9, {});
         if (trial.refusal) continue;
         CAPTURE(selector.name);
-        const Neighbors found = arrays->neighbors(trial.n_query);
-        for (std::int64_t q = 0; q < trial.n_query; ++q)
-            for (std::size_t i = 0; i < 9; ++i) {
-                CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
-                CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
-            }
+        check_nearest(arrays->neighbors(trial.n_query), train, query);
     }
     CHECK(arrays->time_select("no such", 9, {}).refusal);
     CHECK(arrays->time_distance("no such", {}).refusal);
@@ -211,31 +213,25 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
     const test::Rows train = test::random_rows(3'000, 50, 1, 5), query = test::random_rows(300, 50, 2, 5);
     const std::vector<std::uint8_t> labels(3'000, 4);
     const Watch watch;
-    TrialOptions options;
-    options.repeat = 5;
     Neighbors found;
     Plan plan;
     REQUIRE(!gpu::settle_tensor({3'000, 300, 50, 6}, plan));
-    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, options, watch, found);
+    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), watch, found);
     CHECK(trial.ms.size() == 5);
     CHECK(trial.n_query == 300);
-    const auto right = test::nearest(train, query, 6);
-    for (std::int64_t q = 0; q < 300; ++q)
-        for (std::size_t i = 0; i < 6; ++i)
-            CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
+    REQUIRE(found.n_query == 300);
+    check_nearest(found, train, query);
 }
 
 TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
     if (!test::have_gpu()) return;
     const test::Rows images = test::random_rows(300, 784, 3);
     const Watch watch;
-    TrialOptions options;
-    options.repeat = 5;
     for (const TransformKind kind : {TransformKind::raw, TransformKind::gradients, TransformKind::hog}) {
         FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
         if (kind != TransformKind::raw) append_step(transform, {kind, 0});
         std::vector<std::uint8_t> found;
-        const Trial trial = gpu::time_transform(0, transform, view(images), options, watch, &found);
+        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), watch, &found);
         CHECK(trial.ms.size() == 5);
         CHECK(trial.n_query == 300);
         CHECK(found == test::features_of(transform, view(images)).pixels);
@@ -251,15 +247,13 @@ TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
             candidates.row(q)[static_cast<std::size_t>(i)] = {0,
                                                               static_cast<std::uint32_t>((q + 8 * i) % 200)};
     const Watch watch;
-    TrialOptions options;
-    options.repeat = 3;
     for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
         for (const bool plain : {false, true}) {
             Rerank rerank;
             rerank.kind = kind;
             const RerankWork work{rerank, {28, 28}, view(train), view(queries), candidates};
             Neighbors found;
-            const Trial trial = gpu::time_rerank(0, work, plain, options, watch, found);
+            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), watch, found);
             CHECK(trial.ms.size() == 3);
             CHECK(trial.n_query == 30);
             const Neighbors right = cpu::rerank(candidates, cpu::describe(rerank, work.queries, work.shape),

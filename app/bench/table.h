@@ -1,15 +1,48 @@
 #pragma once
-/// A diagram of a paper: several ways to search, with one varying size.
+/// Tables and diagrams of measurements.
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "app/bench/run.h"
+#include "app/bench/report.h"
 
 namespace knn {
 
-/// One diagram with its table: one row per point, one column per way.
+/// The time of all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
+std::string ms_cell(const Measurement& measured);
+
+/// Adds a note on the marks in the table, if there are any.
+void note_marks(BenchTable& table);
+
+/// What is counted and timed, in headings.
+struct Unit {
+    const char *many, *one;
+};
+inline constexpr Unit of_queries{"queries", "query"}, of_images{"images", "image"};
+
+/// A group of measurements: a table with one row each, and a bar chart. All times of a row are those of all queries.
+class Section {
+  public:
+    /// `first`: heading of the names; `more`: columns after those that every measurement has.
+    Section(BenchReport& report, std::string title, const std::string& first,
+            const std::vector<std::string>& more = {}, const Unit& unit = of_queries);
+
+    /// One row; `more`: its cells in the columns of that name.
+    void add(const Measurement& one, const std::vector<std::string>& more = {});
+    /// Adds both to the report, the bars from the fastest to the slowest, with these lines below the table; nothing if
+    /// there is no row.
+    void finish(const std::vector<std::string>& notes = {});
+
+  private:
+    BenchReport& report_;
+    BenchTable table_;
+    Panel panel_;
+    Unit unit_;
+    bool partial_ = false;
+};
+
+/// A diagram of a paper with its table: several ways to search, with one varying size. One row per point, one column per
+/// way.
 class Diagram {
   public:
     /// `x`: the varying size; `unit` of the cells and of the y axis: "ms".
@@ -33,10 +66,8 @@ class Diagram {
   private:
     struct Cell {
         std::string text;
-        double value = 0;  ///< 0: none
-        double low = 0, high = 0;
-        bool multiplied = false;
         double us_per_query = 0;  ///< 0: not comparable
+        PlotPoint point = {};     ///< y = 0: none
     };
     struct Row {
         double x;
@@ -46,7 +77,7 @@ class Diagram {
     };
     std::string title_, x_, unit_;
     std::vector<std::string> ways_, extra_columns_, notes_;
-    bool some_partial_ = false, some_multiplied_ = false;
+    bool some_partial_ = false;
     std::vector<std::string> not_drawn_;
     std::vector<Row> rows_;
 };

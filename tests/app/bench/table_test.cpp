@@ -1,4 +1,4 @@
-#include "app/bench/series.h"
+#include "app/bench/table.h"
 
 #include <doctest/doctest.h>
 
@@ -16,6 +16,65 @@ Measurement measured(const std::string& on, std::int64_t n_query, double ms) {
 }
 
 }  // namespace
+
+TEST_CASE("cells of one column stand for the same number of queries") {
+    Measurement whole = measured("gpu:0", 100, 2), part = measured("gpu:0", 40, 2);
+    whole.name = "whole";
+    part.name = "part";
+    part.ms = {4, 1, 2};
+    CHECK(part.partial());
+    CHECK(part.ms_of_all() == doctest::Approx(5));
+    BenchReport report;
+    Section section(report, "engines (all)", "engine", {"more"});
+    section.add(whole, {"a"});
+    section.add(part, {"b"});
+    section.finish({"a note"});
+    const BenchTable& table = report.tables.at(0);
+    using Cells = std::vector<std::string>;
+    CHECK(table.columns == Cells{"engine", "queries", "ms", "min to max", "us/query", "GB/s", "GFLOP/s",
+                                 "of the limit", "more"});
+    CHECK(table.rows.at(0) == Cells{"whole", "100", "2.00", "2.00 to 2.00", "20.0", "", "", "", "a"});
+    CHECK(table.rows.at(1) == Cells{"part", "40 *", "5.00 *", "2.50 to 10.0 *", "50.0", "", "", "", "b"});
+    REQUIRE(table.notes.size() == 2);
+    CHECK(table.notes[1] ==
+          "*: timed on fewer than all queries, limited by time (--seconds gives more) or memory; times are "
+          "multiplied.");
+    REQUIRE(report.panels.at(0).bars.size() == 2);
+    CHECK(report.panels[0].bars[0].name == "whole");
+    CHECK(report.panels[0].bars[1].name == "part *");
+    CHECK(report.panels[0].notes.size() == 1);
+}
+
+TEST_CASE("a section without a partial row has no mark, and one without a row is no table") {
+    BenchReport report;
+    Section(report, "nothing", "engine").finish({"a note"});
+    CHECK(report.tables.empty());
+    Section section(report, "images", "transform", {}, of_images);
+    Measurement wrong = measured("cpu", 100, 2), refused;
+    wrong.wrong = "image 3";
+    section.add(measured("cpu", 100, 2));
+    section.add(wrong);
+    section.add(refused);
+    section.finish();
+    CHECK(report.tables.at(0).columns[4] == "us/image");
+    CHECK(report.tables[0].notes.empty());
+    CHECK(report.tables[0].rows.at(1)[2] == "WRONG");
+    CHECK(report.tables[0].rows.at(2)[2] == "not run");
+    CHECK(report.panels.at(0).bars.size() == 1);
+}
+
+TEST_CASE("a table with extrapolated times says so") {
+    BenchTable table;
+    table.notes = {"first"};
+    table.rows = {{"name", ms_cell(measured("gpu:0", 100, 2))}};
+    note_marks(table);
+    CHECK(table.notes.size() == 1);
+    table.rows.push_back({"other", ms_cell(measured("gpu:0", 40, 2))});
+    CHECK(table.rows[1][1] == "5.00 *");
+    note_marks(table);
+    REQUIRE(table.notes.size() == 2);
+    CHECK(table.notes[0].starts_with("*: "));
+}
 
 TEST_CASE("a diagram becomes a table and lines") {
     Diagram diagram("title", "k", "ms", {"a", "b", "c"});

@@ -1,24 +1,21 @@
-#include "app/bench/statistics.h"
+#include "app/bench/report.h"
 
 #include <doctest/doctest.h>
 
 #include <sstream>
 
-#include "app/bench/report.h"
-#include "app/bench/section.h"
-
 namespace knn {
 
-TEST_CASE("the spread of runs") {
-    CHECK(spread_of({}).runs == 0);
-    CHECK(spread_of({}).median == 0);
-    const Spread odd = spread_of({3, 1, 9});
+TEST_CASE("median, minimum and maximum of runs") {
+    CHECK(summary_of({}).runs == 0);
+    CHECK(summary_of({}).median == 0);
+    const Summary odd = summary_of({3, 1, 9});
     CHECK(odd.median == 3);
-    CHECK(odd.low == 1);
-    CHECK(odd.high == 9);
+    CHECK(odd.min == 1);
+    CHECK(odd.max == 9);
     CHECK(odd.runs == 3);
-    CHECK(spread_of({4, 1, 2, 9}).median == 3);
-    CHECK(spread_of({7}).median == 7);
+    CHECK(summary_of({4, 1, 2, 9}).median == 3);
+    CHECK(summary_of({7}).median == 7);
 }
 
 namespace {
@@ -43,12 +40,10 @@ TEST_CASE("rates come from the median") {
     CHECK(one.gflop_per_s() == doctest::Approx(1500));
 }
 
-TEST_CASE("the kernel time of a search is shown with the total") {
+TEST_CASE("the JSON has the kernel time of a search on a GPU alone") {
     BenchReport report;
     report.measurements = {measured("search", "gpu:0"), measured("search", "cpu")};
     report.measurements[0].kernels_ms = {0.5, 0.75, 0.25};
-    CHECK(kernels_cell(report.measurements[0]) == "0.500");
-    CHECK(kernels_cell(report.measurements[1]).empty());
     const std::string json = bench_json(report), field = "\"kernels_ms\":0.5";
     REQUIRE(json.find(field) != std::string::npos);
     CHECK(json.find("kernels_ms", json.find(field) + field.size()) == std::string::npos);
@@ -109,38 +104,6 @@ TEST_CASE("the limit is the closest one") {
     }
 }
 
-TEST_CASE("times of fewer queries are marked") {
-    Measurement one = measured("distance", "gpu:0");
-    one.problem.n_query = 100;
-    CHECK(!one.partial());
-    CHECK(one.ms_of_all() == doctest::Approx(2));
-    CHECK(ms_cell(one) == "2.00");
-    CHECK(measured_cells({}, one)[0] == "100");
-    BenchTable table;
-    table.notes = {"first"};
-    table.rows = {{"name", ms_cell(one)}};
-    note_marks(table);
-    CHECK(table.notes.size() == 1);
-
-    one.problem.n_query = 250;
-    CHECK(one.partial());
-    CHECK(one.ms_of_all() == doctest::Approx(5));
-    CHECK(ms_cell(one) == "5.00 *");
-    CHECK(measured_cells({}, one)[0] == "100 *");
-    table.rows.push_back({"other", ms_cell(one)});
-    note_marks(table);
-    REQUIRE(table.notes.size() == 2);
-    CHECK(table.notes[0].starts_with("*: "));
-
-    one.wrong = "query 3";
-    CHECK(!one.partial());
-    CHECK(one.ms_of_all() == 0);
-    CHECK(ms_cell(one) == "WRONG");
-    one.wrong.clear();
-    one.ms.clear();
-    CHECK(ms_cell(one) == "not run");
-}
-
 TEST_CASE("what is left out without a row has a line of the CSV") {
     BenchReport report;
     report.experiment = "compare";
@@ -153,8 +116,6 @@ TEST_CASE("what is left out without a row has a line of the CSV") {
     report.leave_out("GPU", "there is none");
     report.leave_out("GPU", "there is none");
     CHECK(report.left_out.size() == 2);
-    REQUIRE(report.left_out_alone().size() == 1);
-    CHECK(report.left_out_alone()[0].name == "GPU");
     std::ostringstream out;
     write_bench_csv(out, report);
     CHECK(out.str().find("\n,select,rank,gpu,") != std::string::npos);
