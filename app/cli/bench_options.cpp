@@ -40,7 +40,7 @@ OptionGroup bench_output_group(Options& options) {
     group.list.add_options()  //
         ("json", text("--json", "FILE", bench.json), "machine-readable report; - is standard output")(
             "csv", text("--csv", "FILE", bench.csv), "one line per measurement; - is standard output")(
-            "plot", picture("--plot", bench.plot, {".png", ".svg"}), "a picture, PNG or SVG by its name")(
+            "plot", picture("--plot", bench.plot, {".svg"}), "a picture, an SVG")(
             "quiet,q", po::bool_switch(&options.output.quiet), "no bar");
     add_terminal_options(group, options.output, false);
     return group;

@@ -45,8 +45,7 @@ OptionGroup graph_output_group(Options& options) {
             "mtx", text("--mtx", "FILE", graph.mtx), "a sparse matrix of distances, MatrixMarket, for SciPy")(
             "json", text("--json", "FILE", options.output.json),
             "machine-readable statistics; - is standard output")(
-            "plot", picture("--plot", graph.plot, {".png", ".svg"}),
-            "the histogram of in-degrees, PNG or SVG by its name")(
+            "plot", picture("--plot", graph.plot, {".svg"}), "the histogram of in-degrees, an SVG")(
             "quiet,q", po::bool_switch(&options.output.quiet), "no statistics on standard output");
     add_terminal_options(group, options.output, false);
     return group;

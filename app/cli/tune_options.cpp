@@ -77,7 +77,7 @@ OptionGroup tune_output_group(Options& options) {
                                                             "the best method, for --method FILE")(
             "json", text("--json", "FILE", options.output.json), "all configurations; - is standard output")(
             "csv", text("--csv", "FILE", tune.csv), "the same as CSV")(
-            "plot", picture("--plot", tune.plot, {".png", ".svg"}), "errors over k, PNG or SVG by its name")(
+            "plot", picture("--plot", tune.plot, {".svg"}), "errors over k, an SVG")(
             "quiet,q", po::bool_switch(&options.output.quiet), "only the best configuration");
     add_terminal_options(group, options.output, false);
     return group;

@@ -5,7 +5,6 @@
 #include "app/bench/report.h"
 #include "app/bench/run.h"
 #include "app/commands/command.h"
-#include "app/commands/plot_file.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
 #include "data/core/format.h"
@@ -20,7 +19,6 @@ Destinations checked_destinations(const Options& options) {
     outputs.add("--json", bench.json);
     outputs.add("--csv", bench.csv);
     outputs.add("--plot", bench.plot);
-    check_plot(bench.plot);
     return outputs;
 }
 
@@ -28,8 +26,7 @@ void write_plot(const BenchReport& report, const std::string& file) {
     std::string devices;
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
-    const Drawing drawing = draw_panels(report.title, {report.data, devices}, report.panels);
-    write_output(file, plot_of(drawing, file));
+    write_output(file, draw_panels(report.title, {report.data, devices}, report.panels));
 }
 
 void write_all(const BenchReport& report, const BenchOptions& bench) {

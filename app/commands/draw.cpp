@@ -4,7 +4,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
 #include "app/console/watched.h"
-#include "app/view/draw_window.h"
+#include "app/view/pad.h"
 #include "app/view/shown_window.h"
 #include "cpu/search.h"
 #include "data/picture/digit_image.h"

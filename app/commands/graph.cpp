@@ -9,7 +9,6 @@
 
 #include "app/commands/command.h"
 #include "app/commands/outputs.h"
-#include "app/commands/plot_file.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
@@ -17,7 +16,6 @@
 #include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
-#include "app/report/graph_files.h"
 #include "app/report/graph_report.h"
 #include "data/core/format.h"
 
@@ -66,7 +64,6 @@ Destinations destinations(const Options& options, const GraphFiles& files) {
     constexpr std::array options_of = {"--npy", "--npy", "--csv", "--mtx", "--json", "--plot"};
     for (std::size_t i = 0; i < files.names.size(); ++i)
         outputs.add(options_of[i], files.names[i]);
-    check_plot(options.graph.plot);
     if (!options.graph.npy.empty() && options.graph.form != GraphForm::directed)
         throw UsageError("--npy " + options.graph.npy + ": has k neighbors of each image, but --form " +
                          name(options.graph.form) + " has not; expected --mtx or --csv for that form");
@@ -210,8 +207,7 @@ int graph(const Options& options, Clock::time_point start) {
         result.wall_ms = ms_since(start);
         if (std::ostream* out = files.stream(streams, GraphFiles::json))
             *out << graph_json(result, training.labels);
-        if (std::ostream* out = files.stream(streams, GraphFiles::plot))
-            *out << plot_of(graph_plot(result), files.names[GraphFiles::plot]);
+        if (std::ostream* out = files.stream(streams, GraphFiles::plot)) *out << graph_plot(result);
     });
     if (!files.take_standard_output() && !options.output.quiet) print(graph_text(result, training.labels));
     return 0;

@@ -6,7 +6,6 @@
 
 #include "app/commands/command.h"
 #include "app/commands/outputs.h"
-#include "app/commands/plot_file.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
@@ -141,7 +140,7 @@ bool write_files(const TuneResult& result, const Options& options) {
           }},
          {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
          {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
-         {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}});
+         {tune.plot, [&](std::ostream& out) { out << tune_plot(result); }}});
     write_outputs_together(files);
     return !take_standard_output(files);
 }
@@ -160,7 +159,6 @@ int tune(const Options& options, Clock::time_point start) {
     outputs.add("--json", options.output.json);
     outputs.add("--csv", tune.csv);
     outputs.add("--plot", tune.plot);
-    check_plot(tune.plot);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
     outputs.check(inputs_of(options, location.files()));

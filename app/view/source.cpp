@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "app/console/watched.h"
-#include "app/report/predictions_file.h"
+#include "app/report/csv.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/core/words.h"

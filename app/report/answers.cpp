@@ -1,8 +1,11 @@
+#include "app/report/answers.h"
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/report/answers.h"
 #include "app/report/distance.h"
+#include "app/report/json.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -89,10 +92,30 @@ std::string page_text(const PictureAnswer& page, bool color) {
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
         if (!digit.label)
-            text += "    ? at x " + std::to_string(box.x) + ", y " + std::to_string(box.y) + ": " +
-                    digit.reason + '\n';
+            text += "    ? at x " + std::to_string(box.x) + ", y " +
+                    std::to_string(box.y) + ": " + digit.reason + '\n';
     }
     return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+/// Adds the members of one digit to `json`.
+void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers) {
+    json["digit"] = answer.label ? Json(*answer.label) : Json();
+    if (!answer.label) json["reason"] = answer.reason;
+    json["confidence"] = answer.confidence;
+    json["vote_share"] = answer.vote_share;
+    json["usual"] = answer.usual;
+    json["votes"] = Json::object();
+    for (const auto& [label, count] : answer.votes)
+        json["votes"][std::to_string(label)] = count;
+    json["neighbors"] =
+        neighbors_json(answer.neighbors, answers.labels.data(), answers.method.neighbor_measure());
+    const Box& box = answer.image.box;
+    json["box"] = {box.x, box.y, box.w, box.h};
+    if (answers.pages) json["row"] = answer.image.row;
+    if (answers.pixels) json["pixels"] = answer.image.pixels;
 }
 
 }  // namespace
@@ -134,6 +157,27 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
         }
     }
     return text;
+}
+
+std::string answers_json(const PictureAnswers& answers) {
+    Json list = Json::array();
+    for (const PictureAnswer& picture : answers.pictures) {
+        Json one = {{"file", name_in_answers(picture.file)}};
+        if (answers.expected) one["expected"] = picture.expected ? Json(*picture.expected) : Json();
+        if (!picture.error.empty()) {
+            one["error"] = picture.error;
+        } else if (answers.pages) {
+            one["digits"] = Json::array();
+            for (const Answer& digit : picture.digits) {
+                one["digits"].push_back(Json::object());
+                add_answer(one["digits"].back(), digit, answers);
+            }
+        } else {
+            add_answer(one, picture.digits.at(0), answers);
+        }
+        list.push_back(one);
+    }
+    return json_text(list);
 }
 
 }  // namespace knn
