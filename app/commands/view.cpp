@@ -1,5 +1,7 @@
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "app/commands/command.h"
@@ -11,6 +13,7 @@
 #include "app/console/terminal.h"
 #include "app/report/block_text.h"
 #include "app/report/picture.h"
+#include "app/report/text.h"
 #include "app/view/select.h"
 #include "app/view/shown_window.h"
 #include "app/view/source.h"
@@ -71,11 +74,15 @@ Blocks blocks_for(const OutputOptions& output) {
     return use_color(output.color) ? Blocks::color : Blocks::unicode;
 }
 
-/// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
-std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
+bool is_no_file(const std::string& file) {
     std::error_code none;
     const fs::file_status status = fs::status(file, none);
-    if (pages == 1 || (fs::exists(status) && !fs::is_regular_file(status))) return file;
+    return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+/// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
+std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
+    if (pages == 1 || is_no_file(file)) return file;
     const fs::path path = file;
     return (path.parent_path() / (path.stem().string() + '-' + std::to_string(page + 1))).string() +
            path.extension().string();
@@ -93,7 +100,33 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
 }
 
 std::string digits(std::int64_t count) {
-    return with_commas(count) + ' ' + noun(count, "digit");
+    return counted(count, "digit");
+}
+
+/// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
+bool is_sheet_page(const std::string& file) {
+    std::error_code none;
+    if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
+    std::array<unsigned char, 24> start = {};  // the signature, the length and name of IHDR, width, height
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(start.data()), start.size());
+    return start[1] == 'P' && start[2] == 'N' && start[3] == 'G' && start[16] == 0 && start[17] == 0 &&
+           start[18] * 256 + start[19] == sheet_width;
+}
+
+/// Removes the pages of an earlier sheet of this name that had more of them. Returns a sentence about it.
+std::string remove_old_pages(const std::string& file, std::int64_t pages) {
+    if (is_no_file(file)) return "";
+    const std::int64_t first = pages == 1 ? 0 : pages;
+    std::int64_t page = first;
+    for (std::string name; is_sheet_page(name = page_name(file, page, page + 2)); ++page) {
+        std::error_code error;
+        if (!fs::remove(name, error))
+            throw DataError(name + ": " + error.message() +
+                            "; expected to remove this page of an earlier sheet");
+    }
+    if (page == first) return "";
+    return "removed " + counted(page - first, "page") + " of an earlier sheet, from " +
+           harmless(page_name(file, first, first + 2)) + " on\n";
 }
 
 /// Returns a sentence for the user about it.
@@ -105,7 +138,8 @@ std::string write_sheet(const std::string& file, const Evaluation& evaluation, c
     }
     std::string names = page_name(file, 0, pages);
     if (pages > 1) names += " to " + page_name(file, pages - 1, pages);
-    return "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n";
+    return "wrote " + harmless(names) + ": " + digits(std::ssize(gallery.images)) + "\n" +
+           remove_old_pages(file, pages);
 }
 
 std::string write_page(const std::string& file, const Evaluation& evaluation, const Gallery& gallery) {
