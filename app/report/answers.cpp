@@ -19,6 +19,12 @@ std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
 }
 
+/// "? (1, 62 %)": what a rejected digit would be.
+std::string symbol_and_guess(const Answer& answer) {
+    if (!answer.guess) return symbol(answer);
+    return "? (" + std::to_string(*answer.guess) + ", " + percent(answer.confidence, 0) + ")";
+}
+
 int median(std::vector<int> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -74,7 +80,7 @@ std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) 
 std::string single_text(const PictureAnswer& picture, const PictureAnswers& answers, bool color) {
     const Answer& answer = picture.digits.at(0);
     std::string text =
-        harmless(picture.file) + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
+        harmless(picture.file) + ": " + emphasized(symbol_and_guess(answer), !answer.label, color) + "  (";
     text += answer.label ? "confidence " + percent(answer.confidence, 0) : answer.reason;
     return text + ")\n" + neighbors_text(answer, answers);
 }
@@ -92,7 +98,7 @@ std::string page_text(const PictureAnswer& page, bool color) {
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
         if (!digit.label)
-            text += "    ? at x " + std::to_string(box.x) + ", y " +
+            text += "    " + symbol_and_guess(digit) + " at x " + std::to_string(box.x) + ", y " +
                     std::to_string(box.y) + ": " + digit.reason + '\n';
     }
     return text;
@@ -104,6 +110,7 @@ using Json = nlohmann::ordered_json;
 void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers) {
     json["digit"] = answer.label ? Json(*answer.label) : Json();
     if (!answer.label) json["reason"] = answer.reason;
+    if (answer.guess) json["guess"] = *answer.guess;
     json["confidence"] = answer.confidence;
     json["vote_share"] = answer.vote_share;
     json["usual"] = answer.usual;

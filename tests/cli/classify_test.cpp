@@ -72,6 +72,7 @@ TEST_CASE("a blank picture is answered with a question mark") {
     const json rejected = digits.answers({folder / "blank.pgm"})[0];
     CHECK(rejected["digit"].is_null());
     CHECK(!rejected["reason"].get<std::string>().empty());
+    CHECK(!rejected.contains("guess"));
     CHECK(rejected.contains("confidence"));
     CHECK(rejected.contains("neighbors"));
     const json forced = digits.answers({"--reject", "off", folder / "blank.pgm"})[0];
@@ -164,6 +165,7 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
             const bool is_rejected = one["digit"].is_null();
             CHECK(is_rejected == (one["usual"].get<double>() < std::stod(share) / 100));
             CHECK(is_rejected == one.contains("reason"));
+            CHECK(is_rejected == one.contains("guess"));
             rejected += is_rejected ? 1 : 0;
         }
         CHECK(rejected >= before);
