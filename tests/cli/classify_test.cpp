@@ -85,6 +85,18 @@ TEST_CASE("a blank picture is answered with a question mark") {
     CHECK(digits.classify({"-q", "--many", folder / "blank.pgm"}).out == "?\n");
 }
 
+TEST_CASE("without MNIST classify says first what its answers are worth, and how to get it") {
+    if (!has_opencv) return skip(no_opencv);
+    const Folder folder;
+    write(folder / "blank.pgm", Page(200, 300).pgm());
+    const RunResult result =
+        program({"classify", "--method", "raw", "--limit-train", "500", folder / "blank.pgm", "nowhere.png"});
+    CHECK(
+        result.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
+                               "digits, by which a fifth of real "
+                               "digits are rejected; tools/fetch_mnist.sh gets MNIST\n"));
+}
+
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
