@@ -29,7 +29,7 @@ std::string data_notice_of_pictures(const DataLocation& location) {
     const std::string script = installed_fetch_script();
     return notice_of(
         location,
-        "comparing with the built-in synthetic digits, by which a fifth of real digits are rejected; " +
+        "comparing with the built-in synthetic digits, by which a quarter of real digits are rejected; " +
             (script.empty() ? "tools/fetch_mnist.sh" : script) + " gets MNIST");
 }
 

@@ -93,7 +93,7 @@ TEST_CASE("without MNIST classify says first what its answers are worth, and how
         program({"classify", "--method", "raw", "--limit-train", "500", folder / "blank.pgm", "nowhere.png"});
     CHECK(
         result.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
-                               "digits, by which a fifth of real "
+                               "digits, by which a quarter of real "
                                "digits are rejected; tools/fetch_mnist.sh gets MNIST\n"));
 }
 
