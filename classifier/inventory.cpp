@@ -22,16 +22,15 @@ bool can_be_read_again(const DataLocation& location) {
     });
 }
 
-/// bin/mnist-knn is installed together with share/mnist-knn/fetch_mnist.sh.
-std::string installed_script() {
+}  // namespace
+
+std::string installed_fetch_script() {
     std::error_code error;
     const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
     if (error) return "";
     const auto script = program.parent_path().parent_path() / "share/mnist-knn/fetch_mnist.sh";
     return std::filesystem::is_regular_file(script, error) ? script.string() : "";
 }
-
-}  // namespace
 
 Inventory take_inventory(const DataOptions& options) {
     Inventory inventory;
@@ -54,7 +53,7 @@ Inventory take_inventory(const DataOptions& options) {
     } catch (const DataError& error) {
         inventory.why_no_mpi = error.what();
     }
-    inventory.fetch_script = installed_script();
+    inventory.fetch_script = installed_fetch_script();
     inventory.cache = cache_folder().string();
     inventory.cache_bytes = cache_bytes();
     looked.get();

@@ -29,6 +29,9 @@ struct Inventory {
     std::uint64_t cache_bytes = 0;
 };
 
+/// bin/mnist-knn is installed together with share/mnist-knn/fetch_mnist.sh, which gets MNIST; empty: it is not there.
+std::string installed_fetch_script();
+
 /// Looks for GPUs; meanwhile hashes the data set's files and loads them, which finds what is wrong with them.
 Inventory take_inventory(const DataOptions& options);
 

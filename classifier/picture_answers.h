@@ -20,6 +20,7 @@ struct Answer {
     DigitImage image;
     std::optional<int> label;  ///< none: rejected, with a `reason`
     std::string reason;
+    std::optional<int> guess;                ///< of a rejected digit that was searched: what it would be
     double confidence = 0;                   ///< probability that the winner is right, also if rejected
     double vote_share = 0;                   ///< the winner's share of the votes
     double usual = 0;                        ///< share of training digits that are as unusual (rejection.h)

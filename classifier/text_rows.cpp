@@ -22,6 +22,7 @@ void reject_text_rows(std::vector<Answer>& digits) {
         const bool is_text = rejected >= min_rejected && marks <= max_marks_per_rejected * rejected;
         for (; begin != end; ++begin) {
             if (!is_text || !begin->label) continue;
+            begin->guess = begin->label;
             begin->label.reset();
             begin->reason = "in a row of text: " + std::to_string(rejected) + " of its " +
                             std::to_string(marks) + " marks are no digits";

@@ -4,7 +4,6 @@
 #include "app/bench/report.h"
 #include "app/bench/run.h"
 #include "app/cli/command.h"
-#include "app/commands/plot_file.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
 #include "data/core/format.h"
@@ -13,18 +12,18 @@ namespace knn {
 
 namespace {
 
-std::string plot_of_report(const BenchReport& report, const std::string& file) {
+std::string plot_of(const BenchReport& report) {
     std::string devices;
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
-    return plot_of(draw_panels(report.title, {report.data, devices}, report.panels), file);
+    return draw_panels(report.title, {report.data, devices}, report.panels);
 }
 
 void write_all(const BenchReport& report, const Options& options) {
     const std::string plot = report.panels.empty() ? "" : options.bench.plot;
     write_results({{options.output.json, [&](std::ostream& out) { out << bench_json(report); }},
                    {options.bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); }},
-                   {plot, [&](std::ostream& out) { out << plot_of_report(report, plot); }}},
+                   {plot, [&](std::ostream& out) { out << plot_of(report); }}},
                   bench_text(report));
 }
 
@@ -48,7 +47,6 @@ BenchReport measured(const Options& options) {
 int bench(const Options& options, Clock::time_point) {
     const BenchOptions& bench = options.bench;
     check_bench_options(options);
-    check_plot(bench.plot);
     const Destinations outputs(options);
     outputs.check(uses_data_set(options) ? locate(options.data).files()
                                          : std::vector<std::filesystem::path>());

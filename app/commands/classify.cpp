@@ -156,6 +156,7 @@ int classify(const Options& options, Clock::time_point start) {
     const std::vector<PictureSource>& sources = found_pictures.pictures;
     const DataLocation location = locate_training(options.data);
     outputs.check(inputs_of(options, location, sources));
+    note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
     const int threads = cpu::threads_or_all(options.wish.threads);
 
     limit_codecs();
@@ -178,7 +179,6 @@ int classify(const Options& options, Clock::time_point start) {
     answers.labels = training.set.labels;
     answers.method = options.method;
     answers.calibrated = !training.sample.empty();
-    note(data_notice(location));
     for (const std::string& notice : found_pictures.notices)
         note(notice, options.output);
 

@@ -116,7 +116,7 @@ void Judge::judge(Answer& digit, const Classified& found, std::int64_t query) co
     digit.vote_share = vote.confidence;
     digit.usual = rejection_.usual(evidence, unlike);
     if (loss_) digit.reason = rejection_.reason(evidence, unlike, *loss_);
-    if (digit.reason.empty()) digit.label = vote.label;
+    (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
 }
 
 std::vector<std::uint8_t> Judge::features_of(const DigitImage::Pixels& pixels) const {

@@ -4,7 +4,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
 #include "app/console/watched.h"
-#include "app/view/draw_window.h"
+#include "app/view/pad.h"
 #include "app/view/shown_window.h"
 #include "cpu/search.h"
 #include "data/picture/digit_image.h"
@@ -14,10 +14,10 @@ namespace knn {
 int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
     const DataLocation location = locate_training(options.data);
+    note(data_notice_of_pictures(location));
     const int threads = cpu::threads_or_all(options.wish.threads);
     const LoadedTraining training = load_training(location, options, threads);
     stop_if_asked();
-    note(data_notice(location));
     constexpr int sizes = 2;  // of a digit
     const Resolved resolved = resolve_for_digits(training, options, sizes);
     note(resolved.notice);

@@ -9,7 +9,6 @@
 
 #include "app/cli/command.h"
 #include "app/commands/outputs.h"
-#include "app/commands/plot_file.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
@@ -17,7 +16,6 @@
 #include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
-#include "app/report/graph_files.h"
 #include "app/report/graph_report.h"
 #include "classifier/part_search.h"
 #include "data/core/format.h"
@@ -62,7 +60,6 @@ class GraphFiles {
 };
 
 void check_form(const Options& options) {
-    check_plot(options.graph.plot);
     if (!options.graph.npy.empty() && options.graph.form != GraphForm::directed)
         throw UsageError("--npy " + options.graph.npy + ": has k neighbors of each image, but --form " +
                          name(options.graph.form) + " has not; expected --mtx or --csv for that form");
@@ -197,7 +194,7 @@ int graph(const Options& options, Clock::time_point start) {
     sink.finish();
     result.wall_ms = ms_since(start);
     if (std::ostream* out = files["--json"]) *out << graph_json(result, training.labels);
-    if (std::ostream* out = files["--plot"]) *out << plot_of(graph_plot(result), options.graph.plot);
+    if (std::ostream* out = files["--plot"]) *out << graph_plot(result);
     files.commit();
     if (!files.take_standard_output() && !options.output.quiet) print(graph_text(result, training.labels));
     return 0;

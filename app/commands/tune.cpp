@@ -6,7 +6,6 @@
 
 #include "app/cli/command.h"
 #include "app/commands/outputs.h"
-#include "app/commands/plot_file.h"
 #include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
@@ -159,7 +158,7 @@ void write_files(const TuneResult& result, const Options& options) {
     write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
                    {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
                    {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
-                   {tune.plot, [&](std::ostream& out) { out << plot_of(tune_plot(result), tune.plot); }}},
+                   {tune.plot, [&](std::ostream& out) { out << tune_plot(result); }}},
                   options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
 }
 
@@ -173,7 +172,6 @@ int tune(const Options& options, Clock::time_point start) {
                              ": is what --method calls a method of the program; expected " +
                              "another name, or ./" + tune.save);
     const Destinations outputs(options);
-    check_plot(tune.plot);
     Planner planner(options.wish);  // looks for GPUs in the background
     const PointsLocation location = locate_points(options);
     outputs.check(inputs_of(options, location.files()));

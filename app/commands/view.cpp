@@ -1,5 +1,7 @@
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "app/cli/command.h"
@@ -10,11 +12,11 @@
 #include "app/console/terminal.h"
 #include "app/report/block_text.h"
 #include "app/report/picture.h"
-#include "app/report/sheet.h"
+#include "app/report/text.h"
 #include "app/view/select.h"
 #include "app/view/shown_window.h"
 #include "app/view/source.h"
-#include "app/view/window.h"
+#include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -67,11 +69,15 @@ Blocks blocks_for(const OutputOptions& output) {
     return use_color(output.color) ? Blocks::color : Blocks::unicode;
 }
 
-/// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
-std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
+bool is_no_file(const std::string& file) {
     std::error_code none;
     const fs::file_status status = fs::status(file, none);
-    if (pages == 1 || (fs::exists(status) && !fs::is_regular_file(status))) return file;
+    return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+/// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
+std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
+    if (pages == 1 || is_no_file(file)) return file;
     const fs::path path = file;
     return (path.parent_path() / (path.stem().string() + '-' + std::to_string(page + 1))).string() +
            path.extension().string();
@@ -89,7 +95,33 @@ void check_pages(const ViewOptions& view, const Gallery& gallery, const std::vec
 }
 
 std::string digits(std::int64_t count) {
-    return with_commas(count) + ' ' + noun(count, "digit");
+    return counted(count, "digit");
+}
+
+/// Whether it is a PNG as wide as the pages of a sheet of several: the user's own pictures stay.
+bool is_sheet_page(const std::string& file) {
+    std::error_code none;
+    if (!fs::is_regular_file(fs::symlink_status(file, none))) return false;
+    std::array<unsigned char, 24> start = {};  // the signature, the length and name of IHDR, width, height
+    std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(start.data()), start.size());
+    return start[1] == 'P' && start[2] == 'N' && start[3] == 'G' && start[16] == 0 && start[17] == 0 &&
+           start[18] * 256 + start[19] == sheet_width;
+}
+
+/// Removes the pages of an earlier sheet of this name that had more of them. Returns a sentence about it.
+std::string remove_old_pages(const std::string& file, std::int64_t pages) {
+    if (is_no_file(file)) return "";
+    const std::int64_t first = pages == 1 ? 0 : pages;
+    std::int64_t page = first;
+    for (std::string name; is_sheet_page(name = page_name(file, page, page + 2)); ++page) {
+        std::error_code error;
+        if (!fs::remove(name, error))
+            throw DataError(name + ": " + error.message() +
+                            "; expected to remove this page of an earlier sheet");
+    }
+    if (page == first) return "";
+    return "removed " + counted(page - first, "page") + " of an earlier sheet, from " +
+           harmless(page_name(file, first, first + 2)) + " on\n";
 }
 
 /// The pages of the sheet and the page for a browser. Their names and what they have go to `told`.
@@ -166,6 +198,10 @@ int view(const Options& options, Clock::time_point start) {
     if (view.text && selection.found > 0)
         told += std::string(told.empty() ? "" : "\n") + shown_text(evaluation, in_text, output);
     write_outputs_together(files);
+    if (!view.sheet.empty()) {
+        const std::string removed = remove_old_pages(view.sheet, sheet_pages(std::ssize(selection.gallery.images)));
+        if (!quiet) told += removed;
+    }
     if (!told.empty()) print(told);
     if (wants_window(view) && selection.found > 0) show_window(evaluation, selection.gallery.images);
     return 0;

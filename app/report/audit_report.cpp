@@ -1,15 +1,16 @@
 #include "app/report/audit_report.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "app/report/csv.h"
 #include "app/report/json.h"
-#include "app/report/lines.h"
-#include "app/report/sheet.h"
+#include "app/report/page.h"
+#include "app/report/picture.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
-#include "version.h"
 
 namespace knn {
 
@@ -30,19 +31,49 @@ double rounded(double probability) {
 }
 
 Json image_json(const AuditReport& report, const Suspicion& one) {
-    Json neighbors = Json::array();
     const auto row = report.audit.neighbors.row(one.index);
     const auto k = std::min(row.size(), static_cast<std::size_t>(report.method.vote.k));
-    for (const Neighbor& neighbor : row.first(k))
-        neighbors.push_back(
-            {{"index", neighbor.index},
-             {"label", report.train_labels[neighbor.index]},
-             {"distance", distance_json(report.method.neighbor_measure(), neighbor.distance)}});
     return {{"index", one.index},
             {"label", one.label},
             {"suggested", one.suggested},
             {"probability", rounded(one.probability)},
-            {"neighbors", std::move(neighbors)}};
+            {"neighbors",
+             neighbors_json(row.first(k), report.train_labels.data(), report.method.neighbor_measure())}};
+}
+
+/// Each label's share of the neighbors, the largest first, then the smallest label.
+std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
+                                    std::span<const std::uint8_t> labels) {
+    std::map<int, int> counts;
+    for (const Neighbor& neighbor : neighbors)
+        ++counts[labels[neighbor.index]];
+    std::vector<VoteShare> shares;
+    for (const auto& [label, count] : counts)
+        shares.push_back({label, count / static_cast<double>(neighbors.size())});
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const VoteShare& a, const VoteShare& b) { return a.share > b.share; });
+    return shares;
+}
+
+nlohmann::json gallery_json(const AuditReport& report, std::int64_t limit, Sprite& sprite) {
+    constexpr std::int64_t usual_in_page = 500;
+    const PageImages images{*report.judged, *report.train, report.train_labels.data(),
+                            report.method.neighbor_measure()};
+    const auto capacity = static_cast<std::size_t>(page_capacity(report.train->dim(), max_page_neighbors));
+    nlohmann::json digits = nlohmann::json::array();
+    for (std::size_t i = 0; i < std::min(report.count(limit, usual_in_page), capacity); ++i) {
+        const Suspicion& one = report.audit.images[i];
+        const auto row = report.audit.neighbors.row(one.index);
+        const auto nearest = row.first(std::min(row.size(), static_cast<std::size_t>(max_page_neighbors)));
+        digits.push_back(digit_json({one.index, one.label, one.suggested, one.probability,
+                                     label_shares(nearest, report.train_labels), nearest},
+                                    images, sprite));
+    }
+    return {{"title", "The most suspicious labels"},
+            {"order", "confidence"},
+            {"total", report.audit.images.size()},
+            {"distance", distance_name(report.method)},
+            {"digits", std::move(digits)}};
 }
 
 }  // namespace
@@ -50,11 +81,9 @@ Json image_json(const AuditReport& report, const Suspicion& one) {
 std::string judged_text(const AuditReport& report) {
     const std::int64_t n = std::ssize(report.audit.images);
     const bool by_others = report.judged == report.train;
-    return with_commas(n) + (by_others ? " training " : " test ") + noun(n, "image") + " of " +
-           harmless(report.source) + ", judged by " +
-           (by_others ? "the others"
-                      : with_commas(std::ssize(report.train_labels)) + " training " +
-                            noun(std::ssize(report.train_labels), "image"));
+    return counted(n, by_others ? "training image" : "test image") + " of " + harmless(report.source) +
+           ", judged by " +
+           (by_others ? "the others" : counted(std::ssize(report.train_labels), "training image"));
 }
 
 std::size_t AuditReport::count(std::int64_t limit, std::int64_t usual) const {
@@ -73,16 +102,14 @@ std::string audit_text(const AuditReport& report, std::int64_t limit) {
     Table head({Align::left, Align::left});
     head.add({"data", judged_text(report)});
     head.add({"settings", settings_text(report.method)});
-    head.add({"probably wrong", with_commas(above(audit, 0.5)) + ' ' + noun(above(audit, 0.5), "label") +
-                                    ", " + with_commas(above(audit, 0.9)) + " above 90 %, " +
-                                    with_commas(above(audit, 0.99)) + " above 99 %"});
+    head.add({"probably wrong", counted(above(audit, 0.5), "label") + ", " + with_commas(above(audit, 0.9)) +
+                                    " above 90 %, " + with_commas(above(audit, 0.99)) + " above 99 %"});
     if (const std::int64_t n = std::ssize(report.planted); n > 0)
-        head.add({"planted", with_commas(n) + " wrong " + noun(n, "label") + ": " +
-                                 with_commas(report.planted_among(n)) + " among the first " + with_commas(n) +
-                                 ", " + with_commas(report.planted_among(n + n / 2)) + " among the first " +
+        head.add({"planted", counted(n, "wrong label") + ": " + with_commas(report.planted_among(n)) +
+                                 " among the first " + with_commas(n) + ", " +
+                                 with_commas(report.planted_among(n + n / 2)) + " among the first " +
                                  with_commas(n + n / 2)});
-    head.add({"time", "search " + fixed(audit.search_ms, 1) + " ms, load " + fixed(report.load_ms, 1) +
-                          " ms, whole run " + fixed(report.wall_ms, 1) + " ms"});
+    head.add({"time", times_text(audit.search_ms, report.load_ms, report.wall_ms)});
     Table list({Align::right, Align::right, Align::right, Align::right});
     list.add({"index", "label", "suggested", "probability"});
     for (std::size_t i = 0; i < report.count(limit, usual_in_text); ++i) {
@@ -113,9 +140,8 @@ std::string audit_json(const AuditReport& report, std::int64_t limit) {
     Json images = Json::array();
     for (std::size_t i = 0; i < report.count(limit, usual_in_json); ++i)
         images.push_back(image_json(report, report.audit.images[i]));
-    Json json = {{"schema", "mnist-knn/audit/1"},
-                 {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
-                 {"created", report.created},
+    Json json = json_head("mnist-knn/audit/1");
+    json.update({{"created", report.created},
                  {"dataset",
                   {{"source", report.source},
                    {"set", report.set},
@@ -124,7 +150,7 @@ std::string audit_json(const AuditReport& report, std::int64_t limit) {
                  {"settings", settings_json(report.method, report.audit.plan)},
                  {"device", json_device(report.audit.plan.device)},
                  {"slope", report.audit.slope},
-                 {"images", std::move(images)}};
+                 {"images", std::move(images)}});
     if (!report.planted.empty()) json["planted"] = report.planted;
     return json_text(json);
 }
@@ -143,6 +169,37 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report, std::int64_t li
             {report.judged->images().row(one.index), one.label, one.suggested, one.index, one.probability});
     }
     return sheet_png(sheet);
+}
+
+std::string audit_page(const AuditReport& report, std::int64_t limit) {
+    const Audit& audit = report.audit;
+    const bool by_others = report.judged == report.train;
+    const auto improbable = std::count_if(audit.images.begin(), audit.images.end(),
+                                          [](const Suspicion& one) { return one.suggested != one.label; });
+    Sprite sprite(report.train->rows, report.train->cols);
+    nlohmann::json page = {
+        {"program", program_json()},
+        {"created", report.created},
+        {"dataset", {{"name", report.source}, {"rows", report.train->rows}, {"cols", report.train->cols}}},
+        {"settings", settings_json(report.method, audit.plan)},
+        {"audit",
+         {{"judged", judged_text(report)},
+          {"improbable", improbable},
+          {"settings", settings_text(report.method)},
+          {"each", audit.each}}},
+        {"words",
+         {{"image", by_others ? "Training image" : "Test image"},
+          {"label", "label"},
+          {"other", "suggested"},
+          {"share", "probability that the label is wrong"},
+          {"order", "most suspicious first"},
+          {"votes", "Labels"},
+          {"held", "the most suspicious ones; --limit takes more, and the CSV has all."}}},
+        {"gallery", gallery_json(report, limit, sprite)}};
+    page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
+    if (!report.planted.empty())
+        page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
+    return page_text(audit_html, audit_js, page, sprite);
 }
 
 }  // namespace knn

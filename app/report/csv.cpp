@@ -1,14 +1,46 @@
 #include "app/report/csv.h"
 
-#include "app/report/distance.h"
-#include "app/report/lines.h"
+#include <fstream>
+
+#include "data/core/errors.h"
+
+namespace fs = std::filesystem;
 
 namespace knn {
+
+namespace {
+
+const std::string heading = "index,label,predicted,confidence,vote_share";
+
+bool is_share(double value) {
+    return value > 0 && value <= 1;
+}
+
+/// Reads the numbers of one line, from left to right.
+class Cells {
+  public:
+    explicit Cells(std::string_view line) : rest_(line) {}
+    template <class Number>
+    bool take(Number& number, bool last = false) {
+        const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
+        if (error != std::errc{}) return false;
+        rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
+        if (last) return rest_.empty();
+        if (!rest_.starts_with(',')) return false;
+        rest_.remove_prefix(1);
+        return true;
+    }
+
+  private:
+    std::string_view rest_;
+};
+
+}  // namespace
 
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* truth = evaluation.data->test.labels.data();
     Lines lines(out);
-    lines.text("index,label,predicted,confidence,vote_share\n");
+    lines.text(heading + "\n");
     for (std::size_t i = 0; i < evaluation.found.votes.size(); ++i) {
         const Vote& vote = evaluation.found.votes[i];
         lines.number(i, ',');
@@ -37,6 +69,39 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
             if (!lines.end_of_line()) return;
         }
     }
+}
+
+Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) throw DataError(file.string() + ": cannot be read; expected the CSV of --predictions");
+    return read_predictions(stream, file.string(), n_test);
+}
+
+Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test) {
+    const auto wrong = [&](std::int64_t line, const std::string& what) {
+        throw DataError(name + ": line " + std::to_string(line) + " " + what + "; expected " +
+                        std::to_string(n_test) + " lines of " + heading);
+    };
+    std::string line;
+    if (!std::getline(stream, line) || line != heading) wrong(1, "is not the heading");
+    Predictions read;
+    for (std::int64_t i = 0; i < n_test; ++i) {
+        if (!std::getline(stream, line)) wrong(i + 2, "is missing");
+        std::int64_t index = -1;
+        Vote vote;
+        std::uint8_t truth = 0;
+        double confidence = 0;
+        Cells cells(line);
+        if (!cells.take(index) || index != i || !cells.take(truth) || !cells.take(vote.label) ||
+            !cells.take(confidence) || !is_share(confidence) || !cells.take(vote.confidence, true) ||
+            !is_share(vote.confidence))
+            wrong(i + 2, "is damaged");
+        read.truth.push_back(truth);
+        read.votes.push_back(vote);
+        read.confidence.push_back(confidence);
+    }
+    if (std::getline(stream, line)) wrong(n_test + 2, "is one too many");
+    return read;
 }
 
 }  // namespace knn

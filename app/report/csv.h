@@ -1,12 +1,64 @@
 #pragma once
-/// The answers row by row, for spreadsheets and scripts. Lines end in "\n"; the same answers give the same
-/// bytes.
+/// The answers row by row, for spreadsheets and scripts. Lines end in "\n"; the same answers give the same bytes.
 
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
 #include <iosfwd>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "app/console/interrupt.h"
+#include "app/report/distance.h"
 #include "classifier/evaluation.h"
 
 namespace knn {
+
+/// Buffers text and writes it to a stream in pieces of about a mebibyte; the destructor writes the rest. A line
+/// has at most 256 bytes.
+class Lines {
+  public:
+    explicit Lines(std::ostream& out) : out_(out), buffer_(piece + longest_line) {}
+    ~Lines() { hand_over(); }
+    Lines(const Lines&) = delete;
+    Lines& operator=(const Lines&) = delete;
+
+    void text(std::string_view text) { end_ += text.copy(buffer_.data() + end_, text.size()); }
+    template <class Number>
+    void number(Number value, char separator) {
+        char* const place = buffer_.data() + end_;
+        char* last = std::to_chars(place, place + longest_line, value).ptr;
+        *last++ = separator;
+        end_ += static_cast<std::size_t>(last - place);
+    }
+    /// An integer, or the shortest decimal that identifies it.
+    void distance(const Measure& measure, std::uint32_t score, char separator) {
+        if (is_integral(measure.metric))
+            number(score, separator);
+        else
+            number(distance_number(measure, score), separator);
+    }
+    /// False once the stream has failed.
+    bool end_of_line() {
+        if (end_ >= piece) {
+            stop_if_asked();
+            hand_over();
+        }
+        return out_.good();
+    }
+
+  private:
+    static constexpr std::size_t piece = 1 << 20, longest_line = 256;
+    void hand_over() {
+        out_.write(buffer_.data(), static_cast<std::streamsize>(end_));
+        end_ = 0;
+    }
+    std::ostream& out_;
+    std::vector<char> buffer_;
+    std::size_t end_ = 0;
+};
 
 /// index,label,predicted,confidence,vote_share: one line per test image.
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation);
@@ -14,5 +66,18 @@ void write_predictions_csv(std::ostream& out, const Evaluation& evaluation);
 /// query,rank,index,label,distance: k lines per test image; rank from 1, label of the training image,
 /// distance: squared for l2; if not an integer, the shortest decimal that identifies it.
 void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation);
+
+/// predictions.csv, read back: one entry per test image.
+struct Predictions {
+    std::vector<std::uint8_t> truth;
+    std::vector<Vote> votes;
+    std::vector<double> confidence;
+};
+
+/// Reads the CSV of `evaluate --predictions` of `n_test` images. Throws DataError.
+Predictions read_predictions(const std::filesystem::path& file, std::int64_t n_test);
+
+/// The same from a stream; `name` begins the messages.
+Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test);
 
 }  // namespace knn

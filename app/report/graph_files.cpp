@@ -1,10 +1,10 @@
-#include "app/report/graph_files.h"
+#include "app/report/graph_report.h"
 
 #include <bit>
 #include <string>
 #include <vector>
 
-#include "app/report/lines.h"
+#include "app/report/csv.h"
 
 namespace knn {
 

@@ -7,11 +7,9 @@
 
 #include "app/report/json.h"
 #include "app/report/plot.h"
-#include "app/report/report_path.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
-#include "version.h"
 
 namespace knn {
 
@@ -22,8 +20,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t hubs_in_text = 5, hubs_in_json = 20;
 
 std::string points_text(const GraphResult& graph) {
-    return with_commas(graph.counts.points) + ' ' + noun(graph.counts.points, "image") + " of " +
-           std::to_string(graph.rows) + " x " + std::to_string(graph.cols);
+    return counted(graph.counts.points, "image") + " of " + std::to_string(graph.rows) + " x " +
+           std::to_string(graph.cols);
 }
 
 std::string share_text(std::int64_t part, std::int64_t whole) {
@@ -49,11 +47,9 @@ std::string edges_text(const GraphResult& graph) {
 
 std::string components_text(const GraphCounts& counts) {
     std::string text = with_commas(counts.components) + ", the largest of " +
-                       with_commas(counts.largest_component) + ' ' + noun(counts.largest_component, "point") +
-                       " (" + share_text(counts.largest_component, counts.points) + ")";
-    if (counts.isolated > 0)
-        text +=
-            "; " + with_commas(counts.isolated) + ' ' + noun(counts.isolated, "point") + " without an edge";
+                       counted(counts.largest_component, "point") + " (" +
+                       share_text(counts.largest_component, counts.points) + ")";
+    if (counts.isolated > 0) text += "; " + counted(counts.isolated, "point") + " without an edge";
     return text;
 }
 
@@ -127,16 +123,15 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
     facts.add({"edges", edges_text(graph)});
     facts.add({"mutual", percent(graph.mutual_share) + " of the directed edges"});
     facts.add({"in-degree", "mean " + fixed(counts.mean_in_degree(), 2) + ", skewness " +
-                                fixed(counts.skewness(), 2) + "; " + with_commas(counts.without_in_edges()) +
-                                ' ' + noun(counts.without_in_edges(), "point") + " (" +
+                                fixed(counts.skewness(), 2) + "; " +
+                                counted(counts.without_in_edges(), "point") + " (" +
                                 share_text(counts.without_in_edges(), counts.points) + ") without"});
     facts.add({"hubs", hubs});
     facts.add({"components", components_text(counts)});
     if (counts.same_class) facts.add({"same class", percent(*counts.same_class) + " of the edges"});
     if (const std::string imbalance = imbalance_text(graph.timeline); !imbalance.empty())
         facts.add({"imbalance", imbalance});
-    facts.add({"time", "search " + fixed(graph.search_ms, 1) + " ms, load " + fixed(graph.load_ms, 1) +
-                           " ms, whole run " + fixed(graph.wall_ms, 1) + " ms"});
+    facts.add({"time", times_text(graph.search_ms, graph.load_ms, graph.wall_ms)});
     return text + facts.text(0);
 }
 
@@ -152,18 +147,18 @@ std::string graph_json(const GraphResult& graph, std::span<const std::uint8_t> l
             files.push_back(report_path(file));
         points["files"] = std::move(files);
     }
-    return json_text({{"schema", "mnist-knn/graph/1"},
-                      {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
-                      {"created", graph.created},
-                      {"data", std::move(points)},
-                      {"settings", std::move(settings)},
-                      {"device", json_device(graph.plan.device)},
-                      {"graph", counts_json(graph, labels)},
-                      {"timing", timing_json(graph.timeline, graph.counts.points, graph.search_ms,
-                                             graph.load_ms, graph.wall_ms)}});
+    Json json = json_head("mnist-knn/graph/1");
+    json.update({{"created", graph.created},
+                 {"data", std::move(points)},
+                 {"settings", std::move(settings)},
+                 {"device", json_device(graph.plan.device)},
+                 {"graph", counts_json(graph, labels)},
+                 {"timing", timing_json(graph.timeline, graph.counts.points, graph.search_ms, graph.load_ms,
+                                        graph.wall_ms)}});
+    return json_text(json);
 }
 
-Drawing graph_plot(const GraphResult& graph) {
+std::string graph_plot(const GraphResult& graph) {
     std::vector<std::int64_t> points;
     for (const std::uint32_t degree : graph.counts.in_degree) {
         points.resize(std::max(points.size(), range_of(degree) + 1));

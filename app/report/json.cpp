@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/report/distance.h"
-#include "app/report/report_path.h"
-#include "app/report/test_checksum.h"
+#include "data/core/format.h"
+#include "data/core/sha256.h"
 #include "version.h"
 
 namespace knn {
@@ -106,6 +106,14 @@ Json files_json(const std::vector<std::filesystem::path>& files) {
 
 }  // namespace
 
+Json program_json() {
+    return {{"name", "mnist-knn"}, {"version", program_version}};
+}
+
+Json json_head(const char* schema) {
+    return {{"schema", schema}, {"program", program_json()}};
+}
+
 std::string json_text(const Json& value) {
     std::string text;
     write(text, value, 0);
@@ -114,6 +122,15 @@ std::string json_text(const Json& value) {
 
 Json distance_json(const Measure& measure, std::uint32_t score) {
     return is_integral(measure.metric) ? Json(score) : Json(distance_number(measure, score));
+}
+
+Json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels, const Measure& measure) {
+    Json list = Json::array();
+    for (const Neighbor& one : neighbors)
+        list.push_back({{"index", one.index},
+                        {"label", labels[one.index]},
+                        {"distance", distance_json(measure, one.distance)}});
+    return list;
 }
 
 Json settings_json(const Method& method, const Plan& plan) {
@@ -176,30 +193,79 @@ Json json_device(const Device& device) {
 
 Json report_object(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
-    return {{"schema", "mnist-knn/evaluate/1"},
-            {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
-            {"created", evaluation.created},
-            {"dataset",
-             {{"name", data.name},
-              {"source", data.source},
-              {"files", files_json(data.files)},
-              {"synthetic", data.synthetic},
-              {"train", evaluation.n_train},
-              {"test", evaluation.n_test},
-              {"rows", data.train.rows},
-              {"cols", data.train.cols},
-              {"classes", data.labels.size()}}},
-            {"settings", settings_json(evaluation.method, evaluation.found.plan)},
-            {"device", json_device(evaluation.found.plan.device)},
-            {"result", result_json(evaluation)},
-            {"timing", timing_json(evaluation.found.timeline, evaluation.n_test, evaluation.found.search_ms,
-                                   evaluation.load_ms, evaluation.wall_ms)}};
+    Json report = json_head("mnist-knn/evaluate/1");
+    report.update(
+        {{"created", evaluation.created},
+         {"dataset",
+          {{"name", data.name},
+           {"source", data.source},
+           {"files", files_json(data.files)},
+           {"synthetic", data.synthetic},
+           {"train", evaluation.n_train},
+           {"test", evaluation.n_test},
+           {"rows", data.train.rows},
+           {"cols", data.train.cols},
+           {"classes", data.labels.size()}}},
+         {"settings", settings_json(evaluation.method, evaluation.found.plan)},
+         {"device", json_device(evaluation.found.plan.device)},
+         {"result", result_json(evaluation)},
+         {"timing", timing_json(evaluation.found.timeline, evaluation.n_test, evaluation.found.search_ms,
+                                evaluation.load_ms, evaluation.wall_ms)}});
+    return report;
 }
 
 std::string json_report(const Evaluation& evaluation) {
     Json report = report_object(evaluation);
     report["dataset"]["test_checksum"] = test_checksum(evaluation.data->test, evaluation.n_test);
     return json_text(report);
+}
+
+std::string report_path(const std::filesystem::path& file) {
+    std::string text;
+    std::string_view rest = file.native();
+    while (!rest.empty()) {
+        const std::size_t length = rest[0] == '%' ? 0 : utf8_length(rest);
+        if (length > 0) {
+            text += rest.substr(0, length);
+        } else {
+            const auto byte = static_cast<unsigned char>(rest[0]);
+            text += {'%', "0123456789ABCDEF"[byte >> 4], "0123456789ABCDEF"[byte & 15]};
+        }
+        rest.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return text;
+}
+
+std::string name_in_answers(const std::string& file) {
+    for (std::string_view rest = file; !rest.empty();) {
+        const std::size_t length = utf8_length(rest);
+        if (length == 0) return report_path(file);
+        rest.remove_prefix(length);
+    }
+    return file;
+}
+
+std::filesystem::path path_in_report(const std::string& text) {
+    std::string name;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        unsigned byte = 0;
+        const char* const digits = text.data() + i + 1;
+        const bool escaped = text[i] == '%' && i + 2 < text.size() &&
+                             std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+        name += escaped ? static_cast<char>(byte) : text[i];
+        if (escaped) i += 2;
+    }
+    return name;
+}
+
+std::string test_checksum(const LabeledImages& set, std::int64_t n) {
+    const std::string size =
+        std::to_string(n) + ' ' + std::to_string(set.rows) + ' ' + std::to_string(set.cols) + '\n';
+    Sha256 sum;
+    sum.add(size.data(), size.size());
+    sum.add(set.pixels.data(), static_cast<std::size_t>(n * set.dim()));
+    sum.add(set.labels.data(), static_cast<std::size_t>(n));
+    return sum.hex();
 }
 
 }  // namespace knn

@@ -1,13 +1,19 @@
 #pragma once
-/// The machine-readable report: schema mnist-knn/evaluate/1.
+/// The machine-readable report, schema mnist-knn/evaluate/1, and the parts that it shares with the JSON of other commands.
 
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 
 #include "classifier/evaluation.h"
 #include "data/core/metric.h"
 
 namespace knn {
+
+/// What all JSON begins with: the schema, and the program's name and version.
+nlohmann::ordered_json json_head(const char* schema);
+nlohmann::ordered_json program_json();
 
 std::string json_report(const Evaluation& evaluation);
 
@@ -27,7 +33,27 @@ nlohmann::ordered_json timing_json(const Timeline& timeline, std::int64_t images
 /// An integer if the metric's distances are integral.
 nlohmann::ordered_json distance_json(const Measure& measure, std::uint32_t score);
 
+/// A list of index, label and distance.
+nlohmann::ordered_json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels,
+                                      const Measure& measure);
+
 /// JSON text with one member per line; lists of plain values are on one line. Ends with a line feed.
 std::string json_text(const nlohmann::ordered_json& value);
+
+// File names in a report: JSON is UTF-8, a file name may be any bytes.
+
+/// The name with "%" and each byte that is not UTF-8 written as "%" and two hexadecimal digits: "100%25",
+/// "caf%E9".
+std::string report_path(const std::filesystem::path& file);
+
+/// The name itself if it is UTF-8, else as `report_path` writes it.
+std::string name_in_answers(const std::string& file);
+
+/// The inverse of `report_path`.
+std::filesystem::path path_in_report(const std::string& text);
+
+/// SHA-256 (hex) of the size, the pixels and the labels of the first `n` images: tells whether two reports are of one test
+/// set, wherever its files are and however they are compressed.
+std::string test_checksum(const LabeledImages& set, std::int64_t n);
 
 }  // namespace knn

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "app/report/canvas.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 
@@ -82,13 +82,13 @@ void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) 
     draw_line(canvas, at, percent(score.accuracy) + " on " + printable(evaluation.data->name), 60, 22, ink,
               0.15);
     draw_line(canvas, at,
-              with_commas(score.correct) + " of " + with_commas(score.total) + " test " +
-                  noun(score.total, "image") + " right, 95 % interval " + percent(score.accuracy_low) +
-                  " to " + percent(score.accuracy_high),
+              with_commas(score.correct) + " of " + counted(score.total, "test image") +
+                  " right, 95 % interval " + percent(score.accuracy_low) + " to " +
+                  percent(score.accuracy_high),
               91, 11, faint_ink, 0.13);
     draw_line(canvas, at,
-              "k = " + std::to_string(evaluation.method.vote.k) + ", " + with_commas(evaluation.n_train) +
-                  " training " + noun(evaluation.n_train, "image") + ", " +
+              "k = " + std::to_string(evaluation.method.vote.k) + ", " +
+                  counted(evaluation.n_train, "training image") + ", " +
                   printable(evaluation.found.plan.device.name),
               115, 11, faint_ink, 0.13);
 }

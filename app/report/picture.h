@@ -1,10 +1,11 @@
 #pragma once
-/// Pictures, by OpenCV. A build without it links picture_none.cpp, whose functions throw or return false.
+/// Pictures, by OpenCV. A build without it links app/view/no_pictures.cpp, whose functions throw or return false.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
-#include "classifier/evaluation.h"
+#include "app/report/html.h"
 
 namespace knn {
 
@@ -12,7 +13,37 @@ namespace knn {
 bool pictures_available();
 
 /// The confusion matrix as a PNG of at most about 1,000 × 1,000 pixels for any number of classes: labels,
-/// counts if the cells are large enough, color scales. Throws DataError in a build without OpenCV.
+/// counts if the cells are large enough, color scales.
 std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
+
+// Contact sheets of digits.
+
+/// One page of digits.
+struct SheetDigit {
+    const std::uint8_t* pixels;
+    int label, other;  ///< "label → other"; in one color if they are equal
+    std::int64_t index;
+    double share;
+};
+struct Sheet {
+    std::string title, words;  ///< words: the line below the title
+    int rows = 0, cols = 0;    ///< of each digit
+    std::vector<SheetDigit> digits;
+    std::int64_t of = 0;  ///< digits of all pages, if there are more
+};
+
+/// The most digits of one page, and the width of each page of several.
+inline constexpr std::int64_t sheet_digits = 168;
+inline constexpr int sheet_width = 1448;
+
+/// A PNG of at most about 1,500 × 1,800 pixels.
+std::vector<std::uint8_t> sheet_png(const Sheet& sheet);
+
+/// Number of pages for `digits` digits; at least one.
+std::int64_t sheet_pages(std::int64_t digits);
+
+/// Page `page` (from 0) of the gallery as a PNG of at most about 1,500 × 1,800 pixels: each digit with
+/// "true → predicted", its index and the confidence.
+std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page);
 
 }  // namespace knn

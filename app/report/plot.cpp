@@ -1,15 +1,20 @@
 #include "app/report/plot.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include "app/report/text.h"
+#include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
-constexpr int paper = 0xffffff, ink = 0x1d2733, faint = 0x5d6b7a, grid = 0xe3e8ee;
+constexpr const char *paper = "#ffffff", *ink = "#1d2733", *faint = "#5d6b7a", *grid = "#e3e8ee";
 // Hues that color-blind readers can distinguish (Okabe and Ito), dark enough for thin lines.
-constexpr int hues[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0x8c6d00, 0x56b4e9, 0x5b3fa0, 0x555555};
+constexpr const char* hues[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                                "#8c6d00", "#56b4e9", "#5b3fa0", "#555555"};
 constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
 constexpr double letter = 0.92;  // average width of a letter, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
@@ -90,15 +95,41 @@ Scale scale_for(const std::vector<double>& values, bool logarithmic, double from
     return {marks, first, last, logarithmic, from, to};
 }
 
+/// ` name="12.34"`.
+std::string attribute(const char* name, double value) {
+    return std::string(" ") + name + "=\"" + fixed(value, 2) + '"';
+}
+
+enum class Anchor { left, center, right };
+
+/// Shapes as SVG. Lengths in pixels, y down; colors as in CSS.
 class Painter {
   public:
-    Drawing drawing;
+    std::string svg;
 
-    void line(double x1, double y1, double x2, double y2, double width, int color) {
-        drawing.shapes.emplace_back(DrawnLine{x1, y1, x2, y2, width, color});
+    void line(double x1, double y1, double x2, double y2, double width, const char* color) {
+        svg += "<line" + attribute("x1", x1) + attribute("y1", y1) + attribute("x2", x2) +
+               attribute("y2", y2) + attribute("stroke-width", width) + " stroke=\"" + color +
+               "\" stroke-linecap=\"round\"/>\n";
     }
-    void text(const std::string& words, double x, double y, double height, int color, Anchor anchor) {
-        drawing.shapes.emplace_back(DrawnText{words, x, y, height, color, anchor});
+    void box(double x, double y, double width, double height, const char* color) {
+        svg += "<rect" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
+               attribute("height", height) + " fill=\"" + color + "\"/>\n";
+    }
+    void disc(double x, double y, double radius, const char* color) {
+        svg += "<circle" + attribute("cx", x) + attribute("cy", y) + attribute("r", radius) + " fill=\"" +
+               color + "\"/>\n";
+    }
+    /// Placed by its baseline and sized by the height of its capitals; upward: from bottom to top, around (x, y).
+    void text(const std::string& words, double x, double y, double height, const char* color, Anchor anchor,
+              bool upward = false) {
+        constexpr double capitals = 0.72;  // of a sans-serif font's size
+        constexpr std::array anchors = {"start", "middle", "end"};
+        svg += "<text" + attribute("x", x) + attribute("y", upward ? y + height / 2 : y) +
+               attribute("font-size", height / capitals) + " fill=\"" + color + "\" text-anchor=\"" +
+               anchors.at(static_cast<std::size_t>(anchor)) + '"';
+        if (upward) svg += " transform=\"rotate(-90 " + fixed(x, 2) + ' ' + fixed(y, 2) + ")\"";
+        svg += '>' + escaped(words) + "</text>\n";
     }
     void panel(const Panel& panel, Area area) {
         text(panel.title, area.x, area.y + 12, 10.5, ink, Anchor::left);
@@ -135,8 +166,7 @@ class Painter {
         double y = top + bar_step / 2;
         for (const PlotBar& bar : panel.bars) {
             text(bar.name, left - 8, y + 4.5, 9.5, ink, Anchor::right);
-            drawing.shapes.emplace_back(
-                DrawnBox{left, y - bar_height / 2, std::max(x(bar.value) - left, 2.0), bar_height, hues[0]});
+            box(left, y - bar_height / 2, std::max(x(bar.value) - left, 2.0), bar_height, hues[0]);
             if (bar.high > bar.low) whisker(x(bar.low), x(bar.high), y);
             text(bar.text, std::max(x(bar.value), x(bar.high)) + 6, y + 4.5, 9, faint, Anchor::left);
             y += bar_step;
@@ -170,26 +200,25 @@ class Painter {
             text(axis_text(mark), left - 7, y(mark) + 4, 8.5, faint, Anchor::right);
         }
         line(left, top, left, bottom, 1.2, faint);
-        drawing.shapes.emplace_back(
-            DrawnText{panel.y_label, area.x + 9, (top + bottom) / 2, 9, faint, Anchor::center, true});
+        text(panel.y_label, area.x + 9, (top + bottom) / 2, 9, faint, Anchor::center, true);
         double legend_y = top + 8;
         for (std::size_t i = 0; i < panel.lines.size(); ++i, legend_y += 19) {
-            const int color = hues[i % std::size(hues)];
+            const char* color = hues[i % std::size(hues)];
             curve(panel.lines[i], x, y, color);
             line(right + 12, legend_y - 4, right + 30, legend_y - 4, 2.2, color);
-            drawing.shapes.emplace_back(DrawnDisc{right + 21, legend_y - 4, 3.2, color});
+            disc(right + 21, legend_y - 4, 3.2, color);
             text(panel.lines[i].name, right + 36, legend_y, 9, ink, Anchor::left);
         }
     }
 
-    void curve(const PlotLine& one, const Scale& x, const Scale& y, int color) {
+    void curve(const PlotLine& one, const Scale& x, const Scale& y, const char* color) {
         for (std::size_t i = 0; i < one.points.size(); ++i) {
             const PlotPoint& point = one.points[i];
             if (i > 0)
                 line(x(one.points[i - 1].x), y(one.points[i - 1].y), x(point.x), y(point.y), 2.2, color);
             if (point.high > point.low) line(x(point.x), y(point.low), x(point.x), y(point.high), 1.2, color);
-            drawing.shapes.emplace_back(DrawnDisc{x(point.x), y(point.y), 3.2, color});
-            if (point.hollow) drawing.shapes.emplace_back(DrawnDisc{x(point.x), y(point.y), 1.9, paper});
+            disc(x(point.x), y(point.y), 3.2, color);
+            if (point.hollow) disc(x(point.x), y(point.y), 1.9, paper);
         }
     }
 
@@ -220,10 +249,50 @@ double height_of(const Panel& panel) {
            note_step * static_cast<double>(note_lines(panel).size());
 }
 
+/// The powers of ten and, if there are few, 2 and 5 times these.
+std::vector<double> logarithmic_marks(double low, double high) {
+    const int first = static_cast<int>(std::floor(std::log10(low) + 1e-9));
+    const int last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high) - 1e-9)));
+    const bool fine = last - first <= 2;
+    const int step = last - first > 8 ? 2 : 1;
+    std::vector<double> marks;
+    for (int power = first; power <= last; power += step)
+        for (const double factor : {1.0, 2.0, 5.0})
+            if ((factor == 1.0 || (fine && power < last))) marks.push_back(factor * std::pow(10.0, power));
+    // Removes marks beyond the range of the values.
+    while (marks.size() > 2 && marks[1] <= low)
+        marks.erase(marks.begin());
+    while (marks.size() > 2 && marks[marks.size() - 2] >= high)
+        marks.pop_back();
+    if (marks.back() < high) marks.push_back(marks.back() * std::pow(10.0, step));
+    return marks;
+}
+
+std::vector<double> linear_marks(double low, double high) {
+    low = std::min(low, 0.0);
+    const double span = high > low ? high - low : 1;
+    double step = std::pow(10.0, std::floor(std::log10(span / 4)));
+    for (const double factor : {5.0, 2.0})
+        if (span / (step * factor) >= 4) {
+            step *= factor;
+            break;
+        }
+    std::vector<double> marks;
+    for (double mark = std::floor(low / step) * step; marks.empty() || marks.back() < high - 1e-9 * span;
+         mark += step)
+        marks.push_back(mark);
+    return marks;
+}
+
+/// With at most one digit after the point, omitted if 0.
+std::string brief(double value) {
+    return std::fabs(value - std::round(value)) < 0.05 ? fixed(value, 0) : fixed(value, 1);
+}
+
 }  // namespace
 
-Drawing draw_panels(const std::string& title, const std::vector<std::string>& lines,
-                    const std::vector<Panel>& panels) {
+std::string draw_panels(const std::string& title, const std::vector<std::string>& lines,
+                        const std::vector<Panel>& panels) {
     Painter painter;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
     double y = head + line_step * static_cast<double>(lines.size()) + 8;
@@ -240,15 +309,36 @@ Drawing draw_panels(const std::string& title, const std::vector<std::string>& li
     width = std::max(width, width_of(title, title_height));
     for (const std::string& line : lines)
         width = std::max(width, width_of(line, 9));
-    painter.drawing.width = 2 * margin + width;
-    painter.drawing.height = y;
-    painter.drawing.shapes.emplace_back(DrawnBox{0, 0, painter.drawing.width, y, paper});
+    width += 2 * margin;
+    painter.box(0, 0, width, y, paper);
     painter.text(title, margin, 38, title_height, ink, Anchor::left);
     for (std::size_t i = 0; i < lines.size(); ++i)
         painter.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
     for (std::size_t i = 0; i < panels.size(); ++i)
         painter.panel(panels[i], areas[i]);
-    return std::move(painter.drawing);
+    return svg_of(width, y, painter.svg);
+}
+
+std::vector<double> axis_marks(double low, double high, bool logarithmic) {
+    return logarithmic ? logarithmic_marks(low, std::max(high, low)) : linear_marks(low, high);
+}
+
+std::string axis_text(double value) {
+    if (value == 0) return "0";
+    const double size = std::fabs(value);
+    if (size >= 1e6) return brief(value / 1e6) + "M";
+    if (size >= 1e4) return brief(value / 1e3) + "k";
+    if (size >= 1) return brief(value);
+    std::string text = fixed(value, 7);
+    text.erase(text.find_last_not_of('0') + 1);
+    return text;
+}
+
+std::string svg_of(double width, double height, const std::string& shapes) {
+    const std::string size = fixed(width, 0), high = fixed(height, 0);
+    return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" height=\"" + high +
+           "\" viewBox=\"0 0 " + size + ' ' + high +
+           "\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n" + shapes + "</svg>\n";
 }
 
 }  // namespace knn

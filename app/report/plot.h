@@ -1,10 +1,8 @@
 #pragma once
-/// Lines and bars with axes, as a drawing.
+/// Lines and bars with axes, as an SVG.
 
 #include <string>
 #include <vector>
-
-#include "app/report/drawing.h"
 
 namespace knn {
 
@@ -32,8 +30,11 @@ struct Panel {
 };
 
 /// All panels below a title and some lines, in two columns if there is more than one.
-Drawing draw_panels(const std::string& title, const std::vector<std::string>& lines,
-                    const std::vector<Panel>& panels);
+std::string draw_panels(const std::string& title, const std::vector<std::string>& lines,
+                        const std::vector<Panel>& panels);
+
+/// An SVG of this size, in pixels.
+std::string svg_of(double width, double height, const std::string& shapes);
 
 /// The marks of an axis: round numbers from at most `low` to at least `high`. `low` is positive if the scale
 /// is logarithmic.

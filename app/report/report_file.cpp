@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "app/report/report_path.h"
+#include "app/report/json.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
 #include "data/file/text_file.h"
@@ -84,22 +84,17 @@ Enum read_name(const Part& part) {
 
 Method read_method(const Part& part) {
     Method method;
-    if (part.has("transform")) {
-        const std::string text = part.at("transform").text();
+    const auto parse = [&](const char* key, const auto& read) {
+        if (!part.has(key)) return;
+        const std::string text = part.at(key).text();
         try {
-            method.transform = parse_transform("transform", text);
+            read(text);
         } catch (const UsageError&) {
-            part.at("transform").wrong("'" + text + "', which is unknown");
+            part.at(key).wrong("'" + text + "', which is unknown");
         }
-    }
-    if (part.has("rerank")) {
-        const std::string text = part.at("rerank").text();
-        try {
-            read_reranker("rerank", text, method.rerank);
-        } catch (const UsageError&) {
-            part.at("rerank").wrong("'" + text + "', which is unknown");
-        }
-    }
+    };
+    parse("transform", [&](const auto& text) { method.transform = parse_transform("transform", text); });
+    parse("rerank", [&](const auto& text) { read_reranker("rerank", text, method.rerank); });
     if (part.has("candidates"))
         method.rerank.candidates = static_cast<int>(part.at("candidates").whole(min_candidates, max_k));
     if (part.has("vote")) method.vote.votes = read_name<Votes>(part.at("vote"));

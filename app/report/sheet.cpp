@@ -1,13 +1,13 @@
-#include "app/report/sheet.h"
+#include "app/report/picture.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "app/report/canvas.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
-#include "data/core/words.h"
 
 namespace knn {
 
@@ -16,6 +16,7 @@ namespace {
 constexpr int columns = 14, rows = 12, min_columns = 8;  // the title needs some width
 static_assert(sheet_digits == std::int64_t{columns} * rows);
 constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
+static_assert(sheet_width == 2 * margin + columns * cell_width - (cell_width - tile));
 const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 
 /// "4 → 9", centered at x.
@@ -41,7 +42,7 @@ void draw_digit(Canvas& canvas, const Sheet& sheet, const SheetDigit& digit, dou
 
 std::string words_of(const Evaluation& evaluation, std::int64_t count, std::int64_t page) {
     const std::int64_t pages = sheet_pages(count);
-    std::string words = with_commas(count) + ' ' + noun(count, "digit");
+    std::string words = counted(count, "digit");
     if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
     return words + ": true label, predicted label, index, confidence.  " + printable(evaluation.data->name) +
            ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +

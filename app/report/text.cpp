@@ -1,5 +1,6 @@
 #include "app/report/text.h"
 
+#include "classifier/reduce.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -7,45 +8,53 @@ namespace knn {
 
 namespace {
 
-std::string data_text(const Evaluation& evaluation) {
-    const Dataset& data = *evaluation.data;
-    const std::int64_t n_classes = std::ssize(data.labels);
-    return harmless(data.name) + ": " + std::to_string(evaluation.n_train) + " training and " +
-           std::to_string(evaluation.n_test) + " test " + noun(evaluation.n_test, "image") + " of " +
-           std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) + ", " +
-           std::to_string(n_classes) + ' ' + noun(n_classes, "class");
-}
-
-std::string head_text(const Evaluation& evaluation) {
-    const Plan& plan = evaluation.found.plan;
-    Table head({Align::left, Align::left});
-    head.add({"data", data_text(evaluation)});
-    head.add({"source", harmless(evaluation.data->source)});
-    head.add({"device", device_text(plan.device)});
-    if (const std::string spread = spread_text(plan); !spread.empty()) head.add({"spread", spread});
-    head.add({"engine", engine_text(plan)});
-    head.add({"settings", settings_text(evaluation.method)});
-    return head.text(0);
-}
-
-std::string classes_text(const Score& score) {
-    Table table({Align::right, Align::right, Align::right, Align::right, Align::right});
-    table.add({"class", "precision", "recall", "f1", "support"});
-    double precision = 0, recall = 0, f1 = 0;
-    for (const ClassScore& one : score.per_class) {
-        table.add({std::to_string(one.label), fixed(one.precision, 4), fixed(one.recall, 4), fixed(one.f1, 4),
-                   std::to_string(one.support)});
-        precision += one.precision;
-        recall += one.recall;
-        f1 += one.f1;
+std::string edited_text(const Edited& edited) {
+    std::string rounds;
+    std::int64_t all = 0;
+    for (const std::int64_t removed : edited.removed) {
+        rounds += (rounds.empty() ? "" : " + ") + with_commas(removed);
+        all += removed;
     }
-    const auto n = static_cast<double>(score.per_class.size());
-    table.add({"mean", fixed(precision / n, 4), fixed(recall / n, 4), fixed(f1 / n, 4),
-               std::to_string(score.total)});
-    return table.text();
+    if (all == 0) return "nothing to remove: no leave-one-out errors";
+    return "removed " + counted(all, "image") + " that the others classify wrong, round by round " + rounds;
+}
+
+std::string condensed_text(const Reduced& reduced) {
+    std::string text = "kept " + counted(std::ssize(reduced.kept), "image") + " in " +
+                       counted(reduced.passes.passes, "pass");
+    if (reduced.passes.refits > 0)
+        text += " and " + counted(reduced.passes.refits, "check") + " with what is fitted on them";
+    return text + "; they classify all" +
+           (reduced.rule == ReduceRule::both ? " images of the edited set" : "") + " as before";
 }
 
 }  // namespace
+
+std::string counted(std::int64_t count, const std::string& one) {
+    return with_commas(count) + ' ' + noun(count, one);
+}
+
+std::string times_text(double search_ms, double load_ms, double wall_ms) {
+    return "search " + fixed(search_ms, 1) + " ms, load " + fixed(load_ms, 1) + " ms, whole run " +
+           fixed(wall_ms, 1) + " ms";
+}
+
+std::string escaped(const std::string& text) {
+    std::string result;
+    for (const char c : harmless(text)) {
+        if (c == '&')
+            result += "&amp;";
+        else if (c == '<')
+            result += "&lt;";
+        else if (c == '>')
+            result += "&gt;";
+        else if (c == '"')
+            result += "&quot;";
+        else
+            result += c;
+    }
+    return result;
+}
 
 std::string settings_text(const Method& method) {
     std::string text = features_text(method.transform);
@@ -82,8 +91,8 @@ std::string spread_text(const Plan& plan) {
     for (const Device& device : plan.devices)
         text += (&device == plan.devices.data() ? "" : ", ") + device_id(device);
     if (plan.memory > 0)
-        text += (text.empty() ? "" : ", ") + std::string("at most ") + with_commas(plan.memory) + ' ' +
-                noun(plan.memory, "byte") + " of training images at once";
+        text += (text.empty() ? "" : ", ") + std::string("at most ") + counted(plan.memory, "byte") +
+                " of training images at once";
     return text;
 }
 
@@ -102,17 +111,18 @@ std::string metric_text(const Measure& measure) {
     return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
 }
 
-std::string accuracy_line(const Score& score) {
-    return "accuracy " + percent(score.accuracy) + ": " + std::to_string(score.correct) + " of " +
-           std::to_string(score.total) + " right (95 % interval " + percent(score.accuracy_low) + " to " +
-           percent(score.accuracy_high) + ")\n";
-}
-
-std::string text_report(const Evaluation& evaluation, bool color) {
-    std::string accuracy = accuracy_line(evaluation.score);
-    if (color) accuracy = "\x1b[1m" + accuracy.substr(0, accuracy.size() - 1) + "\x1b[0m\n";
-    return head_text(evaluation) + '\n' + accuracy + '\n' + confusion_text(evaluation.score, color) + '\n' +
-           classes_text(evaluation.score) + '\n' + timing_text(evaluation);
+std::string reduced_text(const ReducedReport& report) {
+    const Reduced& reduced = report.reduced;
+    Table table({Align::left, Align::left});
+    table.add({"data", counted(report.images, "image") + " from " + harmless(report.source)});
+    table.add({"settings", settings_text(report.method)});
+    if (reduced.rule != ReduceRule::condense) table.add({"edited", edited_text(reduced.edited)});
+    if (reduced.rule != ReduceRule::edit) table.add({"condensed", condensed_text(reduced)});
+    const double share = static_cast<double>(reduced.kept.size()) / static_cast<double>(report.images);
+    table.add({"kept", counted(std::ssize(reduced.kept), "image") + ", " + percent(share) + ", in " +
+                           harmless(report.folder)});
+    table.add({"time", fixed(report.wall_ms / 1000, 1) + " s"});
+    return table.text(0);
 }
 
 }  // namespace knn

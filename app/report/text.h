@@ -1,11 +1,20 @@
 #pragma once
-/// The human-readable report.
+/// The report for people, and the phrases that all reports have in common.
 
 #include <string>
 
 #include "classifier/evaluation.h"
 
 namespace knn {
+
+/// "1,234 images", "1 image".
+std::string counted(std::int64_t count, const std::string& one);
+
+/// "search 1.2 ms, load 3.4 ms, whole run 5.6 ms".
+std::string times_text(double search_ms, double load_ms, double wall_ms);
+
+/// Text for HTML and SVG, on one line.
+std::string escaped(const std::string& text);
 
 /// Everything: data set, device, settings, accuracy, confusion matrix, classes, times.
 std::string text_report(const Evaluation& evaluation, bool color);
@@ -35,5 +44,17 @@ std::string features_text(const TransformSpec& transform);
 
 /// One line per stage, and the sums.
 std::string timing_text(const Evaluation& evaluation);
+
+struct Reduced;
+
+/// What `condense` reports.
+struct ReducedReport {
+    const Reduced& reduced;
+    const Method& method;
+    std::int64_t images;  ///< before
+    std::string source, folder;
+    double wall_ms;
+};
+std::string reduced_text(const ReducedReport& report);
 
 }  // namespace knn

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "app/report/drawing.h"
 #include "classifier/tune.h"
 
 namespace knn {
@@ -20,8 +19,8 @@ std::string tune_json(const TuneResult& result);
 /// The same row by row.
 std::string tune_csv(const TuneResult& result);
 
-/// Errors over k: a panel for each search, a line for each kind of vote.
-Drawing tune_plot(const TuneResult& result);
+/// An SVG of errors over k: a panel for each search, a line for each kind of vote.
+std::string tune_plot(const TuneResult& result);
 
 /// What a search compares: "gradients, l2, both of 96 candidates".
 std::string search_text(const Method& method);

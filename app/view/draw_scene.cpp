@@ -1,4 +1,4 @@
-#include "app/view/draw_scene.h"
+#include "app/view/pad.h"
 
 #include <algorithm>
 #include <opencv2/imgproc.hpp>

@@ -1,4 +1,4 @@
-#include "app/view/scene.h"
+#include "app/view/viewer.h"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,19 @@
 #pragma once
 /// A window on the screen, which `view` and `draw` fill.
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
-#include "app/view/scene.h"
 #include "data/picture/picture_module.h"
 
 namespace knn {
+
+/// rows × cols contiguous pixels of 8-bit blue, green, red.
+struct Frame {
+    int rows = 0, cols = 0;
+    std::vector<std::uint8_t> bgr;
+};
 
 /// Throws DeviceError if no window can be opened, DataError if the build or the installation has no window support; both
 /// name `other_forms`, which do without. Call it before a search, to fail early.

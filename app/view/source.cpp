@@ -9,7 +9,7 @@
 
 #include "app/cli/option_table.h"
 #include "app/console/watched.h"
-#include "app/report/predictions_file.h"
+#include "app/report/csv.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
 #include "data/core/words.h"

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "app/console/output.h"
+#include "data/core/errors.h"
+
 namespace knn {
 
 namespace {
@@ -23,6 +26,16 @@ enum Key {
 };
 
 constexpr std::int64_t page = 10, far = std::int64_t{1} << 40;
+
+void save(const Evaluation& evaluation, Viewer& viewer) {
+    try {
+        const std::string name = free_png_name("digit-" + std::to_string(viewer.image()));
+        write_output(name, scene_png(evaluation, viewer));
+        viewer.tell("saved " + name);
+    } catch (const DataError& error) {
+        viewer.tell(error.what());
+    }
+}
 
 }  // namespace
 
@@ -103,6 +116,20 @@ Reply Viewer::toggle_filter(int label) {
     const auto same = std::find(shown_.begin(), shown_.end(), before);
     place_ = same != shown_.end() ? static_cast<std::size_t>(same - shown_.begin()) : 0;
     return Reply::redraw;
+}
+
+void show_window(const Evaluation& evaluation, const std::vector<std::int64_t>& images) {
+    ShownWindow window("mnist-knn view", view_without_window);
+    Viewer viewer(evaluation, images);
+    window.show(draw_scene(evaluation, viewer));
+    while (true) {
+        const int key = window.wait_key();
+        if (!window.is_visible()) return;
+        const Reply reply = viewer.press(key);
+        if (reply == Reply::quit) return;
+        if (reply == Reply::save) save(evaluation, viewer);
+        if (reply != Reply::nothing) window.show(draw_scene(evaluation, viewer));
+    }
 }
 
 }  // namespace knn

@@ -1,11 +1,12 @@
 #pragma once
-/// The state of the window of `view` and how keys change it; independent of any window system.
+/// The window of `view`: its state, which keys change, its picture, and the window itself.
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/view/shown_window.h"
 #include "classifier/evaluation.h"
 
 namespace knn {
@@ -13,7 +14,7 @@ namespace knn {
 /// The window's action after a key.
 enum class Reply { nothing, redraw, save, quit };
 
-/// A position in a list of digits.
+/// A position in a list of digits; independent of any window system.
 class Viewer {
   public:
     /// `images`: test images in their order, at least one.
@@ -43,5 +44,19 @@ class Viewer {
     bool help_ = false;
     std::string message_;
 };
+
+// The picture, by OpenCV. A build without it links no_pictures.cpp, which throws.
+
+/// The digit enlarged, its labels and votes, its neighbors, the position in the list, keys, help and message.
+Frame draw_scene(const Evaluation& evaluation, const Viewer& viewer);
+
+/// The same as a PNG to save: without keys, help and message.
+std::vector<std::uint8_t> scene_png(const Evaluation& evaluation, const Viewer& viewer);
+
+/// What `view` can do instead, for messages.
+inline constexpr const char* view_without_window = ", or one of --sheet OUT.png, --html OUT.html and --text";
+
+/// Shows these test images, at least one, until the user quits or closes the window. Throws DeviceError, Interrupted.
+void show_window(const Evaluation& evaluation, const std::vector<std::int64_t>& images);
 
 }  // namespace knn

@@ -72,6 +72,7 @@ TEST_CASE("a blank picture is answered with a question mark") {
     const json rejected = digits.answers({folder / "blank.pgm"})[0];
     CHECK(rejected["digit"].is_null());
     CHECK(!rejected["reason"].get<std::string>().empty());
+    CHECK(!rejected.contains("guess"));
     CHECK(rejected.contains("confidence"));
     CHECK(rejected.contains("neighbors"));
     const json forced = digits.answers({"--reject", "off", folder / "blank.pgm"})[0];
@@ -82,6 +83,18 @@ TEST_CASE("a blank picture is answered with a question mark") {
     const json page = digits.answers({"--many", folder / "blank.pgm"})[0];
     CHECK(page["digits"].empty());
     CHECK(digits.classify({"-q", "--many", folder / "blank.pgm"}).out == "?\n");
+}
+
+TEST_CASE("without MNIST classify says first what its answers are worth, and how to get it") {
+    if (!has_opencv) return skip(no_opencv);
+    const Folder folder;
+    write(folder / "blank.pgm", Page(200, 300).pgm());
+    const RunResult result =
+        program({"classify", "--method", "raw", "--limit-train", "500", folder / "blank.pgm", "nowhere.png"});
+    CHECK(
+        result.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
+                               "digits, by which a quarter of real "
+                               "digits are rejected; tools/fetch_mnist.sh gets MNIST\n"));
 }
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {
@@ -164,6 +177,7 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
             const bool is_rejected = one["digit"].is_null();
             CHECK(is_rejected == (one["usual"].get<double>() < std::stod(share) / 100));
             CHECK(is_rejected == one.contains("reason"));
+            CHECK(is_rejected == one.contains("guess"));
             rejected += is_rejected ? 1 : 0;
         }
         CHECK(rejected >= before);

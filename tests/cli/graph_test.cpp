@@ -259,10 +259,6 @@ TEST_CASE("graph: the statistics for people, and the plot") {
     CHECK(work.graph({"-k", "3", "-q"}).out.empty());
     CHECK(json::accept(work.graph({"--json", "-"}).out));
     CHECK(lines_of(work.graph({"-k", "3", "--csv", "-"}).out).size() == 121);
-    if (has_opencv) {
-        REQUIRE(work.graph({"-k", "3", "--plot", "g.png"}).exit_code == 0);
-        CHECK(png_width(read_file(work.folder / "g.png")) > 300);
-    }
 }
 
 TEST_CASE("graph: the same bytes for any number of threads, 10 neighbors by default") {

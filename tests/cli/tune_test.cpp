@@ -118,10 +118,6 @@ TEST_CASE("tune: the errors of plain loops, without a test set, in all forms") {
     CHECK(read_file(work.folder / "best")
               .starts_with("mnist-knn method 1\n# chosen by 'mnist-knn tune': " +
                            std::to_string(all[0]["errors"].get<int>()) + " errors"));
-    if (has_opencv) {
-        REQUIRE(work.tune({"--plot", "t.png", "-q"}).exit_code == 0);
-        CHECK(png_width(read_file(work.folder / "t.png")) > 300);
-    }
 }
 
 TEST_CASE("tune: what --save wrote is a method for every command") {

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <string>
 
-#include "app/report/predictions_file.h"
+#include "app/report/csv.h"
 #include "data/core/errors.h"
 #include "tests/fuzz/input.h"
 

@@ -38,6 +38,12 @@ PictureAnswers sample() {
     Answer rejected;
     rejected.reason = "the picture is blank";
     answers.pictures.push_back(picture("c.png", {rejected}));
+    Answer guessed = answer(9, {0, 0, 5, 6});
+    guessed.guess = guessed.label;
+    guessed.label.reset();
+    guessed.reason = "near more than one class";
+    guessed.neighbors.clear();
+    answers.pictures.push_back(picture("d.png", {guessed}));
     return answers;
 }
 
@@ -45,7 +51,7 @@ PictureAnswers sample() {
 
 TEST_CASE("answers as JSON") {
     const auto json = nlohmann::json::parse(answers_json(sample()));
-    REQUIRE(json.size() == 3);
+    REQUIRE(json.size() == 4);
     CHECK(json[0] == nlohmann::json::parse(R"({"file": "a.png", "digit": 4, "confidence": 0.6666666666666666,
         "votes": {"4": 2, "9": 1}, "neighbors": [{"index": 0, "label": 4, "distance": 100},
         {"index": 2, "label": 4, "distance": 200}, {"index": 1, "label": 9, "distance": 200}],
@@ -55,6 +61,9 @@ TEST_CASE("answers as JSON") {
     CHECK(json[2]["reason"] == "the picture is blank");
     CHECK(json[2]["votes"] == nlohmann::json::object());
     CHECK(json[2]["neighbors"].empty());
+    CHECK(!json[2].contains("guess"));  // nothing was searched
+    CHECK(json[3]["digit"].is_null());
+    CHECK(json[3]["guess"] == 9);
 
     PictureAnswers pages = sample();
     pages.pages = true;
@@ -76,13 +85,14 @@ TEST_CASE("answers as text") {
           "    label     4    4    9\n"
           "    index     0    2    1\n"
           "    distance  100  200  200\n"
-          "c.png: ?  (the picture is blank)\n");
-    CHECK(answers_text(sample(), true, false) == "4\n?\n");
+          "c.png: ?  (the picture is blank)\n"
+          "d.png: ? (9, 67 %)  (near more than one class)\n");
+    CHECK(answers_text(sample(), true, false) == "4\n?\n?\n");
     PictureAnswers of_features = sample();
     of_features.method.transform = parse_transform("--transform", "gradients");
     CHECK(answers_text(of_features, false, false).find("    distance of features  100  200  200\n") !=
           std::string::npos);
-    CHECK(answers_text(sample(), true, true) == "4\n?\n");
+    CHECK(answers_text(sample(), true, true) == "4\n?\n?\n");
     CHECK(answers_text(sample(), false, true).find("\x1b[") != std::string::npos);
 }
 

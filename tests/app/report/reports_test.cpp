@@ -7,7 +7,6 @@
 #include "app/console/progress.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
-#include "app/report/report_path.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
 

@@ -1,4 +1,4 @@
-#include "app/view/pad_drawing.h"
+#include "app/view/pad.h"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,11 @@
+#include "app/report/answers.h"
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/report/answers.h"
 #include "app/report/distance.h"
+#include "app/report/json.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -14,6 +17,12 @@ constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
 
 std::string symbol(const Answer& answer) {
     return answer.label ? std::to_string(*answer.label) : "?";
+}
+
+/// "? (1, 62 %)": what a rejected digit would be.
+std::string symbol_and_guess(const Answer& answer) {
+    if (!answer.guess) return symbol(answer);
+    return "? (" + std::to_string(*answer.guess) + ", " + percent(answer.confidence, 0) + ")";
 }
 
 int median(std::vector<int> values) {
@@ -71,7 +80,7 @@ std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) 
 std::string single_text(const PictureAnswer& picture, const PictureAnswers& answers, bool color) {
     const Answer& answer = picture.digits.at(0);
     std::string text =
-        harmless(picture.file) + ": " + emphasized(symbol(answer), !answer.label, color) + "  (";
+        harmless(picture.file) + ": " + emphasized(symbol_and_guess(answer), !answer.label, color) + "  (";
     text += answer.label ? "confidence " + percent(answer.confidence, 0) : answer.reason;
     return text + ")\n" + neighbors_text(answer, answers);
 }
@@ -89,10 +98,31 @@ std::string page_text(const PictureAnswer& page, bool color) {
     for (const Answer& digit : page.digits) {
         const Box& box = digit.image.box;
         if (!digit.label)
-            text += "    ? at x " + std::to_string(box.x) + ", y " + std::to_string(box.y) + ": " +
-                    digit.reason + '\n';
+            text += "    " + symbol_and_guess(digit) + " at x " + std::to_string(box.x) + ", y " +
+                    std::to_string(box.y) + ": " + digit.reason + '\n';
     }
     return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+/// Adds the members of one digit to `json`.
+void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers) {
+    json["digit"] = answer.label ? Json(*answer.label) : Json();
+    if (!answer.label) json["reason"] = answer.reason;
+    if (answer.guess) json["guess"] = *answer.guess;
+    json["confidence"] = answer.confidence;
+    json["vote_share"] = answer.vote_share;
+    json["usual"] = answer.usual;
+    json["votes"] = Json::object();
+    for (const auto& [label, count] : answer.votes)
+        json["votes"][std::to_string(label)] = count;
+    json["neighbors"] =
+        neighbors_json(answer.neighbors, answers.labels.data(), answers.method.neighbor_measure());
+    const Box& box = answer.image.box;
+    json["box"] = {box.x, box.y, box.w, box.h};
+    if (answers.pages) json["row"] = answer.image.row;
+    if (answers.pixels) json["pixels"] = answer.image.pixels;
 }
 
 }  // namespace
@@ -134,6 +164,27 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color) 
         }
     }
     return text;
+}
+
+std::string answers_json(const PictureAnswers& answers) {
+    Json list = Json::array();
+    for (const PictureAnswer& picture : answers.pictures) {
+        Json one = {{"file", name_in_answers(picture.file)}};
+        if (answers.expected) one["expected"] = picture.expected ? Json(*picture.expected) : Json();
+        if (!picture.error.empty()) {
+            one["error"] = picture.error;
+        } else if (answers.pages) {
+            one["digits"] = Json::array();
+            for (const Answer& digit : picture.digits) {
+                one["digits"].push_back(Json::object());
+                add_answer(one["digits"].back(), digit, answers);
+            }
+        } else {
+            add_answer(one, picture.digits.at(0), answers);
+        }
+        list.push_back(one);
+    }
+    return json_text(list);
 }
 
 }  // namespace knn

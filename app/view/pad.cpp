@@ -1,16 +1,22 @@
-#include "app/view/draw_window.h"
+#include "app/view/pad.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "app/console/output.h"
-#include "app/view/draw_scene.h"
-#include "app/view/pad_drawing.h"
-#include "app/view/shown_window.h"
 #include "data/core/errors.h"
 
 namespace knn {
 
 namespace {
+
+bool is_inside(Point at) {
+    return at.x >= 0 && at.x < PadDrawing::side && at.y >= 0 && at.y < PadDrawing::side;
+}
+
+Point on_pad(Point at) {
+    return {std::clamp(at.x, 0, PadDrawing::side - 1), std::clamp(at.y, 0, PadDrawing::side - 1)};
+}
 
 enum Key { escape = 27, backspace = 8, keysym_backspace = 0xff08, delete_key = 0xffff };
 
@@ -105,6 +111,28 @@ class Pad {
 };
 
 }  // namespace
+
+void PadDrawing::press(Point at) {
+    if (!is_inside(at)) return;
+    strokes_.push_back({at});
+    pen_is_down_ = true;
+}
+
+void PadDrawing::move(Point at) {
+    if (pen_is_down_ && strokes_.back().back() != on_pad(at)) strokes_.back().push_back(on_pad(at));
+}
+
+bool PadDrawing::undo() {
+    pen_is_down_ = false;
+    if (strokes_.empty()) return false;
+    strokes_.pop_back();
+    return true;
+}
+
+void PadDrawing::clear() {
+    pen_is_down_ = false;
+    strokes_.clear();
+}
 
 void show_pad(const PictureAnswers& answers, const std::function<Answer(const Picture&)>& classify) {
     Pad(answers, classify).run();

@@ -1,0 +1,190 @@
+#include <algorithm>
+
+#include "app/report/text.h"
+#include "data/core/format.h"
+#include "data/core/words.h"
+
+namespace knn {
+
+namespace {
+
+std::string data_text(const Evaluation& evaluation) {
+    const Dataset& data = *evaluation.data;
+    const std::int64_t n_classes = std::ssize(data.labels);
+    return harmless(data.name) + ": " + std::to_string(evaluation.n_train) + " training and " +
+           std::to_string(evaluation.n_test) + " test " + noun(evaluation.n_test, "image") + " of " +
+           std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) + ", " +
+           std::to_string(n_classes) + ' ' + noun(n_classes, "class");
+}
+
+std::string head_text(const Evaluation& evaluation) {
+    const Plan& plan = evaluation.found.plan;
+    Table head({Align::left, Align::left});
+    head.add({"data", data_text(evaluation)});
+    head.add({"source", harmless(evaluation.data->source)});
+    head.add({"device", device_text(plan.device)});
+    if (const std::string spread = spread_text(plan); !spread.empty()) head.add({"spread", spread});
+    head.add({"engine", engine_text(plan)});
+    head.add({"settings", settings_text(evaluation.method)});
+    return head.text(0);
+}
+
+std::string classes_text(const Score& score) {
+    Table table({Align::right, Align::right, Align::right, Align::right, Align::right});
+    table.add({"class", "precision", "recall", "f1", "support"});
+    double precision = 0, recall = 0, f1 = 0;
+    for (const ClassScore& one : score.per_class) {
+        table.add({std::to_string(one.label), fixed(one.precision, 4), fixed(one.recall, 4), fixed(one.f1, 4),
+                   std::to_string(one.support)});
+        precision += one.precision;
+        recall += one.recall;
+        f1 += one.f1;
+    }
+    const auto n = static_cast<double>(score.per_class.size());
+    table.add({"mean", fixed(precision / n, 4), fixed(recall / n, 4), fixed(f1 / n, 4),
+               std::to_string(score.total)});
+    return table.text();
+}
+
+constexpr std::size_t max_columns = 26;  // the letters; more do not fit in a line
+constexpr std::size_t max_pairs = 20;
+
+constexpr const char *reset = "\x1b[0m", *dim = "\x1b[2m", *green = "\x1b[32m", *red = "\x1b[31m",
+                     *bold_red = "\x1b[1;31m";
+
+std::size_t width_of(std::int64_t number) {
+    return std::to_string(number).size();
+}
+
+std::string right(const std::string& text, std::size_t width) {
+    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+/// One count in its column. Without color a zero is a dot, to make the errors visible.
+std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t width, bool color) {
+    std::string text = right(count > 0 ? std::to_string(count) : ".", width);
+    if (!color) return text;
+    const char* style = count == 0 ? dim : hit ? green : 2 * count >= worst ? bold_red : red;
+    return style + text + reset;
+}
+
+/// The largest count off the diagonal.
+std::int64_t worst_error(const Score& score) {
+    std::int64_t worst = 0;
+    for (std::size_t t = 0; t < score.labels.size(); ++t)
+        for (std::size_t p = 0; p < score.labels.size(); ++p)
+            if (t != p) worst = std::max(worst, score.confusion[t][p]);
+    return worst;
+}
+
+std::string matrix_text(const Score& score, bool color) {
+    std::size_t width = 3;  // of every column
+    for (const std::uint8_t label : score.labels)
+        width = std::max(width, width_of(label));
+    for (const auto& row : score.confusion)
+        for (const std::int64_t count : row)
+            width = std::max(width, width_of(count));
+    const std::int64_t worst = worst_error(score);
+    std::string text = "  true \\ predicted\n  " + right("", 5);
+    for (const std::uint8_t label : score.labels)
+        text += "  " + right(std::to_string(label), width);
+    text += '\n';
+    for (std::size_t t = 0; t < score.labels.size(); ++t) {
+        text += "  " + right(std::to_string(score.labels[t]), 5);
+        for (std::size_t p = 0; p < score.labels.size(); ++p)
+            text += "  " + cell(score.confusion[t][p], t == p, worst, width, color);
+        text += '\n';
+    }
+    return text;
+}
+
+struct Pair {
+    std::int64_t count;
+    std::size_t truth, predicted;
+};
+
+std::string pairs_text(const Score& score) {
+    std::vector<Pair> pairs;
+    for (std::size_t t = 0; t < score.labels.size(); ++t)
+        for (std::size_t p = 0; p < score.labels.size(); ++p)
+            if (t != p && score.confusion[t][p] > 0) pairs.push_back({score.confusion[t][p], t, p});
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return a.count > b.count; });
+    const std::string classes = std::to_string(score.labels.size());
+    // The page of --report has no matrix of so many classes.
+    const std::string where = "--json, and in confusion.png of --report";
+    if (pairs.empty())
+        return "  no misclassifications; the matrix of " + classes + " classes is in " + where + '\n';
+    std::string text =
+        "  most frequent confusions; the full matrix of " + classes + " classes is in " + where + '\n';
+    Table table({Align::right, Align::right, Align::right});
+    table.add({"true", "predicted", "count"});
+    for (std::size_t i = 0; i < std::min(pairs.size(), max_pairs); ++i)
+        table.add({std::to_string(score.labels[pairs[i].truth]),
+                   std::to_string(score.labels[pairs[i].predicted]), std::to_string(pairs[i].count)});
+    return text + table.text();
+}
+
+/// The share of the limit that the stage is closest to: "85 % of arithmetic". Empty if no limit is known, or
+/// if the stage is faster than it (tensor cores than float32 arithmetic, a cache than memory).
+std::string share_of_peak(const Stage& stage, const Device& device) {
+    const auto share = [](double rate, double peak) { return peak > 0 && rate <= peak ? rate / peak : 0; };
+    const double memory = share(
+        stage.gb_per_s(), stage.kind == StageKind::copy ? device.peak_link_gb_per_s : device.peak_gb_per_s);
+    const double arithmetic = share(stage.gflop_per_s(), device.peak_gflop_per_s);
+    if (memory <= 0 && arithmetic <= 0) return "";
+    const char* limit = arithmetic > memory             ? " of arithmetic"
+                        : stage.kind == StageKind::copy ? " of link"
+                                                        : " of memory";
+    return percent(std::max(memory, arithmetic), 0) + limit;
+}
+
+std::string rate(double value) {
+    return value > 0 ? short_number(value) : "";
+}
+
+}  // namespace
+
+std::string accuracy_line(const Score& score) {
+    return "accuracy " + percent(score.accuracy) + ": " + std::to_string(score.correct) + " of " +
+           std::to_string(score.total) + " right (95 % interval " + percent(score.accuracy_low) + " to " +
+           percent(score.accuracy_high) + ")\n";
+}
+
+std::string text_report(const Evaluation& evaluation, bool color) {
+    std::string accuracy = accuracy_line(evaluation.score);
+    if (color) accuracy = "\x1b[1m" + accuracy.substr(0, accuracy.size() - 1) + "\x1b[0m\n";
+    return head_text(evaluation) + '\n' + accuracy + '\n' + confusion_text(evaluation.score, color) + '\n' +
+           classes_text(evaluation.score) + '\n' + timing_text(evaluation);
+}
+
+std::string confusion_text(const Score& score, bool color) {
+    return score.labels.size() <= max_columns ? matrix_text(score, color) : pairs_text(score);
+}
+
+std::string timing_text(const Evaluation& evaluation) {
+    const Classified& found = evaluation.found;
+    const auto images = static_cast<double>(std::max<std::int64_t>(evaluation.n_test, 1));
+    const auto line = [&](const std::string& name, const std::string& launches, double ms) {
+        return std::vector<std::string>{name, launches, fixed(ms, 2), fixed(ms / images, 5)};
+    };
+    const bool peaks = found.plan.device.peak_gb_per_s > 0 || found.plan.device.peak_gflop_per_s > 0;
+    Table table(
+        {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
+    table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", peaks ? "of the peak" : ""});
+    for (const Stage& stage : found.timeline.stages()) {
+        std::vector<std::string> cells = line(stage.name, std::to_string(stage.launches), stage.total_ms);
+        cells.insert(cells.end(), {rate(stage.gb_per_s()), rate(stage.gflop_per_s()),
+                                   share_of_peak(stage, found.plan.device)});
+        table.add(std::move(cells));
+    }
+    table.add({});
+    table.add(line("kernels", "", found.timeline.kernels_ms()));
+    table.add(line("search", "", found.search_ms));
+    table.add(line("load", "", evaluation.load_ms));
+    table.add(line("whole run", "", evaluation.wall_ms));
+    const std::string imbalance = imbalance_text(found.timeline);
+    return table.text() + (imbalance.empty() ? "" : "\n  imbalance: " + imbalance + '\n');
+}
+
+}  // namespace knn

@@ -1,0 +1,72 @@
+#pragma once
+/// What the pages of the report and of `audit` have in common: each is one file that needs no other.
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "classifier/evaluation.h"
+
+namespace knn {
+
+/// The files of app/report/page/, embedded by CMake; js: all scripts of a page, one after the other.
+extern const std::string_view page_css, page_html, page_js, audit_html, audit_js;
+
+/// Collects images of rows × cols pixels, which must outlive it.
+class Sprite {
+  public:
+    Sprite(int rows, int cols) : rows_(rows), cols_(cols) {}
+
+    /// The tile of image `index` of `images`; the same image gets the same tile.
+    std::int64_t tile(const LabeledImages& images, std::int64_t index);
+
+    /// Tiles per row.
+    int columns() const;
+
+    /// The picture: tiles in order, row by row. At least one row, because a PNG cannot be empty.
+    std::vector<std::uint8_t> png() const;
+
+  private:
+    int rows_, cols_;
+    std::vector<const std::uint8_t*> tiles_;
+    std::map<const std::uint8_t*, std::int64_t> numbers_;
+};
+
+/// The most neighbors that a page shows of a digit.
+inline constexpr std::int64_t max_page_neighbors = 10;
+
+/// Number of digits of `dim` pixels that fit in a page with this many neighbors each.
+std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors);
+
+/// One digit of a page's gallery.
+struct PageDigit {
+    std::int64_t index;
+    int label, predicted;
+    double confidence;
+    std::vector<VoteShare> votes;
+    std::span<const Neighbor> neighbors;  ///< the nearest are shown
+};
+
+/// The images that a page shows; `train_labels` as they were searched.
+struct PageImages {
+    const LabeledImages &shown, &train;
+    const std::uint8_t* train_labels;
+    Measure measure;
+};
+
+/// {index, label, predicted, confidence, tile, votes[{label, share}], neighbors[{index, label, distance, tile}]} where
+/// `tile` is an index into the sprite, which receives the images.
+nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite);
+
+/// A page of these scripts: its data, which gets the sprite's size, its images, and an SVG for the page that shows one.
+std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
+                      std::string_view svg = {});
+
+/// For data: addresses in a page.
+std::string base64(std::span<const std::uint8_t> bytes);
+
+}  // namespace knn

@@ -1,0 +1,65 @@
+/// What a build without OpenCV has instead of pictures.
+
+#include "app/report/explain.h"
+#include "app/report/picture.h"
+#include "app/view/pad.h"
+#include "app/view/viewer.h"
+#include "data/core/errors.h"
+
+namespace knn {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+    throw DataError(what + ": this build cannot draw pictures; expected a build with OpenCV");
+}
+
+}  // namespace
+
+bool pictures_available() {
+    return false;
+}
+
+std::vector<std::uint8_t> confusion_png(const Evaluation&) {
+    fail("confusion.png");
+}
+
+std::int64_t sheet_pages(std::int64_t) {
+    return 0;
+}
+
+std::vector<std::uint8_t> sheet_png(const Sheet&) {
+    fail("a sheet");
+}
+
+std::vector<std::uint8_t> sheet_png(const Evaluation&, const Gallery&, std::int64_t) {
+    fail("a sheet");
+}
+
+void reduce_step(Step&, bool) {}
+
+std::vector<std::uint8_t> explanation_png(const PictureAnswers&) {
+    fail("--explain");
+}
+
+Frame draw_scene(const Evaluation&, const Viewer&) {
+    fail("a window");
+}
+
+std::vector<std::uint8_t> scene_png(const Evaluation&, const Viewer&) {
+    fail("a window");
+}
+
+Picture picture_of(const PadDrawing&) {
+    fail("a drawing");
+}
+
+std::vector<std::uint8_t> drawing_png(const PadDrawing&) {
+    fail("a drawing");
+}
+
+Frame draw_pad(const PadDrawing&, const Answer*, const PictureAnswers&, const std::string&) {
+    fail("a drawing");
+}
+
+}  // namespace knn
