@@ -1,6 +1,7 @@
 #include "app/cli/option_table.h"
 
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "app/cli/option_kinds.h"
@@ -271,10 +272,12 @@ std::vector<OptionGroup> option_table(Options& options, std::string_view command
 std::vector<OutputPlace> output_places(const Options& options) {
     Options copy = options;
     std::vector<OutputPlace> all;
+    std::set<const std::string*> seen;  // rows of different commands may have one target
     for (const OptionGroup& group : option_table(copy))
         for (const Option& option : group.options) {
             const OptionValue& value = option.value;
-            if (value.output == nullptr || value.output->empty()) continue;
+            if (value.output == nullptr || value.output->empty() || !seen.insert(value.output).second)
+                continue;
             const std::string name = option.shown(), &given = *value.output;
             if (value.endings.empty()) all.push_back({name, given, value.is_folder});
             for (const char* ending : value.endings)
