@@ -61,7 +61,7 @@ TEST_CASE("a picture's extension selects the form") {
     CHECK_THROWS_WITH(parse_picture_file("--explain", "x.jpg", png),
                       "--explain x.jpg: what is written is PNG; expected a name in .png");
     CHECK_THROWS_WITH(parse_picture_file("--plot", "", both),
-                      "--plot '': what is written is SVG; expected a name in .svg");
+                      "--plot '': what is written is PNG or SVG; expected a name in .png or .svg");
     // Without an extension the form would be ambiguous.
     for (const char* name : {"-", "/dev/null"}) {
         CHECK(parse_picture_file("--explain", name, png) == name);
