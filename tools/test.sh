@@ -2,10 +2,10 @@
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
 # were skipped and why:  tools/test.sh [--browser] [--sanitize] [--preset NAME]... [OPTION of ctest]...
 # --browser: installs a browser too, for the test of the report's page.
-# --sanitize: then the unit tests under sanitizers, the fuzzers, 20 s each (tools/fuzz.sh), and what has threads under the
+# --sanitize: then the unit tests under sanitizers, the fuzzers, 10 s each (tools/fuzz.sh), and what has threads under the
 #   thread sanitizer (tools/check_races.sh). Installs clang; without its libFuzzer there are no fuzzers.
 # --preset: `default` unless others are named; `asan` runs the unit tests under sanitizers.
-# CI=true: warnings are errors, and CUDA code is built for two kinds of cards.
+# CI=true: warnings are errors, and where nvcc is found CUDA code is compiled for two kinds of GPUs (preset cuda).
 # MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
 set -euo pipefail
 # shellcheck source=tools/setup.sh
@@ -46,10 +46,8 @@ counted() {  # PRESET ATTRIBUTE
 install_missing "${build_packages[@]}" "${test_packages[@]}"
 (install_missing "${optional_packages[@]}") || say "going on: the tests that need them are skipped"
 options=(-DBUILD_TESTING=ON)
-# The oldest and the newest kind of card: all six take twice as long, and nothing runs there.
-[[ ${CI:-} != true ]] || options+=(-DMNIST_KNN_WERROR=ON "-DCMAKE_CUDA_ARCHITECTURES=75-real;90a-real")
 if [[ -n $sanitize ]]; then
-    (install_missing clang && version=$(clang++ -dumpversion) && install_missing "libclang-rt-${version%%.*}-dev") || true
+    (install_clang) || true
     # One build with clang has the unit tests and the fuzzers; g++ has the tests alone.
     if (configure fuzz "${options[@]}"); then
         presets+=(fuzz)
@@ -81,7 +79,13 @@ done
 ((skipped == 0)) || printf '\nSkipped, and why:\n%s' "$reasons"
 printf '\n%d passed, %d failed, %d skipped\n' $((total - failed - skipped)) "$failed" "$skipped"
 if [[ -n $sanitize ]]; then
-    [[ ${presets[-1]} != fuzz ]] || "$root/tools/fuzz.sh" 20 || status=1
+    [[ ${presets[-1]} != fuzz ]] || "$root/tools/fuzz.sh" 10 || status=1
     "$root/tools/check_races.sh" || status=1
+fi
+find_nvcc
+if [[ ${CI:-} == true && -n $nvcc ]]; then
+    configure cuda "${options[@]}"
+    say "compiling the CUDA code"
+    logged build-cuda cmake --build --preset cuda
 fi
 exit "$status"

