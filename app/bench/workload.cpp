@@ -96,7 +96,7 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
 Workload load_workload(BenchRun& run, int largest_k) {
     const Options& options = run.options();
     const BenchOptions& bench = options.bench;
-    Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, max_k,
+    Workload work(bench.dim > 0 ? bench.n_train : 0, bench.n_query, bench.dim, largest_k,
                   1);  // empty without --dim
     if (bench.dim == 0) {
         const DataLocation location = locate(options.data);
