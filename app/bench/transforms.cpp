@@ -25,14 +25,14 @@ std::vector<std::string> texts() {
     return all;
 }
 
-struct Fitted {
+struct FittedCase {
     FittedTransform transform;
     double ms;  ///< to fit it
 };
 
 /// Those that these images allow; the others are left out with the reason.
-std::vector<Fitted> fit_all(BenchRun& run, const Rows& images, ImageShape shape) {
-    std::vector<Fitted> all;
+std::vector<FittedCase> fit_all(BenchRun& run, const Rows& images, ImageShape shape) {
+    std::vector<FittedCase> all;
     for (const std::string& text : texts()) {
         const TransformSpec spec = parse_transform("transform", text);
         if (const Refusal why = refuse_transform(spec, shape, images.count)) {
@@ -46,10 +46,10 @@ std::vector<Fitted> fit_all(BenchRun& run, const Rows& images, ImageShape shape)
     return all;
 }
 
-void measure(BenchRun& run, const std::vector<Fitted>& all, const Rows& images, const std::string& title,
+void measure(BenchRun& run, const std::vector<FittedCase>& all, const Rows& images, const std::string& title,
              const std::string& on) {
     Section section(run, title, "transform", {"bytes", "fit ms"}, of_images);
-    for (const Fitted& one : all)
+    for (const FittedCase& one : all)
         section.add(run.transform(one.transform, images, on, run.trial()),
                     {with_commas(one.transform.dim_out()), one.ms >= 1 ? short_number(one.ms) : ""});
     section.note("bytes: a row of features. fit: once for a training set, on the CPU.");
@@ -113,7 +113,7 @@ void run_transforms(BenchRun& run) {
     report.checked = with_commas(std::min(images.count, max_checked)) +
                      " images of each row against the definition, one image and step at a time";
     const int threads = cpu::threads_or_all(run.options().wish.threads);
-    const std::vector<Fitted> all = fit_all(run, images, data.dataset.train.shape());
+    const std::vector<FittedCase> all = fit_all(run, images, data.dataset.train.shape());
     run.expect(static_cast<std::int64_t>(all.size()) * (1 + (threads > 1) + run.has_gpu()));
     if (run.has_gpu()) measure(run, all, images, "the GPU, images and features on it", report.gpu);
     measure(run, all, images, "one CPU thread, " + cpu::instruction_set(), one_cpu_thread);
