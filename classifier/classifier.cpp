@@ -8,38 +8,42 @@
 #include "cpu/rerank/rerank.h"
 #include "cpu/rerank/searcher.h"
 #include "cpu/search.h"
-#include "cpu/transform/transform.h"
 #include "data/core/clock.h"
 #include "data/rerank/density.h"
 
 namespace knn {
 
-Classifier::Classifier(const Training& training, const Method& method, const Resolved& resolved,
+Classifier::Classifier(const TrainingSet& set, const Method& method, const Resolved& resolved,
                        const Watch& watch)
-    : training_(training), method_(method), threads_(cpu::available_threads()) {
+    : set_(set), training_(set.view()), method_(method), threads_(cpu::available_threads()) {
     const auto start = Clock::now();
-    if (!method.transform.is_raw() && training.transform == nullptr) {
-        fitted_ = std::make_unique<FittedTransform>(
-            cpu::fit(method.transform, training.rows, training.shape, 0, watch.stop));
-        training_.transform = fitted_.get();
-        opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    }
+    if (!method.transform.is_raw()) take_features(resolved, watch);
     searcher_ = open_search(training_, method_.measure, resolved, opening_);
     if (method.reranks()) {
-        if (training.reranking == nullptr) fit_reranking(resolved, watch);
-        searcher_ = reranked(std::move(searcher_), *training_.reranking);
+        fit_reranking(resolved, watch);
+        searcher_ = reranked(std::move(searcher_));
     }
     open_ms_ = ms_since(start);
 }
 
+/// A GPU makes features faster than they are read, and a rank only those of its own images.
+void Classifier::take_features(const Resolved& resolved, const Watch& watch) {
+    const TransformSpec& spec = method_.transform;
+    if (resolved.engine->on_gpu || resolved.ranks != nullptr) {
+        training_.transform = &set_.transform(spec, 0, watch.stop, opening_);
+        return;
+    }
+    const Features& features = set_.features(spec, resolved.plan.threads, watch.stop, opening_);
+    training_.transform = &features.transform;
+    training_.features = features.rows;
+}
+
 /// On the searcher's device if it can, else on the host.
-std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searcher,
-                                               const Reranking& reranking) {
-    if (reranking.rerank.has_descriptors() && searcher->rerank_by(reranking, opening_)) return searcher;
-    Training training = training_;
-    training.reranking = &reranking;
+std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searcher) {
+    if (method_.rerank.has_descriptors() && searcher->rerank_by(reranking_, opening_)) return searcher;
+    reranks_on_host_ = true;
     const auto around = [&](std::unique_ptr<Searcher> inner) -> std::unique_ptr<Searcher> {
-        return std::make_unique<cpu::RerankedSearcher>(training, std::move(inner), threads_);
+        return std::make_unique<cpu::RerankedSearcher>(training_, std::move(inner), threads_);
     };
     auto* ranks = dynamic_cast<RankSearcher*>(searcher.get());
     if (ranks != nullptr && ranks->wrap(around)) return searcher;
@@ -48,31 +52,51 @@ std::unique_ptr<Searcher> Classifier::reranked(std::unique_ptr<Searcher> searche
 
 void Classifier::fit_reranking(const Resolved& resolved, const Watch& watch) {
     const auto start = Clock::now();
-    reranking_ = std::make_unique<Reranking>(
-        Reranking{.rerank = method_.rerank, .train = {}, .density = {}, .spread = {}});
+    reranking_.rerank = method_.rerank;
+    training_.reranking = &reranking_;
+    if (is_fitted(set_, method_)) {
+        reranking_.density = set_.find<std::uint32_t>(Fitted::density, method_, set_.size());
+        reranking_.spread = set_.find<std::int64_t>(Fitted::spread, method_, set_.size());
+        return;
+    }
     if (method_.rerank.has_descriptors())
-        fit_density(watch);
+        reranking_.density = set_.keep<std::uint32_t>(Fitted::density, method_, fitted_density(watch));
     else
-        reranking_->spread = fitted_spread(training_, method_, resolved, opening_, watch);
-    training_.reranking = reranking_.get();
+        reranking_.spread = set_.keep<std::int64_t>(
+            Fitted::spread, method_, fitted_spread(training_, method_, resolved, opening_, watch));
     opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
 /// The density of the training set is that of a search without density, each image among all others.
-void Classifier::fit_density(const Watch& watch) {
+std::vector<std::uint32_t> Classifier::fitted_density(const Watch& watch) {
     const Rows& train = training_.rows;
-    Reranking first = *reranking_;
+    Reranking first{.rerank = method_.rerank};
     first.rerank.candidates = density_candidates;
     const bool on_device = searcher_->rerank_by(first, opening_);
-    if (!on_device) reranking_->train = cpu::describe(method_.rerank, train, training_.shape, 0, watch.stop);
-    if (method_.rerank.density && train.count > 1) {
-        const auto k = static_cast<int>(std::min<std::int64_t>(density_neighbors, train.count - 1));
-        const int found = on_device ? k : first.candidates(k, train.count, true);
-        Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, watch);
-        if (!on_device)
-            nearest = cpu::rerank(nearest, reranking_->train, reranking_->train, {}, k, 0, watch.quiet());
-        reranking_->density = density_factors(nearest);
+    const auto k = static_cast<int>(std::min<std::int64_t>(density_neighbors, train.count - 1));
+    const int found = on_device ? k : first.candidates(k, train.count, true);
+    Neighbors nearest = searcher_->search(train, found, Exclude{.first = 0}, opening_, watch);
+    if (!on_device) {
+        reranking_.train = set_.descriptors(method_.rerank, 0, watch.stop, false);
+        nearest = cpu::rerank(nearest, reranking_.train, reranking_.train, {}, k, 0, watch.quiet());
     }
+    return density_factors(nearest);
+}
+
+/// Takes the descriptors of all images where more than these would be candidates. Those of a leave-one-out are not kept:
+/// what it fits is.
+void Classifier::describe(std::int64_t n_query, int k, bool keep, const Watch& watch) {
+    if (!reranks_on_host_ || !method_.rerank.has_descriptors() || reranking_.train.count() > 0) return;
+    if (n_query * reranking_.candidates(k, set_.size(), false) >= set_.size())
+        reranking_.train = set_.descriptors(method_.rerank, threads_, watch.stop, keep);
+}
+
+bool is_fitted(const TrainingSet& set, const Method& method) {
+    if (!method.reranks()) return true;
+    const std::int64_t n = set.size();
+    if (!method.rerank.has_descriptors()) return !set.find<std::int64_t>(Fitted::spread, method, n).empty();
+    const bool has_density = method.rerank.density && n > 1;
+    return !has_density || !set.find<std::uint32_t>(Fitted::density, method, n).empty();
 }
 
 namespace {
@@ -147,6 +171,7 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
     const VotingRule& rule = method_.vote;
     const bool device_votes = searcher_->votes(rule);
     const int voters = device_votes ? rule.k : method_.voters(training_.rows.count - (exclude.any() ? 1 : 0));
+    describe(images.count, voters, !exclude.any(), watch);
     Answers answers;
     Judging judging(training_, method_, images.count, voters, searcher_->plan(), threads_);
     searcher_->search_and_tell(
@@ -164,6 +189,7 @@ Classified Classifier::classify(const Rows& images, const Watch& watch, Exclude 
 }
 
 Neighbors Classifier::search(const Rows& images, Timeline& timeline, const Watch& watch, Exclude exclude) {
+    describe(images.count, method_.vote.k, !exclude.any(), watch);
     return searcher_->search(images, method_.vote.k, exclude, timeline, watch);
 }
 

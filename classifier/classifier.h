@@ -6,9 +6,9 @@
 #include "classifier/evidence.h"
 #include "classifier/method.h"
 #include "classifier/plan.h"
+#include "classifier/training_set.h"
 #include "data/core/searcher.h"
 #include "data/rerank/reranking.h"
-#include "data/transform/fitted.h"
 
 namespace knn {
 
@@ -29,12 +29,13 @@ struct Classified {
 
 class Classifier {
   public:
-    /// Fits the method's transform and re-ranking unless `training` has them already, and moves the training set to the
-    /// plan's device. What `training` refers to must outlive this. Throws DeviceError, DataError, UsageError,
-    /// Interrupted.
-    Classifier(const Training& training, const Method& method, const Resolved& resolved,
+    /// Fits what the method needs to `set`, unless that has it, and moves the training set to the plan's device. Throws
+    /// DeviceError, DataError, UsageError, Interrupted.
+    Classifier(const TrainingSet& set, const Method& method, const Resolved& resolved,
                const Watch& watch = {});
 
+    const TrainingSet& set() const { return set_; }
+    /// The set with what is fitted to it.
     const Training& training() const { return training_; }
     const Method& method() const { return method_; }
 
@@ -52,19 +53,25 @@ class Classifier {
     double open_ms() const { return open_ms_; }
 
   private:
+    void take_features(const Resolved& resolved, const Watch& watch);
     void fit_reranking(const Resolved& resolved, const Watch& watch);
-    void fit_density(const Watch& watch);
-    std::unique_ptr<Searcher> reranked(std::unique_ptr<Searcher> searcher, const Reranking& reranking);
+    std::vector<std::uint32_t> fitted_density(const Watch& watch);
+    std::unique_ptr<Searcher> reranked(std::unique_ptr<Searcher> searcher);
+    void describe(std::int64_t n_query, int k, bool keep, const Watch& watch);
 
-    std::unique_ptr<const FittedTransform> fitted_;
-    std::unique_ptr<Reranking> reranking_;
+    TrainingSet set_;
+    Reranking reranking_;
     Training training_;
     Method method_;
     Timeline opening_;
     double open_ms_ = 0;
     int threads_;  ///< of the host: read once, because the system takes 50 µs to say it
     std::unique_ptr<Searcher> searcher_;
+    bool reranks_on_host_ = false;
 };
+
+/// Whether a classifier needs no search to be opened: the set has what the method fits.
+bool is_fitted(const TrainingSet& set, const Method& method);
 
 /// One search by the engine `cpu`, without votes. Throws UsageError (refused), DataError, Interrupted.
 Neighbors search_on_cpu(const Rows& train, const Rows& queries, int k, const Measure& measure,

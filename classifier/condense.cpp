@@ -165,7 +165,7 @@ bool fits(const Method& method) {
 /// What the kept set answers to all images, opened as another program run would.
 std::vector<Vote> answers_of(const PartSearch& set, const Indices& kept, const Watch& watch) {
     const LabeledImages images = copied(set.training(), kept);
-    const Training training{images.images(), images.labels.span(), images.shape()};
+    const TrainingSet training({images.images(), images.labels.span(), images.shape()});
     return Classifier(training, set.method(), set.resolved()).classify(set.training().rows, watch).votes;
 }
 

@@ -44,4 +44,7 @@ class Confidence {
     Weights fit_;
 };
 
+/// That of the classifier's set and method: kept, or fitted by leave-one-out and kept. Throws as leave_one_out.
+Confidence fitted_confidence(Classifier& classifier, const Watch& watch);
+
 }  // namespace knn

@@ -10,8 +10,7 @@
 
 namespace knn {
 
-Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch,
-                    const FittedCache& cache) {
+Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch) {
     Evaluation evaluation;
     evaluation.data = &data;
     evaluation.n_train = classifier.training().rows.count;
@@ -26,25 +25,13 @@ Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_
     found.search_ms += classifier.open_ms();
     const auto truth = data.test.labels.span().first(static_cast<std::size_t>(n_test));
     evaluation.score = score(found.votes, truth, data.labels);
-    add_confidence(evaluation, classifier, watch, cache);
+    add_confidence(evaluation, classifier, watch);
     return evaluation;
 }
 
-namespace {
-
-Confidence fitted_confidence(Classifier& classifier, const Watch& watch, const FittedCache& cache) {
-    if (auto kept = cache.confidence()) return std::move(*kept);
-    const Confidence confidence(leave_one_out(classifier, nullptr, watch.quiet()));
-    cache.keep(confidence);
-    return confidence;
-}
-
-}  // namespace
-
-void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch,
-                    const FittedCache& cache) {
+void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch) {
     const auto start = Clock::now();
-    const Confidence confidence = fitted_confidence(classifier, watch, cache);
+    const Confidence confidence = fitted_confidence(classifier, watch);
     evaluation.calibrated = confidence.fitted();
     evaluation.confidence = confidence.probabilities(evaluation.found.evidence);
     evaluation.found.timeline.add(

@@ -8,7 +8,6 @@
 #include "classifier/calibration.h"
 #include "classifier/classifier.h"
 #include "classifier/confidence.h"
-#include "classifier/fitted_cache.h"
 #include "classifier/score.h"
 #include "data/set/dataset.h"
 
@@ -27,12 +26,10 @@ struct Evaluation {
 };
 
 /// The first `n_test` images of the data set's test set, classified and scored.
-Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch,
-                    const FittedCache& cache = {});
+Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch);
 
 /// Gives the answers their confidences, fitted by leave-one-out unless `cache` has the fit.
-void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch,
-                    const FittedCache& cache = {});
+void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch);
 
 /// 1 or 0 for each test image.
 std::vector<std::uint8_t> right_answers(const Evaluation& evaluation);

@@ -41,8 +41,10 @@ std::vector<std::uint8_t> sampled_images(const Rows& train, Exclude sample) {
     return images;
 }
 
-ComparedRows compared_rows(const Training& used) {
-    ComparedRows compared{used.transform != nullptr ? used.features : used.rows,
+ComparedRows compared_rows(const Classifier& classifier) {
+    const Training& used = classifier.training();
+    Timeline timeline;
+    ComparedRows compared{classifier.set().features(classifier.method().transform, 0, nullptr, timeline).rows,
                           grid_of(used.transform, used.shape),
                           used.labels,
                           {}};
@@ -71,6 +73,20 @@ LeaveOneOut leave_one_out(Classifier& classifier, const ComparedRows* compared, 
     }
     if (compared != nullptr) add_unlikeness(answers, sample, found, *compared, watch);
     return answers;
+}
+
+std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method) {
+    const auto kept = set.find<SampledAnswer>(Fitted::sample, method, spread_sample(set.size()).m);
+    if (kept.empty()) return std::nullopt;
+    return LeaveOneOut(kept.begin(), kept.end());
+}
+
+LeaveOneOut fitted_sample(Classifier& classifier, const Watch& watch) {
+    if (auto kept = find_sample(classifier.set(), classifier.method())) return std::move(*kept);
+    const ComparedRows compared = compared_rows(classifier);
+    LeaveOneOut sample = leave_one_out(classifier, &compared, watch);
+    classifier.set().keep<SampledAnswer>(Fitted::sample, classifier.method(), sample);
+    return sample;
 }
 
 }  // namespace knn

@@ -2,6 +2,7 @@
 /// Leave-one-out: a sample of the training images, each classified by all the others.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "classifier/classifier.h"
@@ -34,8 +35,13 @@ static_assert(sizeof(SampledAnswer) == sizeof(Evidence) + 24);
 /// Empty if there are too few training images, or not k others.
 using LeaveOneOut = std::vector<SampledAnswer>;
 
-/// The rows that a search of `used` compares, with the density of its re-ranking.
-ComparedRows compared_rows(const Training& used);
+/// That of the classifier's set and method, with unlikeness: kept, or searched and kept. Throws as leave_one_out.
+LeaveOneOut fitted_sample(Classifier& classifier, const Watch& watch);
+/// The kept one; nothing if there is none.
+std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method);
+
+/// The rows that the classifier compares, with the density of its re-ranking.
+ComparedRows compared_rows(const Classifier& classifier);
 
 /// With unlikeness if `compared` is there: the rows that the classifier compares. Throws as Classifier::classify.
 LeaveOneOut leave_one_out(Classifier& classifier, const ComparedRows* compared, const Watch& watch);

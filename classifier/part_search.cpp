@@ -6,7 +6,6 @@
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/search.h"
-#include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -45,27 +44,20 @@ void require_others(int k, std::int64_t n) {
                          " images has fewer others; expected at most " + std::to_string(n - 1));
 }
 
-PartSearch::PartSearch(const Training& training, const Method& method, const Resolved& resolved,
+PartSearch::PartSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
                        const Watch& watch)
     : method_(method),
       resolved_(resolved),
-      fitted_(training, method, resolved, watch.quiet()),
+      fitted_(set, method, resolved, watch.quiet()),
       training_(fitted_.training()) {
-    if (training_.transform != nullptr)
-        features_ = cpu::features(*training_.transform, training_.rows, threads(), nullptr);
-    if (!method.rerank.has_descriptors()) return;
-    described_ = training_.reranking->train;  // none if the device keeps its own
-    if (described_.count() == 0)
-        described_ = cpu::describe(method.rerank, training_.rows, training_.shape, threads());
-}
-
-Rows PartSearch::features() const {
-    if (training_.transform == nullptr) return training_.rows;
-    return {features_.data(), size(), training_.transform->dim_out()};
+    Timeline timeline;
+    features_ = set.features(method.transform, threads(), nullptr, timeline).rows;
+    if (method.rerank.has_descriptors())
+        described_ = set.descriptors(method.rerank, threads(), nullptr, false);
 }
 
 std::vector<std::uint8_t> PartSearch::gathered(std::span<const std::uint32_t> images) const {
-    const Rows all = features();
+    const Rows& all = features_;
     std::vector<std::uint8_t> rows;
     rows.reserve(images.size() * at(all.dim));
     for (const std::uint32_t image : images)
@@ -80,13 +72,13 @@ int PartSearch::depth(std::int64_t n) const {
 
 Neighbors PartSearch::nearest_others(int k, const Watch& watch) const {
     Timeline timeline;
-    const auto searcher = resolved_.engine->open({features(), {}}, method_.measure, resolved_.plan, timeline);
-    return searcher->search(features(), k, Exclude{.first = 0}, timeline, watch);
+    const auto searcher = resolved_.engine->open({features_, {}}, method_.measure, resolved_.plan, timeline);
+    return searcher->search(features_, k, Exclude{.first = 0}, timeline, watch);
 }
 
 Neighbors PartSearch::nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among,
                               int k, const Watch& watch) const {
-    const std::int64_t dim = features().dim;
+    const std::int64_t dim = features_.dim;
     const std::vector<std::uint8_t> train = gathered(among);
     const Rows train_rows{train.data(), std::ssize(among), dim};
     std::vector<std::uint8_t> query;
@@ -105,7 +97,7 @@ Neighbors PartSearch::nearest(std::span<const std::uint32_t> queries, std::span<
 
 PartSearch::Distances::Distances(const PartSearch& set, std::span<const std::uint32_t> images)
     : set_(set), rows_(set.gathered(images)), count_(std::ssize(images)) {
-    const std::int64_t dim = set.features().dim;
+    const std::int64_t dim = set.features_.dim;
     const Engine& engine = *find_engine("cpu");
     Plan plan{.engine = engine.name, .device = cpu_device(), .threads = 1};
     const Problem problem{count_, 1, dim, static_cast<int>(count_), set.method_.measure};
@@ -117,7 +109,7 @@ PartSearch::Distances::Distances(const PartSearch& set, std::span<const std::uin
 std::vector<Neighbor> PartSearch::Distances::from(std::uint32_t image) {
     Timeline timeline;
     return searcher_
-        ->search(set_.features().slice(image, 1), static_cast<int>(count_), Exclude{}, timeline, {})
+        ->search(set_.features_.slice(image, 1), static_cast<int>(count_), Exclude{}, timeline, {})
         .rows;
 }
 

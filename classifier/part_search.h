@@ -27,8 +27,8 @@ void require_others(int k, std::int64_t n);
 
 class PartSearch {
   public:
-    /// What `training` refers to must outlive this. Throws as Classifier.
-    PartSearch(const Training& training, const Method& method, const Resolved& resolved,
+    /// Throws as Classifier.
+    PartSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
                const Watch& watch = {});
 
     std::int64_t size() const { return training_.rows.count; }
@@ -66,16 +66,15 @@ class PartSearch {
     std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const;
 
   private:
-    Rows features() const;
     std::vector<std::uint8_t> gathered(std::span<const std::uint32_t> images) const;
     int threads() const;
 
     Method method_;
     Resolved resolved_;
     Classifier fitted_;
-    Training training_;                   ///< with transform and re-ranking
-    std::vector<std::uint8_t> features_;  ///< unless the method compares pixels
-    Descriptors described_;               ///< if the re-ranker needs them
+    Training training_;      ///< with transform and re-ranking
+    Rows features_;          ///< what is compared
+    Descriptors described_;  ///< if the re-ranker needs them
 };
 
 }  // namespace knn

@@ -2,16 +2,16 @@
 
 namespace knn {
 
-Reduced reduce(const Training& training, const Method& method, const Resolved& resolved, ReduceRule rule,
+Reduced reduce(const TrainingSet& training, const Method& method, const Resolved& resolved, ReduceRule rule,
                const Watch& watch) {
-    Reduced reduced{.rule = rule, .kept = all_indices(training.rows.count), .edited = {}, .passes = {}};
+    Reduced reduced{.rule = rule, .kept = all_indices(training.size()), .edited = {}, .passes = {}};
     if (rule != ReduceRule::condense) {
         reduced.edited = edit(PartSearch(training, method, resolved, watch), watch);
         reduced.kept = reduced.edited.kept;
     }
     if (rule == ReduceRule::edit) return reduced;
-    const LabeledImages left = copied(training, reduced.kept);
-    const Training rest{left.images(), left.labels.span(), left.shape()};
+    const LabeledImages left = copied(training.view(), reduced.kept);
+    const TrainingSet rest({left.images(), left.labels.span(), left.shape()});
     reduced.passes = condense(PartSearch(rest, method, resolved, watch), watch);
     Indices kept;
     for (const std::uint32_t image : reduced.passes.kept)

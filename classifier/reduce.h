@@ -23,7 +23,7 @@ struct Reduced {
 };
 
 /// After editing, what a method fits on a training set is fitted on the edited one. Throws as `edit` and `condense`.
-Reduced reduce(const Training& training, const Method& method, const Resolved& resolved, ReduceRule rule,
+Reduced reduce(const TrainingSet& training, const Method& method, const Resolved& resolved, ReduceRule rule,
                const Watch& watch);
 
 }  // namespace knn

@@ -24,7 +24,7 @@ sample = "a sample is*,leave one out*,too few images*"
 rejection = "nothing is rejected*,how usual*,as many of*,the reason says*"
 confidence = "evidence of*,confidence*,mean confidence*,calibration*,errors left*"
 unlikeness = "unlikeness*"
-fitted = "what is fitted*,a damaged or cut entry of what*"
+fitted = "training set:*"
 sizes = "sizes:*"
 spread = "class spread:*"
 mean = "class-mean:*,running votes:*"
@@ -162,11 +162,11 @@ MUTATIONS = [
     ("classifier/unlikeness.cpp", unlikeness, "stiffness = 0.02", "stiffness = 0.04"),
     ("classifier/unlikeness.cpp", unlikeness, "row < high || col < wide", "row <= high || col < wide"),
     ("classifier/unlikeness.cpp", unlikeness, "!= winner) continue", "== winner) continue"),
-    ("classifier/fitted_cache.cpp", fitted, "static_cast<std::size_t>(count) * sizeof(T)) return false",
-     "static_cast<std::size_t>(0)) return false"),
-    ("classifier/fitted_cache.cpp", fitted, 'settings += " of " + std::to_string(n_train_);', ""),
-    ("classifier/fitted_cache.cpp", fitted, "settings = search_text(method_) + rerank_text(rerank);",
-     "settings = rerank_text(rerank);"),
+    ("classifier/training_set.cpp", fitted, "cached->span().size() != size", "cached->span().size() == size"),
+    ("classifier/training_set.cpp", fitted, ' + " of " + std::to_string(size())', ""),
+    ("classifier/training_set.cpp", fitted, "return search_text(method) + rerank_text(method.rerank);",
+     "return rerank_text(method.rerank);"),
+    ("classifier/training_set.cpp", fitted, "if (features.rows.count > 0) return features;\n", ""),
     ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
     ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
     ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),

@@ -4,50 +4,24 @@
 #include <ostream>
 
 #include "app/cli/command.h"
-#include "app/commands/loaded_set.h"
+#include "app/commands/loading.h"
 #include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
-#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/watched.h"
 #include "app/report/audit_report.h"
 #include "app/report/picture.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
-#include "data/synthetic/synthetic.h"
 
 namespace knn {
 
 namespace {
 
-/// The images of an audit, and the labels of both sets, some of which may be planted.
-struct Images {
-    LabeledImages train, test;
-    std::vector<std::uint8_t> train_labels, test_labels;
-};
-
-DataLocation located(const Options& options) {
-    return options.audit.of == AuditSet::train ? locate_training(options.data) : locate(options.data);
-}
-
-Images load_images(const DataLocation& location, AuditSet of, std::pmr::memory_resource* memory) {
-    Images images;
-    if (of == AuditSet::train && !location.synthetic) {
-        images.train = load_training_files(location, memory);
-    } else {
-        Dataset data = location.synthetic ? synthetic_digits({}, memory) : load(location, memory);
-        images.train = std::move(data.train);
-        if (of == AuditSet::test) images.test = std::move(data.test);
-    }
-    return images;
-}
-
-/// The labels of the images that the options leave.
-std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t limit) {
-    const auto labels = images.labels.span();
-    const auto n = limit > 0 ? std::min<std::int64_t>(limit, images.count) : images.count;
-    return {labels.begin(), labels.begin() + n};
+/// The first labels, some of which may be planted.
+std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {
+    return {images.labels.data(), images.labels.data() + count};
 }
 
 void write_files(const AuditReport& report, const Options& options) {
@@ -67,41 +41,35 @@ int audit(const Options& options, Clock::time_point start) {
     if (const std::string& sheet = options.audit.sheet; !sheet.empty() && !pictures_available())
         throw UsageError("--sheet " + sheet + ": this build cannot draw pictures; expected --html");
     Planner planner(options.wish);  // looks for GPUs in the background
-    const DataLocation location = located(options);
+    const ImagesLocation location =
+        locate_images(options, of == AuditSet::train ? Needed::training : Needed::both);
     outputs.check(inputs_of(options, location.files()));
 
-    const auto memory = host_memory(planner.likely_engine(), planner.likely_device());
-    const auto loading = Clock::now();
-    Images images = load_images(location, of, memory->resource());
-    images.train_labels = first_labels(images.train, options.first.train);
-    images.test_labels = first_labels(images.test, options.first.test);
+    LoadedSet set(planner, location, options);
+    const Rows &train = set.training().images(), &test = set.queries();
+    std::vector<std::uint8_t> train_labels = first_labels(set.data().train, train.count),
+                              test_labels = first_labels(set.data().test, test.count);
     AuditReport report;
     if (options.audit.plant > 0)
-        report.planted = plant_wrong_labels(of == AuditSet::train ? images.train_labels : images.test_labels,
+        report.planted = plant_wrong_labels(of == AuditSet::train ? train_labels : test_labels,
                                             options.audit.plant, options.audit.seed);
-    const Training training{images.train.images().first(std::ssize(images.train_labels)), images.train_labels,
-                            images.train.shape()};
-    const Rows test = images.test.images().first(std::ssize(images.test_labels));
-    report.load_ms = ms_since(loading);
-    note(data_notice(location));
+    const TrainingSet training({train, train_labels, set.training().shape()});
 
-    const Method wide = audit_method(options.method, training.rows.count);
-    const Resolved resolved =
-        planner.resolve(wide.problem(training, std::max(training.rows.count, test.count)));
-    if (resolved.engine->on_gpu) memory->pin();
-    note(resolved.notice);
+    const Method wide = audit_method(options.method, train.count);
+    const Resolved resolved = set.resolve(planner, wide, std::max(train.count, test.count));
+    report.load_ms = set.load_ms();
     report.method = options.method;
     report.method.vote.k = std::min(report.method.vote.k, wide.vote.k);
-    report.train = &images.train;
-    report.judged = of == AuditSet::train ? &images.train : &images.test;
+    report.train = &set.data().train;
+    report.judged = of == AuditSet::train ? &set.data().train : &set.data().test;
     report.set = name(of);
-    report.train_labels = images.train_labels;
-    report.source = location.source;
+    report.train_labels = train_labels;
+    report.source = location.data.source;
     report.created = utc_now();
-    agree_on({training.rows, test}, images.train_labels);
+    agree_on({train, test}, train_labels);
     report.audit = watched(options.output, "searching", [&](const Watch& watch) {
         Classifier classifier(training, wide, resolved, watch.quiet());
-        return audit(classifier, options.method, test, images.test_labels, watch);
+        return audit(classifier, options.method, test, test_labels, watch);
     });
     report.wall_ms = ms_since(start);
     write_files(report, options);

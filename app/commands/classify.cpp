@@ -6,7 +6,6 @@
 #include "app/cli/values.h"
 #include "app/commands/digits.h"
 #include "app/commands/expected.h"
-#include "app/commands/loaded_set.h"
 #include "app/commands/outputs.h"
 #include "app/commands/pictures.h"
 #include "app/console/destinations.h"
@@ -20,17 +19,13 @@
 #include "app/report/picture.h"
 #include "classifier/classifier.h"
 #include "classifier/confidence.h"
-#include "classifier/features.h"
-#include "classifier/fitted_cache.h"
+#include "classifier/host.h"
 #include "classifier/readings.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
 #include "classifier/text_rows.h"
-#include "cpu/search.h"
-#include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
-#include "data/set/training.h"
 
 namespace fs = std::filesystem;
 
@@ -60,15 +55,15 @@ std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
 /// One search for all digits.
 Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
     const std::vector<std::uint8_t> rows = rows_to_search(images_of(digits));
-    const std::int64_t n = std::ssize(rows) / training.used.rows.dim;
+    const std::int64_t n = std::ssize(rows) / training.set.images().dim;
     // Also without a digit, so that unsupported options are always reported.
     const Resolved resolved = resolve_for_digits(training, options, std::max<std::int64_t>(n, 1));
     note(resolved.notice);
     if (digits.empty()) return {};
-    Classifier classifier(training.used, options.method, resolved);
-    return watched(options.output, "searching", [&](const Watch& watch) {
-        return answer_digits(digits, classifier, Judge(training, options.classify.reject), watch);
-    });
+    Classifier classifier(training.set, options.method, resolved);
+    const Judge judge(classifier, training.sample, options.classify.reject);
+    return watched(options.output, "searching",
+                   [&](const Watch& watch) { return answer_digits(digits, classifier, judge, watch); });
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
@@ -83,16 +78,15 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
             pixels.insert(pixels.end(), digit.image.pixels.begin(), digit.image.pixels.end());
         }
     if (digits.empty()) return;
-    Training used = training.used;
+    const TrainingSet& set = training.set;
     Method search = options.method;
     search.rerank.kind = Reranker::none;
-    search.vote = {.k = used.reranking->candidates(search.vote.k, used.rows.count, false)};
-    used.reranking = nullptr;
-    const Problem problem = search.problem(used, std::ssize(digits));
-    Classifier classifier(used, search, resolve_on_cpu(problem, options.wish.threads));
+    search.vote = {.k = Reranking{options.method.rerank}.candidates(search.vote.k, set.size(), false)};
+    const Problem problem = search.problem(set.view(), std::ssize(digits));
+    Classifier classifier(set, search, resolve_on_cpu(problem, options.wish.threads));
     Timeline timeline;
     const Neighbors found =
-        classifier.search({pixels.data(), std::ssize(digits), used.rows.dim}, timeline, stoppable());
+        classifier.search({pixels.data(), std::ssize(digits), set.images().dim}, timeline, stoppable());
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const auto row = found.row(static_cast<std::int64_t>(i));
         digits[i]->candidates.assign(row.begin(), row.end());
@@ -157,12 +151,12 @@ int classify(const Options& options, Clock::time_point start) {
     const DataLocation location = locate_training(options.data);
     outputs.check(inputs_of(options, location, sources));
     note(data_notice_of_pictures(location));  // first: without MNIST the answers are worth less
-    const int threads = cpu::threads_or_all(options.wish.threads);
+    const int threads = threads_or_all(options.wish.threads);
 
     limit_codecs();
     // The training set is read while the pictures are.
     std::future<LoadedTraining> loading =
-        std::async([&] { return load_training(location, options, threads); });
+        std::async([&] { return load_for_digits(location, options, threads); });
     const std::size_t explained = options.classify.explain.empty() ? 0 : max_explained;
     PictureAnswers answers;
     answers.pages = options.classify.many;
@@ -175,8 +169,8 @@ int classify(const Options& options, Clock::time_point start) {
     const LoadedTraining training = loading.get();
     const double load_ms = ms_since(start);
     stop_if_asked();
-    answers.train = training.used.rows;
-    answers.labels = training.set.labels;
+    answers.train = training.set.images();
+    answers.labels = training.all.labels;
     answers.method = options.method;
     answers.calibrated = !training.sample.empty();
     for (const std::string& notice : found_pictures.notices)
@@ -196,7 +190,8 @@ int classify(const Options& options, Clock::time_point start) {
     const std::size_t failures = report_failures(answers);
     write_outputs(answers, options);
     if (!options.output.report.empty())
-        write_expected_report(answers, training.set, found, {load_ms, ms_since(start)}, options);
+        write_expected_report(answers, training.all, training.source, found, {load_ms, ms_since(start)},
+                              options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
 }
 

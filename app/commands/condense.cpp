@@ -4,8 +4,8 @@
 #include <ostream>
 
 #include "app/cli/command.h"
+#include "app/commands/loading.h"
 #include "app/commands/outputs.h"
-#include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/output.h"
@@ -65,23 +65,23 @@ int condense(const Options& options, Clock::time_point start) {
         throw UsageError("condense: writes a training set; expected --out DIR");
     const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
-    const PointsLocation location = locate_points(options);
+    const ImagesLocation location = locate_images(options, Needed::training);
     outputs.check(inputs_of(options, location.files()));
     check_hides_nothing(folder);
 
-    const Points points(planner, location, options);
-    const Training& training = points.training();
+    LoadedSet set(planner, location, options);
+    const Training& training = set.training().view();
     const ReduceRule rule = options.condense.rule;
     if (rule != ReduceRule::condense) require_others(options.method.vote.k, training.rows.count);
-    const Resolved resolved = points.resolve(planner, options.method);
+    const Resolved resolved = set.resolve(planner, options.method, training.rows.count);
     agree_on({training.rows}, training.labels);
     const Reduced reduced = watched(options.output, "condensing", [&](const Watch& watch) {
-        return reduce(training, options.method, resolved, rule, watch);
+        return reduce(set.training(), options.method, resolved, rule, watch);
     });
     if (!folder.empty()) write_set(folder, training, reduced.kept);
     if (!options.output.quiet)
-        print(reduced_text({reduced, options.method, training.rows.count, location.training.source, folder,
-                            ms_since(start)}));
+        print(reduced_text(
+            {reduced, options.method, training.rows.count, location.data.source, folder, ms_since(start)}));
     return 0;
 }
 

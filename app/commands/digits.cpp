@@ -2,12 +2,11 @@
 
 #include <array>
 
-#include "app/commands/loaded_set.h"
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
 #include "app/console/watched.h"
+#include "classifier/host.h"
 #include "classifier/sizes.h"
-#include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 
 namespace knn {
@@ -22,37 +21,18 @@ constexpr std::int64_t few_digits = 1000;
 constexpr std::int64_t few_images = 10'000;
 
 /// What is fitted to the training set comes from the cache, or is fitted on the CPU and kept there.
-void fit(LoadedTraining& training, const Options& options, int threads) {
+LeaveOneOut fit(const TrainingSet& set, const Options& options, int threads) {
     const Method& method = options.method;
-    Training& used = training.used;
-    const TrainingIdentity identity{options.no_cache ? "" : training.set.key, training.set.name};
-    const FittedCache cache(identity, method, used.rows.count, threads);
-    const Watch watch = stoppable();
-    const auto fitted = [&]() -> Classifier& {
-        if (training.fitted == nullptr) {
-            if (method.reranks() && training.kept == nullptr && used.rows.count > few_images)
-                note("fitting the re-ranking to the training set" +
-                         std::string(identity.key.empty() ? "" : ", once unless it changes"),
-                     options.output);
-            const Problem problem = method.problem(used, spread_sample(used.rows.count).m);
-            training.fitted =
-                std::make_unique<Classifier>(used, method, resolve_on_cpu(problem, threads), watch);
-        }
-        return *training.fitted;
-    };
-    if (method.reranks()) {
-        training.kept = cache.reranking_of_few();
-        if (training.kept == nullptr) cache.keep(*fitted().training().reranking, false);
-        used.reranking = training.kept ? &training.kept->reranking : training.fitted->training().reranking;
-    }
-    if (auto sample = cache.sample()) {
-        training.sample = std::move(*sample);
-        return;
-    }
-    if (used.rows.count < min_sampled_images || method.vote.k >= used.rows.count) return;
-    const ComparedRows compared = compared_rows(used);
-    training.sample = leave_one_out(fitted(), &compared, watch);
-    cache.keep(training.sample);
+    if (auto kept = find_sample(set, method); kept && is_fitted(set, method)) return std::move(*kept);
+    const bool samples = set.size() >= min_sampled_images && method.vote.k < set.size();
+    if (!samples && is_fitted(set, method)) return {};
+    if (!is_fitted(set, method) && set.size() > few_images)
+        note("fitting the re-ranking to the training set" +
+                 std::string(set.is_cached() ? ", once unless it changes" : ""),
+             options.output);
+    const Problem problem = method.problem(set.view(), spread_sample(set.size()).m);
+    Classifier classifier(set, method, resolve_on_cpu(problem, threads), stoppable());
+    return fitted_sample(classifier, stoppable());
 }
 
 /// The votes of one digit by label.
@@ -70,40 +50,31 @@ std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighb
 
 }  // namespace
 
-LoadedTraining load_training(const DataLocation& location, const Options& options, int threads) {
-    const bool use_cache = !options.no_cache;
-    LoadedTraining training;
-    training.set = knn::load_training(location, use_cache, threads);
-    const TrainingSet& set = training.set;
-    if (set.rows != DigitImage::side || set.cols != DigitImage::side)
-        throw DataError(set.source + ": has images of " + std::to_string(set.rows) + "x" +
-                        std::to_string(set.cols) +
+LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads) {
+    LoadedTraining training{load_cached_training(location, options, threads), {}};
+    const ImageShape shape = training.set.shape();
+    if (shape.rows != DigitImage::side || shape.cols != DigitImage::side)
+        throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
+                        std::to_string(shape.cols) +
                         "; expected 28x28 pixels, as pictures are scaled to these");
-    Training& used = training.used;
-    used = first_images(set.images, set.labels, {set.rows, set.cols}, options.first.train);
-    const TransformSpec& transform = options.method.transform;
-    training.features = std::make_unique<Features>(
-        load_features(set, used.rows, transform, use_cache, threads, &stop_flag()));
-    if (!transform.is_raw()) {
-        used.transform = &training.features->transform;
-        used.features = training.features->rows;
-    }
-    fit(training, options, threads);
+    Timeline timeline;
+    training.set.features(options.method.transform, threads, &stop_flag(), timeline);
+    training.sample = fit(training.set, options, threads);
     return training;
 }
 
 Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query) {
     Wish wish = options.wish;
     if (!wish.chooses() && n_query <= few_digits) wish.device.kind = DeviceKind::cpu;
-    return Planner(wish).resolve(options.method.problem(training.used, n_query));
+    return Planner(wish).resolve(options.method.problem(training.set.view(), n_query));
 }
 
-Judge::Judge(const LoadedTraining& training, std::optional<double> loss)
-    : compared_(compared_rows(training.used)),
-      transform_(training.used.transform),
+Judge::Judge(const Classifier& classifier, const LeaveOneOut& sample, std::optional<double> loss)
+    : compared_(compared_rows(classifier)),
+      transform_(classifier.training().transform),
       loss_(loss),
-      confidence_(training.sample),
-      rejection_(training.sample) {}
+      confidence_(sample),
+      rejection_(sample) {}
 
 void Judge::judge(Answer& digit, const Classified& found, std::int64_t query) const {
     const auto at = static_cast<std::size_t>(query);
@@ -121,7 +92,7 @@ void Judge::judge(Answer& digit, const Classified& found, std::int64_t query) co
 
 std::vector<std::uint8_t> Judge::features_of(const DigitImage::Pixels& pixels) const {
     if (transform_ == nullptr) return {pixels.begin(), pixels.end()};
-    return cpu::features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
+    return features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
 }
 
 std::vector<DigitImage*> images_of(std::span<Answer* const> digits) {

@@ -6,30 +6,23 @@
 #include <vector>
 
 #include "app/cli/options.h"
+#include "app/commands/loading.h"
 #include "classifier/classifier.h"
 #include "classifier/confidence.h"
-#include "classifier/features.h"
-#include "classifier/fitted_cache.h"
 #include "classifier/picture_answers.h"
 #include "classifier/rejection.h"
 #include "data/set/locate.h"
-#include "data/set/training.h"
 
 namespace knn {
 
 /// The training set, and what its own digits look like to one another.
-struct LoadedTraining {
-    TrainingSet set;
-    Training used;                              ///< the first images of `set`, as many as the user wants
-    std::unique_ptr<const Features> features;   ///< of these, which `used` refers to,
-    std::unique_ptr<Classifier> fitted;         ///< and to this, where the cache did not have
-    std::unique_ptr<const KeptReranking> kept;  ///< this
+struct LoadedTraining : CachedTraining {
     LeaveOneOut sample;
 };
 
 /// Reads the training set; what is fitted to it comes from the cache, or is fitted on the CPU and kept there. Throws
 /// DataError, UsageError, Interrupted.
-LoadedTraining load_training(const DataLocation& location, const Options& options, int threads);
+LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads);
 
 /// What `n_query` digits are searched on: the CPU if they are few and the user has no wish. Throws UsageError, DeviceError.
 Resolved resolve_for_digits(const LoadedTraining& training, const Options& options, std::int64_t n_query);
@@ -37,8 +30,8 @@ Resolved resolve_for_digits(const LoadedTraining& training, const Options& optio
 /// Says how sure answers are, and which are rejected.
 class Judge {
   public:
-    /// loss: the share of digits that may be rejected; none: nothing is. `training` outlives this.
-    Judge(const LoadedTraining& training, std::optional<double> loss);
+    /// loss: the share of digits that may be rejected; none: nothing is. `classifier` outlives this.
+    Judge(const Classifier& classifier, const LeaveOneOut& sample, std::optional<double> loss);
 
     /// `query`: of the search.
     void judge(Answer& digit, const Classified& found, std::int64_t query) const;

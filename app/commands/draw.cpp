@@ -1,12 +1,11 @@
 #include "app/cli/command.h"
 #include "app/commands/digits.h"
-#include "app/commands/loaded_set.h"
 #include "app/console/interrupt.h"
 #include "app/console/notes.h"
 #include "app/console/watched.h"
 #include "app/view/pad.h"
 #include "app/view/shown_window.h"
-#include "cpu/search.h"
+#include "classifier/host.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -15,19 +14,19 @@ int draw(const Options& options, Clock::time_point) {
     check_window("; classify reads pictures without one");
     const DataLocation location = locate_training(options.data);
     note(data_notice_of_pictures(location));
-    const int threads = cpu::threads_or_all(options.wish.threads);
-    const LoadedTraining training = load_training(location, options, threads);
+    const int threads = threads_or_all(options.wish.threads);
+    const LoadedTraining training = load_for_digits(location, options, threads);
     stop_if_asked();
     constexpr int sizes = 2;  // of a digit
     const Resolved resolved = resolve_for_digits(training, options, sizes);
     note(resolved.notice);
-    Classifier classifier(training.used, options.method, resolved);
-    const Judge judge(training, options.classify.reject);
+    Classifier classifier(training.set, options.method, resolved);
+    const Judge judge(classifier, training.sample, options.classify.reject);
     const Watch watch = stoppable();
 
     PictureAnswers answers;
-    answers.train = training.used.rows;
-    answers.labels = training.used.labels;
+    answers.train = training.set.images();
+    answers.labels = training.set.labels();
     answers.method = options.method;
     show_pad(answers, [&](const Picture& picture) {
         Answer answer;

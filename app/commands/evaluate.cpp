@@ -1,7 +1,7 @@
 #include "classifier/evaluation.h"
 
 #include "app/cli/command.h"
-#include "app/commands/loaded_set.h"
+#include "app/commands/loading.h"
 #include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
 #include "app/console/watched.h"
@@ -11,14 +11,15 @@ namespace knn {
 int evaluate(const Options& options, Clock::time_point start) {
     const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
-    const DataLocation location = locate(options.data);
+    const ImagesLocation location = locate_images(options, Needed::both);
     outputs.check(inputs_of(options, location.files()));
 
     LoadedSet set(planner, location, options);
-    agree_on({set.training().rows, set.queries()}, set.training().labels);
-    const std::unique_ptr<Classifier> classifier = set.open(options);
+    const Resolved resolved = set.resolve(planner, options.method, set.queries().count);
+    agree_on({set.training().images(), set.queries()}, set.training().labels());
+    const auto classifier = open_classifier(set.training(), options.method, resolved, options.output);
     Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
-        return evaluate(*classifier, set.data(), set.queries().count, watch, set.cache());
+        return evaluate(*classifier, set.data(), set.queries().count, watch);
     });
     evaluation.load_ms = set.load_ms();
     evaluation.wall_ms = ms_since(start);

@@ -138,8 +138,8 @@ std::string expected_text(const PictureAnswers& answers, bool quiet, bool color)
     return quiet ? text : text + '\n' + confusion_text(found, color) + wrong_text(judgment);
 }
 
-void write_expected_report(const PictureAnswers& answers, const TrainingSet& set, const Classified& found,
-                           const RunTimes& times, const Options& options) {
+void write_expected_report(const PictureAnswers& answers, const Training& train, const std::string& source,
+                           const Classified& found, const RunTimes& times, const Options& options) {
     const Judgment judgment = judge(answers);
     const std::int64_t count = std::ssize(judgment.answered);
     if (count == 0) throw DataError("--report: no picture was answered; expected at least one");
@@ -161,11 +161,11 @@ void write_expected_report(const PictureAnswers& answers, const TrainingSet& set
     }
     Dataset data;
     data.name = pictures_name;
-    data.source = set.source;
-    data.train = images_of({set.images.row(0), static_cast<std::size_t>(set.images.count * set.images.dim)},
-                           set.labels, set.rows, set.cols);
+    data.source = source;
+    data.train = images_of({train.rows.row(0), static_cast<std::size_t>(train.rows.count * train.rows.dim)},
+                           train.labels, train.shape.rows, train.shape.cols);
     data.test = images_of(pixels, truth, DigitImage::side, DigitImage::side);
-    data.labels = labels_of(judgment, set.labels);
+    data.labels = labels_of(judgment, train.labels);
     evaluation.data = &data;
     evaluation.n_train = answers.train.count;
     evaluation.n_test = count;

@@ -6,7 +6,6 @@
 
 #include "app/cli/options.h"
 #include "classifier/picture_answers.h"
-#include "data/set/training.h"
 
 namespace knn {
 
@@ -27,7 +26,7 @@ struct RunTimes {
 };
 
 /// Writes the files of `evaluate --report` for the pictures that were answered and whose names tell a digit.
-void write_expected_report(const PictureAnswers& answers, const TrainingSet& set, const Classified& found,
-                           const RunTimes& times, const Options& options);
+void write_expected_report(const PictureAnswers& answers, const Training& train, const std::string& source,
+                           const Classified& found, const RunTimes& times, const Options& options);
 
 }  // namespace knn

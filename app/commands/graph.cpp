@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/cli/command.h"
+#include "app/commands/loading.h"
 #include "app/commands/outputs.h"
-#include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/interrupt.h"
@@ -155,12 +155,12 @@ int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
-    const PointsLocation location = locate_points(options);
+    const ImagesLocation location = locate_images(options, Needed::points);
     outputs.check(inputs_of(options, location.files()));
 
     GraphResult result;
     result.created = utc_now();
-    result.source = location.training.source;
+    result.source = location.data.source;
     result.pictures = location.pictures;
     result.form = options.graph.form;
     const bool has_k = options.given.contains("-k");
@@ -169,21 +169,21 @@ int graph(const Options& options, Clock::time_point start) {
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",
              options.output);
-    const Points points(planner, location, options);
-    const Training& training = points.training();
+    LoadedSet points(planner, location, options);
+    const Training& training = points.training().view();
     require_others(result.method.vote.k, training.rows.count);
     check_size(options.graph, training.rows.count);
     if (std::ssize(result.pictures) > training.rows.count)
         result.pictures.resize(static_cast<std::size_t>(training.rows.count));
-    const Resolved resolved = points.resolve(planner, result.method);
-    result.rows = points.images().rows;
-    result.cols = points.images().cols;
+    const Resolved resolved = points.resolve(planner, result.method, training.rows.count);
+    result.rows = training.shape.rows;
+    result.cols = training.shape.cols;
     result.load_ms = points.load_ms();
 
     agree_on({training.rows}, training.labels);
     GraphFiles files(options);
     RowSink sink(files, result, training);
-    Classifier classifier(training, result.method, resolved, stoppable());
+    Classifier classifier(points.training(), result.method, resolved, stoppable());
     result.timeline = classifier.opening();
     result.search_ms = classifier.open_ms();
     result.search_ms += watched(options.output, "searching", [&](const Watch& watch) {

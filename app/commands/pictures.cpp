@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "app/report/explain.h"
-#include "cpu/threads.h"
+#include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/words.h"
 #include "data/picture/picture_file.h"
@@ -156,7 +156,7 @@ std::vector<PictureAnswer> extract_pictures(const std::vector<PictureSource>& so
     constexpr std::int64_t max_threads = 4;
     const auto threads = static_cast<int>(
         std::clamp<std::int64_t>(std::min<std::int64_t>(options.threads, count), 1, max_threads));
-    cpu::Team team(threads, watch, count, 1);
+    Team team(threads, watch, count, 1);
     team.run_pieces(count, 1, [&](int thread, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const auto at = static_cast<std::size_t>(i);

@@ -11,8 +11,8 @@
 #include "app/cli/values.h"
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
+#include "classifier/host.h"
 #include "classifier/ranks.h"
-#include "cpu/search.h"
 #include "data/core/errors.h"
 #include "version.h"
 
@@ -149,7 +149,7 @@ bool share_among_ranks(const Command& command, Options& options) {
     }
     options.wish.ranks = ranks;
     if (options.wish.threads == 0)
-        options.wish.threads = std::max(cpu::available_threads() / ranks->local_size(), 1);
+        options.wish.threads = std::max(available_threads() / ranks->local_size(), 1);
     if (ranks->rank() == 0) {
         // Open MPI gives each rank a terminal of its own, whatever its output goes to.
         if (options.output.color == When::automatic) options.output.color = When::never;

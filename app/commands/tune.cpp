@@ -5,8 +5,8 @@
 #include <set>
 
 #include "app/cli/command.h"
+#include "app/commands/loading.h"
 #include "app/commands/outputs.h"
-#include "app/commands/points.h"
 #include "app/commands/ranks.h"
 #include "app/console/destinations.h"
 #include "app/console/notes.h"
@@ -82,9 +82,8 @@ int largest_k(const Method& method, std::int64_t n_train) {
 }
 
 /// The range for all methods. Without -k it ends where one method ends.
-VoteRange range_for(const Options& options, std::span<const Method> methods, const Points& points) {
+VoteRange range_for(const Options& options, std::span<const Method> methods, std::int64_t n_train) {
     VoteRange range = options.tune.range;
-    const std::int64_t n_train = points.training().rows.count;
     require_others(1, n_train);
     for (const Method& method : methods) {
         const int most = largest_k(method, n_train);
@@ -98,10 +97,10 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, con
 }
 
 /// A plan for each search. What several of them would note is printed once.
-std::vector<Resolved> resolve_all(const Points& points, Planner& planner, std::span<const Method> methods,
+std::vector<Resolved> resolve_all(LoadedSet& set, Planner& planner, std::span<const Method> methods,
                                   const Wish& wish) {
-    const Training& training = points.training();
-    std::vector<Resolved> all = {points.resolve(planner, methods.front())};
+    const Training& training = set.training().view();
+    std::vector<Resolved> all = {set.resolve(planner, methods.front(), training.rows.count)};
     std::set<std::string> notices = {all.front().notice};
     for (const Method& method : methods.subspan(1)) {
         Planner another(wish);
@@ -124,10 +123,9 @@ void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& outp
              output);
 }
 
-TuneResult searched(const Points& points, std::span<const Method> methods, std::span<const Resolved> resolved,
-                    const VoteRange& range, const OutputOptions& output) {
-    const Training& training = points.training();
-    const std::int64_t n = training.rows.count;
+TuneResult searched(const TrainingSet& training, std::span<const Method> methods,
+                    std::span<const Resolved> resolved, const VoteRange& range, const OutputOptions& output) {
+    const std::int64_t n = training.size();
     std::vector<TunedSearch> searches;
     for (const Method& method : methods)
         searches.emplace_back(method, range, n);
@@ -173,30 +171,30 @@ int tune(const Options& options, Clock::time_point start) {
                              "another name, or ./" + tune.save);
     const Destinations outputs(options);
     Planner planner(options.wish);  // looks for GPUs in the background
-    const PointsLocation location = locate_points(options);
+    const ImagesLocation location = locate_images(options, Needed::training);
     outputs.check(inputs_of(options, location.files()));
 
-    const Points points(planner, location, options);
-    const Training& training = points.training();
+    LoadedSet set(planner, location, options);
+    const Training& training = set.training().view();
     std::vector<Method> methods = methods_to_search(options);
     leave_out_unsuitable(methods, options);
-    const VoteRange range = range_for(options, methods, points);
+    const VoteRange range = range_for(options, methods, training.rows.count);
     std::vector<Method> opened;
     for (const Method& method : methods)
         opened.push_back(TunedSearch(method, range, training.rows.count).searched());
-    const std::vector<Resolved> resolved = resolve_all(points, planner, opened, options.wish);
+    const std::vector<Resolved> resolved = resolve_all(set, planner, opened, options.wish);
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
-    TuneResult result = searched(points, methods, resolved, range, options.output);
+    TuneResult result = searched(set.training(), methods, resolved, range, options.output);
     result.created = utc_now();
-    result.source = location.training.source;
-    result.synthetic = location.training.synthetic;
+    result.source = location.data.source;
+    result.synthetic = location.data.synthetic;
     result.images = training.rows.count;
-    result.rows = points.images().rows;
-    result.cols = points.images().cols;
+    result.rows = training.shape.rows;
+    result.cols = training.shape.cols;
     result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
-    result.load_ms = points.load_ms();
+    result.load_ms = set.load_ms();
     result.wall_ms = ms_since(start);
     write_files(result, options);
     return 0;

@@ -85,17 +85,25 @@ Source::Source(const Options& options, std::optional<SavedReport> report, const 
     const DataLocation location = locate(options_.data);
     inputs_ = inputs_of(options_, location.files());
     outputs.check(inputs_);
-    set_ = std::make_unique<LoadedSet>(planner, location, options_);
-    classifier_ = set_->open(options_);
+    open(planner, location);
+    classifier_ = open_classifier(set_->training(), options_.method, resolved_, options_.output);
     evaluation_ = watched(options_.output, "searching", [&](const Watch& watch) {
-        return evaluate(*classifier_, set_->data(), set_->queries().count, watch, set_->cache());
+        return evaluate(*classifier_, set_->data(), set_->queries().count, watch);
     });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);
 }
 
+void Source::open(Planner& planner, const DataLocation& location) {
+    set_ = std::make_unique<LoadedSet>(
+        planner, ImagesLocation{.needed = Needed::both, .data = location, .images = {}, .pictures = {}},
+        options_);
+    resolved_ = set_->resolve(planner, options_.method, set_->queries().count);
+}
+
 Classified Source::search(const Rows& images) {
-    if (classifier_ == nullptr) classifier_ = set_->open(options_);
+    if (classifier_ == nullptr)
+        classifier_ = open_classifier(set_->training(), options_.method, resolved_, options_.output);
     return watched(options_.output, "searching",
                    [&](const Watch& watch) { return classifier_->classify(images, watch); });
 }
@@ -107,7 +115,7 @@ void Source::from_report(const SavedReport& report, const Destinations& outputs)
     inputs_ = location.files();
     inputs_.insert(inputs_.end(), {report.file, predictions_of(report)});
     outputs.check(inputs_);
-    set_ = std::make_unique<LoadedSet>(planner, location, options_);
+    open(planner, location);
     check_data(report);
     evaluation_ = report.evaluation;
     evaluation_.data = &set_->data();
@@ -176,7 +184,7 @@ void Source::search_again(const SavedReport& report) {
     evaluation_.found.neighbors = std::move(found.neighbors);
     evaluation_.found.evidence = std::move(found.evidence);
     watched(options_.output, "searching",
-            [&](const Watch& watch) { add_confidence(evaluation_, *classifier_, watch, set_->cache()); });
+            [&](const Watch& watch) { add_confidence(evaluation_, *classifier_, watch); });
     neighbors_known_ = true;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/commands/loaded_set.h"
+#include "app/commands/loading.h"
 #include "app/console/destinations.h"
 #include "app/report/report_file.h"
 #include "classifier/evaluation.h"
@@ -56,9 +56,12 @@ class Source {
     bool take_predictions(const SavedReport& report);
     void search_again(const SavedReport& report);
 
+    void open(Planner& planner, const DataLocation& location);
+
     Options options_;
     std::vector<std::filesystem::path> inputs_;
     std::unique_ptr<LoadedSet> set_;
+    Resolved resolved_;
     std::unique_ptr<Classifier> classifier_;  ///< once something is searched
     Evaluation evaluation_;
     bool neighbors_known_ = true;

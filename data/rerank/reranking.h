@@ -11,9 +11,10 @@ namespace knn {
 
 struct Reranking {
     Rerank rerank;
-    Descriptors train;                   ///< of the training images; empty: made where they are needed
-    std::vector<std::uint32_t> density;  ///< density_factors of the training images, if `rerank` has density
-    std::vector<std::int64_t> spread;    ///< spread_terms of the training images, if it is `spread`
+    Descriptors train = {};  ///< of the training images; empty: made where they are needed
+    std::span<const std::uint32_t> density =
+        {};                                     ///< density_factors of the training images, if it has density
+    std::span<const std::int64_t> spread = {};  ///< spread_terms of the training images, if it is `spread`
 
     /// How many neighbors have to be searched for k, among `n_train` images of which one may be excluded.
     int candidates(int k, std::int64_t n_train, bool exclude) const {

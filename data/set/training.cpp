@@ -66,7 +66,7 @@ bool is_gzip(const fs::path& file) {
     return stream.get() == 0x1f && stream.get() == 0x8b;
 }
 
-void keep(const TrainingSet& set, const std::string& name) {
+void keep(const TrainingImages& set, const std::string& name) {
     const Sizes sizes = {set.images.count, set.rows, set.cols, {}};
     const std::array<std::span<const std::uint8_t>, 3> pieces = {
         std::span(reinterpret_cast<const std::uint8_t*>(&sizes), sizeof sizes), set.loaded.pixels.span(),
@@ -81,7 +81,7 @@ LabeledImages read_source(const DataLocation& location) {
 
 }  // namespace
 
-bool show_cached(CachedBytes bytes, TrainingSet& set) {
+bool show_cached(CachedBytes bytes, TrainingImages& set) {
     const auto payload = bytes.span();
     Sizes sizes = {};
     if (payload.size() < sizeof sizes) return false;
@@ -106,8 +106,8 @@ TrainingIdentity identity_of(const DataLocation& location) {
     return {key_of(location), name_of(location)};
 }
 
-TrainingSet load_training(const DataLocation& location, bool use_cache, int threads) {
-    TrainingSet set;
+TrainingImages load_training(const DataLocation& location, bool use_cache, int threads) {
+    TrainingImages set;
     set.source = location.synthetic ? location.source : location.train_images.string();
     set.key = key_of(location);
     set.name = name_of(location);

@@ -10,7 +10,7 @@
 namespace knn {
 
 /// Images and labels in memory, read from their files or mapped from the cache. Can be moved, not copied.
-struct TrainingSet {
+struct TrainingImages {
     Rows images;                           ///< count × (rows × cols)
     std::span<const std::uint8_t> labels;  ///< count
     int rows = 0, cols = 0;
@@ -25,7 +25,7 @@ struct TrainingSet {
     CachedBytes mapped;    ///< or here
 };
 
-/// The key and the name of the training set of `location`, as TrainingSet has them.
+/// The key and the name of the training set of `location`, as TrainingImages has them.
 struct TrainingIdentity {
     std::string key, name;
 };
@@ -34,9 +34,9 @@ TrainingIdentity identity_of(const DataLocation& location);
 /// The training set of `location`. With `use_cache` the uncompressed content of gzip files (and the built-in
 /// digits) comes from the cache if it is there, belongs to exactly these files and is intact; else it is read
 /// and then kept. Throws DataError as `load` does.
-TrainingSet load_training(const DataLocation& location, bool use_cache, int threads);
+TrainingImages load_training(const DataLocation& location, bool use_cache, int threads);
 
 /// Whether cached bytes are a training set; then `set` shows them.
-bool show_cached(CachedBytes bytes, TrainingSet& set);
+bool show_cached(CachedBytes bytes, TrainingImages& set);
 
 }  // namespace knn

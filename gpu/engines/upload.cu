@@ -6,8 +6,8 @@ namespace knn::gpu {
 
 Upload::Upload(const Training& training)
     : images(training.rows), shape(training.shape), n(training.rows.count) {
-    const bool transforms = training.transform != nullptr && training.features.count == 0;
-    const Rows& rows = training.features.count > 0 ? training.features : training.rows;
+    const bool transforms = training.transform != nullptr;
+    const Rows& rows = training.rows;
     ImageBuffer& uploaded = transforms ? pixels_ : features;
     uploaded.reserve(n, rows.dim);
     labels.reserve(training.labels.size());
@@ -18,7 +18,7 @@ Upload::Upload(const Training& training)
                               cudaMemcpyHostToDevice, stream),
               "uploading labels");
     });
-    if (training.transform != nullptr) transform = DeviceTransform(*training.transform);
+    if (transforms) transform = DeviceTransform(*training.transform);
     dim = transforms ? transform.dim_out() : rows.dim;
     if (!transforms) return;
     features.reserve(n, dim);

@@ -133,7 +133,7 @@ std::int64_t answered_otherwise(const Training& training, const Method& method, 
     const Resolved resolved = on_cpu(training, method);
     const LabeledImages part = copied(training, kept);
     const auto all = Classifier(training, method, resolved).classify(training.rows, {}).votes;
-    const auto some = Classifier({part.images(), part.labels.span(), part.shape()}, method, resolved)
+    const auto some = Classifier(Training{part.images(), part.labels.span(), part.shape()}, method, resolved)
                           .classify(training.rows, {})
                           .votes;
     std::int64_t count = 0;

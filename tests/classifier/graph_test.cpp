@@ -165,7 +165,7 @@ TEST_CASE("graph: the search goes part by part through all points, none its own 
     const knn::Rows rows{points.pixels.data(), n, points.dim};
     Wish wish;
     wish.engine = "cpu";
-    Classifier classifier({rows, {}}, method,
+    Classifier classifier(Training{rows, {}}, method,
                           resolve(wish, method.problem({rows, {}}, n), {{}, "", cpu_device()}));
     Timeline timeline;
     std::vector<std::int64_t> firsts;

@@ -147,7 +147,7 @@ void check_against_oracle(const Set& set, const Method& method, bool exclude) {
     Classifier classifier(training, method, resolve_on_cpu(method.problem(training, n), 2));
     const Oracle expected = oracle(set, method);
     const std::vector<std::int64_t> terms = expected.terms();
-    REQUIRE(classifier.training().reranking->spread == terms);
+    REQUIRE(std::ranges::equal(classifier.training().reranking->spread, terms));
     Timeline timeline;
     const Neighbors found =
         classifier.search(training.rows, timeline, {}, exclude ? Exclude{.first = 0} : Exclude{});

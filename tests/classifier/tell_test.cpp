@@ -192,7 +192,7 @@ TEST_CASE("tell: a search that fails after it told of some answers") {
         fails_at = batch;
         for (const SpreadBy spread : both)
             for (const int devices : {1, 3}) {
-                Classifier classifier({view(points), labels}, {.vote = {.k = 3}},
+                Classifier classifier(Training{view(points), labels}, {.vote = {.k = 3}},
                                       {&engine, plan_for(devices, spread), ""});
                 CHECK_THROWS_WITH_AS(classifier.classify(view(queries), {}), "no more", DeviceError);
             }

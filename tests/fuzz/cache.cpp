@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/features.h"
+#include "classifier/training_set.h"
 #include "data/set/cache.h"
 #include "data/set/training.h"
 #include "tests/fuzz/input.h"
@@ -36,7 +36,7 @@ void read_all(const Rows& rows) {
 }
 
 void use(const CachedBytes& cached, const TransformSpec& spec, std::int64_t count) {
-    TrainingSet set;
+    TrainingImages set;
     if (show_cached(cached, set)) {
         require(set.images.count == std::ssize(set.labels), "each image has a label");
         require(set.images.dim == std::int64_t{set.rows} * set.cols, "images have rows and columns");
@@ -44,7 +44,7 @@ void use(const CachedBytes& cached, const TransformSpec& spec, std::int64_t coun
         read_all({set.labels.data(), std::ssize(set.labels), 1});
     }
     Features features;
-    if (restore_features(cached, spec, shape, count, features)) {
+    if (restore_features(cached.span(), spec, shape, count, features)) {
         require(features.rows.count == count && features.rows.dim == output_dim(spec, shape),
                 "features have the size that their transform makes");
         read_all(features.rows);

@@ -74,13 +74,13 @@ void check(const test::RandomProblem& problem, int threads) {
             require(cpu::features(*fitted, problem.train_rows(), threads) == train.pixels,
                     "features are the oracle's");
         Plan plan{.engine = "cpu", .device = cpu::device(), .batch = problem.batch, .threads = threads};
-        const std::optional<Found> here = found(problem, plan, fitted.get());
+        const std::optional<Found> here = found(problem, plan);
         require(here.has_value(), "the engine cpu takes every problem");
         if (!expected) expected = here;
         require_equal(problem, *expected, *here, set);
     }
     Plan serial{.engine = "cpu", .device = cpu::device(), .select = "nth_element"};
-    if (const std::optional<Found> here = found(problem, serial, fitted.get()))
+    if (const std::optional<Found> here = found(problem, serial))
         require_equal(problem, *expected, *here, "serial");
     if (problem.method.measure.metric == Metric::l2) check_serial_selectors(problem, train, query);
 }

@@ -5,10 +5,9 @@
 
 namespace knn::test {
 
-std::optional<Found> found(const RandomProblem& problem, Plan plan, const FittedTransform* fitted) {
+std::optional<Found> found(const RandomProblem& problem, Plan plan) {
     const Engine& engine = *find_engine(plan.engine);
-    Training training = problem.training();
-    training.transform = fitted;
+    const Training training = problem.training();
     if (engine.settle(problem.method.problem(training, problem.query_rows().count), plan))
         return std::nullopt;
     Classifier classifier(training, problem.method, {.engine = &engine, .plan = plan, .notice = ""});

@@ -15,9 +15,8 @@ struct Found {
     std::vector<Vote> votes;
 };
 
-/// What the plan's engine finds; none if it does not take the problem. `fitted`: the problem's transform, or null: it is
-/// fitted here.
-std::optional<Found> found(const RandomProblem& problem, Plan plan, const FittedTransform* fitted = nullptr);
+/// What the plan's engine finds; none if it does not take the problem.
+std::optional<Found> found(const RandomProblem& problem, Plan plan);
 
 /// The first difference in words, or empty.
 std::string difference(const Found& expected, const Found& here);

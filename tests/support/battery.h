@@ -38,7 +38,7 @@ void check_engine(const std::string& name, const std::function<Classified(const 
                   const std::vector<Measure>& measures = other_measures());
 
 /// CHECKs that a search with a transform finds what the oracle finds among the oracle's features: several lists of
-/// transforms, every metric, k from 1 to 1024, with and without Exclude, and with features that the caller has.
+/// transforms, every metric, k from 1 to 1024, with and without Exclude, and with features that are there already.
 /// `search` and `refuse` as above; returns the number of searches that were not refused.
 int check_transforms(const std::function<Classified(const Request&)>& search,
                      const std::function<Refusal(const Request&)>& refuse = {});

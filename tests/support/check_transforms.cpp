@@ -13,10 +13,6 @@ namespace {
 
 using Answers = std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>>;
 
-knn::Rows view(const Rows& rows) {
-    return {rows.pixels.data(), rows.n, rows.dim};
-}
-
 /// The first k of each row, without the image that is excluded.
 Answers first_of(const Answers& all, int k, Exclude exclude) {
     Answers first;
@@ -77,6 +73,7 @@ int check_transforms(const std::function<Classified(const Request&)>& search,
         const Rows features = features_of(fitted, digits.train), tests = features_of(fitted, digits.test);
         const Rows middle = features_of(fitted, digits.middle);
         const bool fits_slowly = text.find("pca") != std::string::npos;
+        const TrainingSet shared(digits.request(text, {}).training());
         for (const Measure& measure : {Measure{}, Measure{Metric::l1, 2}, Measure{Metric::lp, 3},
                                        Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}}) {
             Request request = digits.request(text, measure);
@@ -92,8 +89,7 @@ int check_transforms(const std::function<Classified(const Request&)>& search,
                         request.batch = k == 5 ? 7 : 0;
                         request.query = leaves_out ? digits.middle : digits.test;
                         request.exclude = leaves_out ? Exclude{.first = 700} : Exclude{};
-                        request.fitted = has_features || fits_slowly ? &fitted : nullptr;
-                        request.features = has_features ? view(features) : knn::Rows{};
+                        request.set = has_features || fits_slowly ? &shared : nullptr;
                         if (refuse && refuse(request)) continue;
                         CAPTURE(text);
                         CAPTURE(name(measure.metric));

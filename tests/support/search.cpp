@@ -19,7 +19,8 @@ Plan plan_of(const Engine& engine, const Request& request, int device) {
 Classified search(const Engine& engine, const Request& request, const Watch& watch, int device) {
     Resolved resolved{&engine, plan_of(engine, request, device), ""};
     if (const Refusal why = engine.settle(request.problem(), resolved.plan)) throw UsageError(*why);
-    Classifier classifier(request.training(), request.method(), resolved);
+    Classifier classifier(request.set != nullptr ? *request.set : TrainingSet(request.training()),
+                          request.method(), resolved);
     Classified found = classifier.classify(request.query, watch, request.exclude);
     Timeline whole = classifier.opening();
     whole.add(found.timeline);

@@ -19,10 +19,9 @@ struct Request {
     Exclude exclude = {};
     TransformSpec transform = {};  ///< of images of `shape`
     ImageShape shape = {};
-    const FittedTransform* fitted = nullptr;  ///< as Training has it, and the features
-    knn::Rows features = {};
+    const TrainingSet* set = nullptr;  ///< of `train`, with what is fitted to it; null: one of its own
 
-    Training training() const { return {train, train_labels, shape, fitted, features}; }
+    Training training() const { return {train, train_labels, shape}; }
     Problem problem() const { return method().problem(training(), query.count); }
     Method method() const { return {.transform = transform, .measure = measure, .vote = {k, weights, tie}}; }
 };

@@ -232,7 +232,7 @@ void write_gzip_dataset(const TempFolder& folder, std::uint32_t train) {
     folder.write("d/t10k-labels-idx1-ubyte.gz", gzip(idx_labels(5)));
 }
 
-void check_equal(const TrainingSet& set, const LabeledImages& expected) {
+void check_equal(const TrainingImages& set, const LabeledImages& expected) {
     REQUIRE(set.images.count == expected.count);
     REQUIRE(set.rows == expected.rows);
     REQUIRE(set.cols == expected.cols);
@@ -250,7 +250,7 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
     const DataLocation location = location_of((cache.folder / "d").string());
     const Dataset expected = load(location);
     for (const bool cached : {false, true, true}) {
-        const TrainingSet set = load_training(location, true, 2);
+        const TrainingImages set = load_training(location, true, 2);
         CHECK(set.cached == cached);
         check_equal(set, expected.train);
         CHECK(set.source == location.train_images.string());
@@ -264,7 +264,7 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
             overwrite(entry.path(), damaged);
         }
     for (const bool cached : {false, true}) {
-        const TrainingSet set = load_training(location, true, 2);
+        const TrainingImages set = load_training(location, true, 2);
         CHECK(set.cached == cached);
         check_equal(set, expected.train);
     }
@@ -272,7 +272,7 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
     write_gzip_dataset(cache.folder, 9);
     const Dataset changed = load(location);
     for (const bool cached : {false, true}) {
-        const TrainingSet set = load_training(location, true, 2);
+        const TrainingImages set = load_training(location, true, 2);
         CHECK(set.cached == cached);
         check_equal(set, changed.train);
     }
@@ -318,7 +318,7 @@ TEST_CASE("plain files are not copied, built-in digits are") {
     REQUIRE(built_in.synthetic);
     const Dataset expected = load(built_in);
     for (const bool cached : {false, true}) {
-        const TrainingSet set = load_training(built_in, true, 2);
+        const TrainingImages set = load_training(built_in, true, 2);
         CHECK(set.cached == cached);
         check_equal(set, expected.train);
     }

@@ -156,7 +156,7 @@ TEST_CASE("gpu: votes and evidence of several devices are those of one") {
     for (const Engine* engine : engines_here()) {
         const auto classified = [&](const Spread& spread) {
             const Plan plan = plan_for(*engine, {points.n, queries.n, points.dim, 7}, spread);
-            Classifier classifier({view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
+            Classifier classifier(Training{view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
             return classifier.classify(view(queries), {});
         };
         const Classified one = classified({1, SpreadBy::automatic});

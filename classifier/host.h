@@ -1,0 +1,15 @@
+#pragma once
+/// The host's threads and what its backend computes of single images, for the layers above: they do not include cpu/.
+
+#include "cpu/search.h"
+#include "cpu/threads.h"
+#include "cpu/transform/transform.h"
+
+namespace knn {
+
+using cpu::available_threads;
+using cpu::features;
+using cpu::Team;
+using cpu::threads_or_all;
+
+}  // namespace knn

@@ -1,0 +1,268 @@
+#include "classifier/training_set.h"
+
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "cpu/rerank/rerank.h"
+#include "cpu/search.h"
+#include "cpu/transform/transform.h"
+#include "data/core/clock.h"
+#include "data/core/errors.h"
+
+namespace knn {
+
+namespace {
+
+using Piece = std::span<const std::uint8_t>;
+
+/// Changes with the definition of anything that is kept.
+constexpr const char* edition = " fitted 4";
+
+/// The head of a projection in the cache; its weights and centers follow.
+struct ProjectionHead {
+    std::int64_t n_out, dim, scale;
+};
+
+template <class T>
+Piece bytes_of(const T* values, std::size_t n) {
+    return {reinterpret_cast<const std::uint8_t*>(values), n * sizeof(T)};
+}
+
+/// Copies values from the front of `bytes`. False if there are too few.
+template <class T>
+bool take(Piece& bytes, T* to, std::size_t n) {
+    if (bytes.size() < n * sizeof(T)) return false;
+    std::memcpy(to, bytes.data(), n * sizeof(T));
+    bytes = bytes.subspan(n * sizeof(T));
+    return true;
+}
+
+bool take_projection(Piece& bytes, std::int64_t n_out, std::int64_t dim, Projection& projection) {
+    ProjectionHead head{};
+    if (!take(bytes, &head, 1) || head.n_out != n_out || head.dim != dim) return false;
+    projection = {.n_out = n_out, .dim = dim, .weights = {}, .centers = {}, .scale = head.scale};
+    projection.weights.resize(static_cast<std::size_t>(n_out * dim));
+    projection.centers.resize(static_cast<std::size_t>(n_out));
+    return take(bytes, projection.weights.data(), projection.weights.size()) &&
+           take(bytes, projection.centers.data(), projection.centers.size());
+}
+
+void write_features(const Features& features, const std::string& file, const std::string& key) {
+    std::vector<ProjectionHead> heads;
+    heads.reserve(features.transform.steps.size());
+    std::vector<Piece> pieces;
+    for (const FittedStep& step : features.transform.steps)
+        if (const auto* projection = std::get_if<Projection>(&step.what)) {
+            heads.push_back({projection->n_out, projection->dim, projection->scale});
+            pieces.push_back(bytes_of(&heads.back(), 1));
+            pieces.push_back(bytes_of(projection->weights.data(), projection->weights.size()));
+            pieces.push_back(bytes_of(projection->centers.data(), projection->centers.size()));
+        }
+    const Rows& rows = features.rows;
+    pieces.push_back(bytes_of(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim)));
+    write_cached(file, key, pieces);
+}
+
+std::string search_text(const Method& method) {
+    return method.transform.text() + ' ' + name(method.measure.metric) + " p " +
+           std::to_string(std::bit_cast<std::uint64_t>(method.measure.p));
+}
+
+std::string descriptor_text(const Rerank& rerank) {
+    return std::string(" rerank ") + name(rerank.kind) + " step 2";
+}
+
+std::string rerank_text(const Rerank& rerank) {
+    const ClassSpread& spread = rerank.spread;
+    std::string text =
+        descriptor_text(rerank) + " window 2 context 1 density " + std::to_string(int{rerank.density});
+    if (rerank.kind == Reranker::spread)
+        text += " neighbors " + std::to_string(spread.neighbors) + ' ' + name(spread.of) + ' ' +
+                name(spread.by) + ' ' + std::to_string(spread.weight);
+    return text;
+}
+
+std::string vote_text(const Method& method) {
+    const VotingRule& vote = method.vote;
+    return " candidates " + std::to_string(method.rerank.candidates) + " vote " + name(vote.votes) + ' ' +
+           std::to_string(vote.k) + ' ' + name(vote.weights) + ' ' + name(vote.tie);
+}
+
+/// All settings that the values depend on.
+std::string settings_of(Fitted what, const Method& method) {
+    switch (what) {
+        case Fitted::features:
+            return method.transform.text();
+        case Fitted::descriptors:
+            return descriptor_text(method.rerank);
+        case Fitted::density:
+        case Fitted::spread:
+            return search_text(method) + rerank_text(method.rerank);
+        case Fitted::sample:
+        case Fitted::confidence:
+            break;
+    }
+    return search_text(method) + rerank_text(method.rerank) + vote_text(method);
+}
+
+/// Values in memory: made here, or mapped from the cache.
+struct Blob {
+    std::vector<std::uint8_t> made;
+    CachedBytes mapped;
+    bool is_kept = false;  ///< in the cache
+
+    Piece bytes() const { return made.empty() ? mapped.span() : Piece(made); }
+};
+
+}  // namespace
+
+struct TrainingSet::Shared {
+    Training images;
+    TrainingIdentity identity;
+    std::shared_ptr<const void> owner;
+    std::mutex mutex;                          ///< of what follows
+    std::map<std::string, Blob> blobs;         ///< by the key of the cache
+    std::map<std::string, Features> features;  ///< by the text of the transform
+};
+
+TrainingSet::TrainingSet(const Training& images, const TrainingIdentity& identity,
+                         std::shared_ptr<const void> owner)
+    : shared_(std::make_shared<Shared>()) {
+    shared_->images = images;
+    shared_->identity = identity;
+    shared_->owner = std::move(owner);
+}
+
+const Training& TrainingSet::view() const {
+    return shared_->images;
+}
+
+bool TrainingSet::is_cached() const {
+    return !shared_->identity.key.empty();
+}
+
+TrainingSet::Entry TrainingSet::entry(Fitted what, const Method& method) const {
+    const std::string settings = settings_of(what, method) + " of " + std::to_string(size());
+    const std::string type = name(what);
+    return {type + '-' + shared_->identity.name + '-' + std::to_string(std::hash<std::string>()(settings)),
+            shared_->identity.key + type + ' ' + settings + edition};
+}
+
+Features& TrainingSet::features_of(const TransformSpec& spec) const {
+    Features& features = shared_->features[spec.text()];
+    features.transform.image = shape();
+    return features;
+}
+
+const FittedTransform& TrainingSet::transform(const TransformSpec& spec, int threads,
+                                              const std::atomic<bool>* stop, Timeline& timeline) const {
+    const std::lock_guard lock(shared_->mutex);
+    FittedTransform& transform = features_of(spec).transform;
+    if (spec.is_raw() || !transform.is_raw()) return transform;
+    if (const Refusal why = refuse_transform(spec, shape(), size())) throw UsageError(*why);
+    const auto start = Clock::now();
+    transform = cpu::fit(spec, images(), shape(), threads, stop);
+    timeline.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    return transform;
+}
+
+const Features& TrainingSet::features(const TransformSpec& spec, int threads, const std::atomic<bool>* stop,
+                                      Timeline& timeline) const {
+    {
+        const std::lock_guard lock(shared_->mutex);
+        Features& features = features_of(spec);
+        if (spec.is_raw()) features.rows = images();
+        if (features.rows.count > 0) return features;
+        const auto [file, key] = entry(Fitted::features, {.transform = spec});
+        Features read;
+        if (is_cached() && !refuse_transform(spec, shape(), size()))
+            if (auto bytes = read_cached(file, key, cpu::threads_or_all(threads));
+                bytes && restore_features(bytes->span(), spec, shape(), size(), read)) {
+                shared_->blobs[key].mapped = std::move(*bytes);
+                if (features.transform.is_raw()) features.transform = std::move(read.transform);
+                features.rows = read.rows;
+                return features;
+            }
+    }
+    const FittedTransform& fitted = transform(spec, threads, stop, timeline);
+    const std::lock_guard lock(shared_->mutex);
+    Features& features = features_of(spec);
+    if (features.rows.count > 0) return features;  // another thread was here
+    const auto start = Clock::now();
+    const auto [file, key] = entry(Fitted::features, {.transform = spec});
+    std::vector<std::uint8_t>& made = shared_->blobs[key].made;
+    made = cpu::features(fitted, images(), threads, stop);
+    const std::int64_t dim = fitted.dim_out();
+    features.rows = {made.data(), size(), dim};
+    timeline.add({.name = "transform",
+                  .launches = 1,
+                  .total_ms = ms_since(start),
+                  .bytes = static_cast<double>(size() * (images().dim + dim))});
+    if (is_cached()) write_features(features, file, key);
+    return features;
+}
+
+Descriptors TrainingSet::descriptors(const Rerank& rerank, int threads, const std::atomic<bool>* stop,
+                                     bool keep) const {
+    Descriptors all{DescriptorLayout(shape(), rerank), {}};
+    const Method method{.rerank = rerank};
+    all.elsewhere =
+        find_bytes(Fitted::descriptors, method, static_cast<std::size_t>(size() * all.layout.bytes()));
+    const std::lock_guard lock(shared_->mutex);
+    const auto [file, key] = entry(Fitted::descriptors, method);
+    Blob& blob = shared_->blobs[key];
+    if (blob.bytes().empty()) blob.made = cpu::describe(rerank, images(), shape(), threads, stop).bytes;
+    all.elsewhere = blob.bytes();
+    if (!keep || blob.is_kept || !is_cached()) return all;
+    write_cached(file, key, std::array{all.elsewhere});
+    blob.is_kept = true;
+    return all;
+}
+
+TrainingSet::Bytes TrainingSet::find_bytes(Fitted what, const Method& method, std::size_t size) const {
+    const std::lock_guard lock(shared_->mutex);
+    const auto [file, key] = entry(what, method);
+    if (const auto known = shared_->blobs.find(key);
+        known != shared_->blobs.end() && known->second.bytes().size() == size)
+        return known->second.bytes();
+    if (!is_cached()) return {};
+    auto cached = read_cached(file, key, cpu::available_threads());
+    if (!cached || cached->span().size() != size) return {};
+    Blob& blob = shared_->blobs[key];
+    blob.mapped = std::move(*cached);
+    blob.is_kept = true;
+    return blob.bytes();
+}
+
+TrainingSet::Bytes TrainingSet::keep_bytes(Fitted what, const Method& method, Bytes values) const {
+    const std::lock_guard lock(shared_->mutex);
+    const auto [file, key] = entry(what, method);
+    if (is_cached() && !values.empty()) write_cached(file, key, std::array{values});
+    Blob& blob = shared_->blobs[key];
+    // What another thread has got stays where it is.
+    if (blob.bytes().size() != values.size()) blob.made.assign(values.begin(), values.end());
+    return blob.bytes();
+}
+
+bool restore_features(Piece bytes, const TransformSpec& spec, ImageShape shape, std::int64_t count,
+                      Features& features) {
+    FittedTransform transform{.spec = {}, .image = shape, .steps = {}};
+    for (const TransformStep& step : spec.steps) {
+        Projection projection;
+        if (step.kind == TransformKind::pca &&
+            !take_projection(bytes, static_cast<std::int64_t>(step.parameter), transform.dim_out(),
+                             projection))
+            return false;
+        append_step(transform, step, std::move(projection));
+    }
+    const std::int64_t dim = transform.dim_out();
+    if (static_cast<std::int64_t>(bytes.size()) != count * dim) return false;
+    features = {std::move(transform), {bytes.data(), count, dim}};
+    return true;
+}
+
+}  // namespace knn

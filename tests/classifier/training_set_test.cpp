@@ -1,0 +1,339 @@
+/// What is fitted to a training set: made once, kept in the cache, and made again where an entry does not fit.
+
+#include "classifier/training_set.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "classifier/classifier.h"
+#include "classifier/confidence.h"
+#include "cpu/rerank/rerank.h"
+#include "cpu/transform/transform.h"
+#include "data/set/locate.h"
+#include "tests/support/idx_bytes.h"
+#include "tests/support/rerank_images.h"
+#include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temp_folder.h"
+#include "tests/support/transform_oracle.h"
+#include "tests/support/unprivileged.h"
+
+using namespace knn;
+using namespace knn::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Images in memory under a name of their own, and a cache folder.
+struct Kept {
+    static constexpr std::int64_t n = 240;
+    static constexpr ImageShape shape{9, 8};
+    TempFolder folder;
+    Surroundings surroundings{folder.path()};
+    std::vector<std::uint8_t> images = rerank_images(int{n}, shape, 3), labels;
+    TrainingIdentity identity{"some files\n", "name"};
+    Method method{.rerank = {.kind = Reranker::both, .candidates = 20},
+                  .vote = {.k = 2, .votes = Votes::class_mean}};
+
+    Kept() {
+        surroundings.set("XDG_CACHE_HOME", (folder / "cache").string());
+        for (std::int64_t i = 0; i < n; ++i)
+            labels.push_back(static_cast<std::uint8_t>(i % 8));
+    }
+    /// As another run of the program gets it: nothing is in memory.
+    TrainingSet set(std::int64_t count = n) const { return set_of(identity, count); }
+    TrainingSet set_of(const TrainingIdentity& whose, std::int64_t count = n) const {
+        const auto all = std::span(labels).first(static_cast<std::size_t>(count));
+        return {Training{{images.data(), count, shape.dim()}, all, shape}, whose};
+    }
+    Classifier classifier(const TrainingSet& of) const {
+        return {of, method, resolve_on_cpu(method.problem(of.view(), n), 2)};
+    }
+    std::vector<fs::path> entries(const std::string& type = "") const {
+        std::vector<fs::path> found;
+        if (!fs::exists(folder / "cache/mnist-knn")) return found;
+        for (const auto& entry : fs::directory_iterator(folder / "cache/mnist-knn"))
+            if (entry.path().filename().string().starts_with(type)) found.push_back(entry.path());
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+    /// Changes or cuts the last bytes of all entries.
+    void damage(bool cut) const {
+        for (const fs::path& entry : entries()) {
+            std::string bytes = read_file(entry);
+            if (cut)
+                bytes.resize(bytes.size() - 8);
+            else
+                bytes[bytes.size() - 9] = static_cast<char>(bytes[bytes.size() - 9] ^ 4);
+            fs::remove(entry);  // a set in this process may have it mapped
+            std::ofstream(entry, std::ios::binary) << bytes;
+        }
+    }
+    /// Fits everything and keeps it.
+    LeaveOneOut fill() const {
+        Classifier fitted = classifier(set());
+        const LeaveOneOut sample = fitted_sample(fitted, {});
+        fitted.set().keep<Confidence::Weights>(Fitted::confidence, method,
+                                               std::array{Confidence(sample).weights()});
+        return sample;
+    }
+};
+
+struct MadeFeatures {
+    Features features;
+    bool from_cache;
+};
+
+/// The features of a set that has none in memory.
+MadeFeatures features_now(const TrainingSet& set, const std::string& text) {
+    Timeline timeline;
+    const Features& features = set.features(parse_transform("transform", text), 2, nullptr, timeline);
+    return {features, timeline.stages().empty()};
+}
+
+/// The features are those of the oracle, and a query gets the same transform.
+void check_right(const Features& features, const TrainingSet& set, const std::string& text) {
+    const FittedTransform fitted = cpu::fit(parse_transform("transform", text), set.images(), set.shape());
+    const test::Rows expected = features_of(fitted, set.images());
+    CHECK(features.transform.spec == fitted.spec);
+    REQUIRE(features.rows.count == expected.n);
+    REQUIRE(features.rows.dim == expected.dim);
+    CHECK(std::equal(expected.pixels.begin(), expected.pixels.end(), features.rows.pixels));
+    const test::Rows query = random_rows(3, set.images().dim, 8);
+    const knn::Rows rows{query.pixels.data(), query.n, query.dim};
+    CHECK(cpu::features(features.transform, rows) == features_of(fitted, rows).pixels);
+}
+
+std::vector<double> numbers(const LeaveOneOut& sample) {
+    std::vector<double> all;
+    for (const SampledAnswer& one : sample)
+        for (const double number :
+             {one.evidence.share, one.evidence.distance, one.evidence.margin, one.evidence.alone,
+              one.unlikeness, one.distance, double(one.nearest_label), double(one.right)})
+            all.push_back(number);
+    return all;
+}
+
+/// Whether density or spread, the sample and the weights of confidences are there.
+std::vector<bool> there(const TrainingSet& set, const Method& method) {
+    return {is_fitted(set, method), find_sample(set, method).has_value(),
+            !set.find<Confidence::Weights>(Fitted::confidence, method, 1).empty()};
+}
+
+}  // namespace
+
+TEST_CASE("training set: features are made once, then read from the cache, fitted projections too") {
+    const Kept kept;
+    const std::vector<std::string> texts = {"gradients",      "hog", "deskew", "pca:5", "deskew,pca:7,pca:3",
+                                            "gradients,pca:4"};
+    for (const std::string& text : texts) {
+        CAPTURE(text);
+        for (const bool cached : {false, true, true}) {
+            const TrainingSet set = kept.set();
+            const MadeFeatures made = features_now(set, text);
+            CHECK(made.from_cache == cached);
+            check_right(made.features, set, text);
+            CHECK(features_now(set, text).features.rows.pixels == made.features.rows.pixels);
+        }
+        CHECK_FALSE(features_now(kept.set_of({}), text).from_cache);
+    }
+    CHECK(kept.entries("features-").size() == texts.size());
+    const TrainingSet set = kept.set();
+    CHECK(features_now(set, "raw").features.rows.pixels == kept.images.data());
+    CHECK(kept.entries().size() == texts.size());
+}
+
+TEST_CASE("training set: another list, number of images or file is another entry") {
+    const Kept kept;
+    const auto is_cached = [&](const TrainingSet& set, const std::string& text) {
+        const MadeFeatures made = features_now(set, text);
+        check_right(made.features, set, text);
+        return made.from_cache;
+    };
+    CHECK_FALSE(is_cached(kept.set(), "pca:5"));
+    for (const std::string text : {"pca:6", "deskew,pca:5", "deskew:0.5,pca:5"})
+        CHECK_FALSE(is_cached(kept.set(), text));
+    CHECK_FALSE(is_cached(kept.set(39), "pca:5"));
+    CHECK(is_cached(kept.set(), "pca:5"));  // all of them are kept side by side
+    CHECK_FALSE(is_cached(kept.set_of({"changed files\n", "name"}), "pca:5"));
+}
+
+TEST_CASE("training set: a damaged or cut entry, or one whose content does not fit, is made anew") {
+    const Kept kept;
+    for (const std::string text : {"pca:5", "gradients"}) {
+        features_now(kept.set(), text);
+        REQUIRE(features_now(kept.set(), text).from_cache);
+        for (const bool cut : {true, false}) {
+            kept.damage(cut);
+            const TrainingSet set = kept.set();
+            const MadeFeatures anew = features_now(set, text);
+            CHECK_FALSE(anew.from_cache);
+            check_right(anew.features, set, text);
+            CHECK(features_now(kept.set(), text).from_cache);
+        }
+    }
+    const fs::path entry = [&] {
+        for (const fs::path& one : kept.entries())
+            fs::remove(one);
+        features_now(kept.set(), "pca:5");
+        return kept.entries().at(0);
+    }();
+    const std::string key = kept.identity.key + "features pca:5 of 240 fitted 4";
+    const auto bytes = read_cached(entry.filename(), key, 1);
+    REQUIRE(bytes.has_value());
+    const std::vector<std::uint8_t> good(bytes->span().begin(), bytes->span().end());
+    std::vector<std::uint8_t> wrong_size(good.begin(), good.end() - 1), wrong_head = good;
+    wrong_head[0] ^= 1;
+    for (const std::vector<std::uint8_t>& bad :
+         {wrong_size, wrong_head, std::vector<std::uint8_t>{1, 2, 3}, {}}) {
+        write_cached(entry.filename(), key, std::array{std::span<const std::uint8_t>(bad)});
+        const TrainingSet set = kept.set();
+        const MadeFeatures anew = features_now(set, "pca:5");
+        CHECK_FALSE(anew.from_cache);
+        check_right(anew.features, set, "pca:5");
+        CHECK(std::ranges::equal(read_cached(entry.filename(), key, 1)->span(), good));
+    }
+}
+
+TEST_CASE("training set: a cache that cannot be written or used is no error") {
+    Kept kept;
+    const auto check_made = [&](const std::string& text, bool cached) {
+        const TrainingSet set = kept.set();
+        const MadeFeatures made = features_now(set, text);
+        CHECK(made.from_cache == cached);
+        check_right(made.features, set, text);
+    };
+    kept.surroundings.set("XDG_CACHE_HOME", "/dev/null");
+    for (int i = 0; i < 2; ++i)
+        check_made("pca:5", false);
+    kept.surroundings.set("XDG_CACHE_HOME", (kept.folder / "cache").string());
+    const fs::path folder = kept.folder / "cache/mnist-knn";
+    check_made("hog", false);
+    fs::permissions(kept.folder.path(), fs::perms::all);
+    fs::permissions(kept.folder / "cache", fs::perms::all);
+    if (::geteuid() == 0) {
+        REQUIRE(::chown(folder.c_str(), Unprivileged::user, gid_t(-1)) == 0);
+        for (const auto& entry : fs::directory_iterator(folder))
+            REQUIRE(::chown(entry.path().c_str(), Unprivileged::user, gid_t(-1)) == 0);
+    }
+    fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec);
+    {
+        const Unprivileged user;
+        if (!user.is_ordinary()) return skip("cannot act as an ordinary user");
+        check_made("hog", true);
+        check_made("pca:5", false);
+    }
+    fs::permissions(folder, fs::perms::owner_all);
+    CHECK(kept.entries().size() == 1);
+}
+
+TEST_CASE("training set: a transform that does not suit the images is one line") {
+    const Kept kept;
+    CHECK_THROWS_WITH_AS(features_now(kept.set(41), "pca:42"),
+                         "transform pca: 42 components of 41 images of 72 bytes; expected 1 to 41",
+                         UsageError);
+}
+
+TEST_CASE("training set: what needs a search comes back as it was kept") {
+    Kept kept;
+    for (const Reranker kind : {Reranker::both, Reranker::spread}) {
+        kept.method.rerank = {.kind = kind, .candidates = 20, .spread = {.neighbors = 7}};
+        CHECK(there(kept.set(), kept.method) == std::vector<bool>{false, false, false});
+        const LeaveOneOut sample = kept.fill();
+        REQUIRE(sample.size() == Kept::n);
+        CHECK(there(kept.set(), kept.method) == std::vector<bool>{true, true, true});
+        const Classifier fitted = kept.classifier(kept.set_of({})), again = kept.classifier(kept.set());
+        CHECK(std::ranges::equal(again.training().reranking->density, fitted.training().reranking->density));
+        CHECK(std::ranges::equal(again.training().reranking->spread, fitted.training().reranking->spread));
+        CHECK(again.training().reranking->density.size() + again.training().reranking->spread.size() ==
+              Kept::n);
+        CHECK(numbers(find_sample(kept.set(), kept.method).value()) == numbers(sample));
+        Classifier other = kept.classifier(kept.set());
+        const ComparedRows compared = compared_rows(other);
+        CHECK(numbers(leave_one_out(other, &compared, {})) == numbers(sample));
+        for (const SampledAnswer& one : sample)
+            CHECK(fitted_confidence(other, {}).probability(one.evidence) ==
+                  Confidence(sample).probability(one.evidence));
+        for (const bool cut : {false, true}) {
+            kept.damage(cut);
+            CHECK(there(kept.set(), kept.method) == std::vector<bool>{false, false, false});
+            kept.fill();
+        }
+    }
+}
+
+TEST_CASE("training set: descriptors are kept where they are asked for often, and made again if damaged") {
+    const Kept kept;
+    const Descriptors right = cpu::describe(kept.method.rerank, kept.set().images(), Kept::shape, 1, nullptr);
+    const auto check = [&](bool keep, std::size_t entries) {
+        const TrainingSet set = kept.set();
+        const Descriptors made = set.descriptors(kept.method.rerank, 2, nullptr, keep);
+        CHECK(made.layout == right.layout);
+        CHECK(std::ranges::equal(made.all(), right.all()));
+        CHECK(set.descriptors(kept.method.rerank, 2, nullptr, false).all().data() == made.all().data());
+        CHECK(kept.entries("descriptors-").size() == entries);
+    };
+    check(false, 0);
+    for (int i = 0; i < 2; ++i)
+        check(true, 1);
+    fs::resize_file(kept.entries("descriptors-")[0], 100);
+    check(true, 1);
+    check(false, 1);
+}
+
+TEST_CASE("training set: what is fitted belongs to its files, settings and number of images") {
+    Kept kept;
+    kept.fill();
+    const Method usual = kept.method;
+    const std::vector<bool> nothing(3), all(3, true), density{true, false, false};
+    CHECK(there(kept.set(), usual) == all);
+    CHECK(there(kept.set(Kept::n - 1), usual) == nothing);
+    CHECK(there(kept.set_of({"changed files\n", "name"}), usual) == nothing);
+    CHECK(there(kept.set_of({"", "name"}), usual) == nothing);
+    const auto with = [&](auto change) {
+        Method method = usual;
+        change(method);
+        return there(kept.set(), method);
+    };
+    CHECK(with([](Method& m) { m.vote.k = 3; }) == density);
+    CHECK(with([](Method& m) { m.vote.tie = Tie::nearest; }) == density);
+    CHECK(with([](Method& m) { m.vote.votes = Votes::majority; }) == density);
+    CHECK(with([](Method& m) { m.rerank.candidates = 21; }) == density);
+    CHECK(with([](Method& m) { m.rerank.kind = Reranker::cells; }) == nothing);
+    CHECK(with([](Method& m) { m.measure.metric = Metric::l1; }) == nothing);
+    CHECK(with([](Method& m) { m.transform = {{{TransformKind::gradients, 0}}}; }) == nothing);
+    // A re-ranking without density has nothing to fit; its answers are others.
+    CHECK(with([](Method& m) { m.rerank.density = false; }) == density);
+
+    kept.method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
+    kept.fill();
+    const auto has = [&](const ClassSpread& spread) {
+        Method method = kept.method;
+        method.rerank.spread = spread;
+        return is_fitted(kept.set(), method);
+    };
+    CHECK(has({.neighbors = 7}));
+    CHECK_FALSE(has({.neighbors = 8}));
+    CHECK_FALSE(has({.neighbors = 7, .of = SpreadOf::deviation}));
+    CHECK_FALSE(has({.neighbors = 7, .by = Scaling::plus}));
+    CHECK_FALSE(has({.neighbors = 7, .weight = 1}));
+}
+
+TEST_CASE("training set: several threads get one set of features, made once") {
+    const Kept kept;
+    const TrainingSet set = kept.set_of({});
+    std::vector<std::future<const std::uint8_t*>> threads;
+    for (int i = 0; i < 8; ++i)
+        threads.push_back(std::async(std::launch::async, [&, i] {
+            return features_now(set, i % 2 == 0 ? "gradients" : "pca:5").features.rows.pixels;
+        }));
+    std::vector<const std::uint8_t*> places;
+    for (auto& thread : threads)
+        places.push_back(thread.get());
+    for (std::size_t i = 0; i < places.size(); ++i)
+        CHECK(places[i] == places[i % 2]);
+}
