@@ -187,7 +187,7 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) add(i, j)", "if (both) add(i, j)"),
     ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
     ("classifier/graph.cpp", graph, "Exclude{.first = first}", "Exclude{.first = 0}"),
-    ("classifier/graph.cpp", graph, "k > n - 1", "k > n"),
+    ("classifier/part_search.cpp", graph, "k > n - 1", "k > n"),
     ("classifier/edit.cpp", condense, "if (neighbor.index != image) others", "others"),
     ("classifier/edit.cpp", condense, "is_stale_[image] = is_stale_[image] ||", "is_stale_[image] ="),
     ("classifier/condense.cpp", condense, "return kept_.size() > before", "return false"),

@@ -47,14 +47,14 @@ Trial timed_on_cpu(const TrialOptions& options, std::int64_t all, const Work& wo
     });
 }
 
-struct Fitted {
+struct FittedCase {
     FittedTransform transform;
     double ms;  ///< to fit it
 };
 
 /// Those that these images allow; the others are left out with the reason.
-std::vector<Fitted> fit_all(BenchRun& run, const Rows& images, ImageShape shape) {
-    std::vector<Fitted> all;
+std::vector<FittedCase> fit_all(BenchRun& run, const Rows& images, ImageShape shape) {
+    std::vector<FittedCase> all;
     for (const TransformInfo& known : transforms()) {
         const bool incomplete = known.parameter != nullptr && known.usual == 0;
         const std::string text = std::string(name(known.kind)) + (incomplete ? components : "");
@@ -190,7 +190,7 @@ void run_transforms(BenchRun& run) {
     run.report().data = training_words(work);
     run.report().checked = with_commas(std::min(images.count, max_checked_images)) +
                            " images of each row against the definition, one image and step at a time";
-    const std::vector<Fitted> all = fit_all(run, images, work.dataset.train.shape());
+    const std::vector<FittedCase> all = fit_all(run, images, work.dataset.train.shape());
     const std::vector<Place> everywhere = places(run, "images and features");
     run.expect(std::ssize(all) * std::ssize(everywhere));
     for (const Place& place : everywhere) {

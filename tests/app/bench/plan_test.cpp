@@ -133,7 +133,7 @@ TEST_CASE("options that contradict each other or have no effect") {
         options.wish.select = one.select;
         if (*one.engine != '\0') options.wish.engine = one.engine;
         options.wish.device.kind = one.device;
-        if (*one.only != '\0') options.bench.only = parse_only(one.only);
+        if (*one.only != '\0') options.bench.only = parse_only("--only", one.only);
         const std::string message = message_of(options);
         CAPTURE(message);
         CAPTURE(one.message);
