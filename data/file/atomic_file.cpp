@@ -110,13 +110,14 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
     : file_(is_standard_output(file) ? standard_output : file), lasting_(lasting) {
     struct stat old = {};
     const bool exists = lasting && ::stat(file.c_str(), &old) == 0;
+    if (lasting && !exists && errno == ELOOP) fail(file_, ELOOP);
     if (is_standard_output(file)) {
         descriptor_ = FileDescriptor(::dup(STDOUT_FILENO));
     } else if (exists && !S_ISREG(old.st_mode)) {
         descriptor_ = FileDescriptor(open_for_writing(file.c_str()));
     } else {
         // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
-        if (exists && ::access(file.c_str(), W_OK) != 0) fail(file_, errno);
+        if (exists && !FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC)).is_open()) fail(file_, errno);
         place_ = lasting ? follow_links(file) : fs::path(file);
         if (place_.filename().empty()) fail(file_, file.empty() ? ENOENT : EISDIR);
         descriptor_ = open_beside(place_, 0666, temporary_.name);
@@ -165,6 +166,7 @@ void AtomicFile::put_in_place() {
 }
 
 void remove_unfinished_files() noexcept {
+    const std::lock_guard lock(unfinished_mutex);
     for (const fs::path& file : unfinished)
         ::unlink(file.c_str());
 }
