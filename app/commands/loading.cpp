@@ -143,7 +143,7 @@ LoadedSet::LoadedSet(Planner& planner, const ImagesLocation& location, const Opt
     queries_ = test.first(options.first.test > 0 ? options.first.test : test.count);
     stop_if_asked();
     load_ms_ = ms_since(start);
-    note(data_notice(location.data));
+    data_notice_ = data_notice(location.data);
 }
 
 Resolved LoadedSet::resolve(Planner& planner, const Method& method, std::int64_t n_query) {
@@ -151,6 +151,7 @@ Resolved LoadedSet::resolve(Planner& planner, const Method& method, std::int64_t
     Resolved resolved = planner.resolve(method.problem(training_->view(), n_query));
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
+    note(std::exchange(data_notice_, ""));  // not where it is an error anyway
     note(resolved.notice);
     return resolved;
 }

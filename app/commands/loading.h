@@ -54,6 +54,7 @@ class LoadedSet {
     Dataset data_;
     std::unique_ptr<const TrainingSet> training_;
     Rows queries_;
+    std::string data_notice_;  ///< until the first `resolve`
     double load_ms_ = 0;
 };
 

@@ -121,6 +121,7 @@ TEST_CASE("good and damaged JPEGs have the answers of one thread with four, and 
 }
 
 TEST_CASE("classify: wrong command lines and training sets") {
+    if (!has_opencv) return skip(no_opencv);
     const Digits digits;
     const Folder folder;
     write(folder / "a.pgm", photo(digits, 0));
@@ -137,7 +138,6 @@ TEST_CASE("classify: wrong command lines and training sets") {
         CHECK(result.exit_code == 2);
         CHECK(is_usage_error(result.err));
     }
-    if (!has_opencv) return skip(no_opencv);
     CHECK(digits.classify({folder / "a.pgm", "-k", "9", "--limit-train", "8"}).exit_code == 2);
     SmallSet().write(folder.path);
     for (const char* file : {"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})

@@ -131,8 +131,7 @@ TEST_CASE("PNG is written under no other ending, and no folder is named -") {
     for (const std::vector<std::string>& words :
          {std::vector<std::string>{"classify", "a.pgm", "--explain", "x.jpg"},
           {"view", "--sheet", "x.jpg"},
-          {"view", "--from", "nowhere", "--sheet", "x"},
-          {"bench", "--plot", "x.jpg"}}) {
+          {"view", "--from", "nowhere", "--sheet", "x"}}) {
         const RunResult result = program(words, work.here);
         CAPTURE(result.err);
         CHECK(result.exit_code == 2);

@@ -90,6 +90,7 @@ TEST_CASE("a file that may not grow so large is one error line and leaves nothin
         setrlimit(RLIMIT_FSIZE, &small);
         const RunResult result = program(words);
         setrlimit(RLIMIT_FSIZE, &before);
+        CAPTURE(result.err);
         CHECK(result.exit_code == 1);
         CHECK(is_one_error_line(result.err));
         CHECK(results.names().empty());
