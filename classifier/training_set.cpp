@@ -153,8 +153,10 @@ TrainingSet::Entry TrainingSet::entry(Fitted what, const Method& method) const {
 }
 
 Features& TrainingSet::features_of(const TransformSpec& spec) const {
-    Features& features = shared_->features[spec.text()];
-    features.transform.image = shape();
+    const auto [found, is_new] = shared_->features.try_emplace(spec.text());
+    Features& features = found->second;  // another thread may read what is set
+    if (is_new) features.transform.image = shape();
+    if (is_new && spec.is_raw()) features.rows = images();
     return features;
 }
 
@@ -175,7 +177,6 @@ const Features& TrainingSet::features(const TransformSpec& spec, int threads, co
     {
         const std::lock_guard lock(shared_->mutex);
         Features& features = features_of(spec);
-        if (spec.is_raw()) features.rows = images();
         if (features.rows.count > 0) return features;
         const auto [file, key] = entry(Fitted::features, {.transform = spec});
         Features read;
