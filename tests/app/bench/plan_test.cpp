@@ -63,7 +63,7 @@ TEST_CASE("--only takes names and suggests corrections") {
     CHECK(!is_wanted(options, "cpu"));
 }
 
-TEST_CASE("which options a case takes; the others it fixes itself") {
+TEST_CASE("which options a case takes, and which it fixes itself") {
     const struct {
         const char* which;
         std::vector<std::string> takes, fixes;
