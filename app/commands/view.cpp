@@ -199,7 +199,8 @@ int view(const Options& options, Clock::time_point start) {
         told += std::string(told.empty() ? "" : "\n") + shown_text(evaluation, in_text, output);
     write_outputs_together(files);
     if (!view.sheet.empty()) {
-        const std::string removed = remove_old_pages(view.sheet, sheet_pages(std::ssize(selection.gallery.images)));
+        const std::string removed =
+            remove_old_pages(view.sheet, sheet_pages(std::ssize(selection.gallery.images)));
         if (!quiet) told += removed;
     }
     if (!told.empty()) print(told);

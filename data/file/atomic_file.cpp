@@ -117,7 +117,8 @@ AtomicFile::AtomicFile(const std::string& file, bool lasting)
         descriptor_ = FileDescriptor(open_for_writing(file.c_str()));
     } else {
         // Renaming needs no permission on the file itself; a write-protected file still stays as it is.
-        if (exists && !FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC)).is_open()) fail(file_, errno);
+        if (exists && !FileDescriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC)).is_open())
+            fail(file_, errno);
         place_ = lasting ? follow_links(file) : fs::path(file);
         if (place_.filename().empty()) fail(file_, file.empty() ? ENOENT : EISDIR);
         descriptor_ = open_beside(place_, 0666, temporary_.name);

@@ -51,10 +51,11 @@ TEST_CASE("engines are listed with their baselines") {
 
 TEST_CASE("--only takes names and suggests corrections") {
     CHECK(parse_only("--only", "cpu,nth_element") == std::vector<std::string>{"cpu", "nth_element"});
-    CHECK_THROWS_WITH_AS(parse_only("--only", "cpu,nth_elemnt"), doctest::Contains("did you mean nth_element?"),
-                         UsageError);
+    CHECK_THROWS_WITH_AS(parse_only("--only", "cpu,nth_elemnt"),
+                         doctest::Contains("did you mean nth_element?"), UsageError);
     if (distance_kernels().empty())
-        CHECK_THROWS_WITH_AS(parse_only("--only", "row_shared"), doctest::Contains("or a build with CUDA"), UsageError);
+        CHECK_THROWS_WITH_AS(parse_only("--only", "row_shared"), doctest::Contains("or a build with CUDA"),
+                             UsageError);
     CHECK_THROWS_AS(parse_only("--only", ""), UsageError);
     CHECK_THROWS_AS(parse_only("--only", "cpu,"), UsageError);
     BenchOptions options;
