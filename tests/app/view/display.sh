@@ -31,6 +31,7 @@ wait_for() {
 window_id() { xdotool search --name "$title" 2>/dev/null | tail -n 1; }
 is_open() { [[ -n $(window_id) ]]; }
 is_other() { [[ $(seen) != "$1" ]]; }
+is_as() { [[ $(seen) == "$1" ]]; }
 has_ended() { ! kill -0 "$shown" 2>/dev/null; }
 
 # start PROGRAM ARGUMENT...: until its window is drawn

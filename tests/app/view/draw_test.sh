@@ -47,12 +47,12 @@ stroke 100 400 380 400
 two=$(seen)
 check "a second stroke shows" test "$two" != "$one"
 press u
-check "u takes the second stroke back" wait_for equal "$(seen)" "$one"
+check "u takes the second stroke back" wait_for is_as "$one"
 press s
 check "the next drawing gets a name of its own" test -s drawing-2.png
 check "which is the same drawing" cmp drawing.png drawing-2.png
 press c
-check "c clears" equal "$(seen)" "$empty"
+check "c clears" wait_for is_as "$empty"
 xdotool key q
 check "q ends the program" wait_for has_ended
 status=0
