@@ -86,6 +86,6 @@ find_nvcc
 if [[ ${CI:-} == true && -n $nvcc ]]; then
     configure cuda "${options[@]}"
     say "compiling the CUDA code"
-    logged build-cuda cmake --build --preset cuda
+    (cd "$root" && logged build-cuda cmake --build --preset cuda)
 fi
 exit "$status"
