@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "data/core/errors.h"
-#include "data/file/atomic_file.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Re-ranking: the candidates that a search found are ordered again by a distance that lets pixels move. This file has
+/// Re-ranking: the candidates that a search found are ordered again by a distance that allows pixels to shift. This file has
 /// the names and parameters; descriptor.h says what is computed once for each image, distance.h what for a pair.
 /// `spread` scales the distances of the search instead (spread.h) and needs no descriptors.
 
