@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "classifier/part_search.h"
+#include "classifier/subset_search.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -116,18 +116,18 @@ Method audit_method(const Method& method, std::int64_t n_train) {
     return wide;
 }
 
-Audit audit(Classifier& classifier, const Method& method, const Rows& test,
+Audit audit(const Index& index, const Method& method, const Rows& test,
             std::span<const std::uint8_t> test_labels, const Watch& watch) {
-    const Training& training = classifier.training();
+    const Training& training = index.training();
     if (occurring(training.labels).size() < 2)
         throw DataError("the training set has one class, " + std::to_string(training.labels.front()) +
                         ", which nothing contradicts; expected at least two");
     const auto start = Clock::now();
     Audit audit;
-    audit.each = std::min(method.vote.k, classifier.method().vote.k);
+    audit.each = std::min(method.vote.k, index.method().vote.k);
     const Measure measure = method.neighbor_measure();
-    Timeline timeline;
-    audit.neighbors = classifier.search(training.rows, timeline, watch, Exclude{.first = 0});
+    Results found = index.search(Queries::all_of(training.rows), {.vote = false, .watch = watch});
+    audit.neighbors = std::move(found.neighbors);
     std::vector<Means> means = all_means(audit.neighbors, training, training.labels, audit.each, measure);
     const double t = smallest_unit(means);
     std::vector<double> evidence;
@@ -136,7 +136,8 @@ Audit audit(Classifier& classifier, const Method& method, const Rows& test,
     audit.slope = fitted_slope(evidence);
     std::span<const std::uint8_t> labels = training.labels;
     if (test.count > 0) {
-        audit.neighbors = classifier.search(test, timeline, watch);
+        found = index.search(test, {.vote = false, .watch = watch});
+        audit.neighbors = std::move(found.neighbors);
         labels = test_labels;
         means = all_means(audit.neighbors, training, labels, audit.each, measure);
     }
@@ -147,7 +148,7 @@ Audit audit(Classifier& classifier, const Method& method, const Rows& test,
     }
     std::stable_sort(audit.images.begin(), audit.images.end(),
                      [](const Suspicion& a, const Suspicion& b) { return a.evidence > b.evidence; });
-    audit.plan = classifier.plan();
+    audit.plan = found.plan;
     audit.search_ms = ms_since(start);
     return audit;
 }

@@ -18,7 +18,7 @@
 /// other class. One more image, contradicted by the mean size of the evidence, keeps it finite where no label is
 /// contradicted; it is at least 0. With equal evidence for both classes the probability is 1/2.
 
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 
 namespace knn {
 
@@ -45,8 +45,8 @@ struct Audit {
 };
 
 /// Audits the training set of `classifier`, opened for `audit_method(method, ...)`, by leave-one-out; or, if `test` has
-/// images, audits those by the training set. Throws DataError (one class alone), and as Classifier::search.
-Audit audit(Classifier& classifier, const Method& method, const Rows& test,
+/// images, audits those by the training set. Throws DataError (one class alone), and as Index::search.
+Audit audit(const Index& index, const Method& method, const Rows& test,
             std::span<const std::uint8_t> test_labels, const Watch& watch);
 
 /// Changes `n` of the labels to other labels that occur, at places that `seed` chooses: the same on every machine.

@@ -23,7 +23,7 @@ bool insert(List& list, const Neighbor& neighbor, std::size_t depth) {
 
 class Condenser {
   public:
-    Condenser(const PartSearch& set, const Watch& watch)
+    Condenser(const SubsetSearch& set, const Watch& watch)
         : set_(set),
           watch_(watch),
           all_(all_indices(set.size())),
@@ -126,14 +126,15 @@ class Condenser {
 
     void visit(std::int64_t first) {
         const auto block = block_at(first);
-        std::unique_ptr<PartSearch::Distances> distances;
+        std::unique_ptr<SubsetSearch::Distances> distances;
         for (const std::uint32_t image : block) {
             if (is_stale_[image]) answer({&image, 1});
             if (answers_[image] == wanted_[image]) continue;
-            if (!distances) distances = std::make_unique<PartSearch::Distances>(set_, block);
+            if (!distances) distances = std::make_unique<SubsetSearch::Distances>(set_, block);
             keep_for(image);
             const std::uint32_t kept = kept_.back();
-            for (const Neighbor& near : distances->from(kept)) {
+            const Neighbors near_kept = distances->from(kept);
+            for (const Neighbor& near : near_kept.rows) {
                 const std::uint32_t other = block[near.index];
                 if (insert(lists_[other], {near.distance, kept}, depth_)) is_stale_[other] = true;
             }
@@ -141,7 +142,7 @@ class Condenser {
         if (distances) seen_[static_cast<std::size_t>(first / block_images)] = kept_.size();
     }
 
-    const PartSearch& set_;
+    const SubsetSearch& set_;
     const Watch& watch_;
     Indices all_;
     std::size_t depth_;
@@ -163,15 +164,15 @@ bool fits(const Method& method) {
 }
 
 /// What the kept set answers to all images, opened as another program run would.
-std::vector<Vote> answers_of(const PartSearch& set, const Indices& kept, const Watch& watch) {
+Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, const Watch& watch) {
     const LabeledImages images = copied(set.training(), kept);
     const TrainingSet training({images.images(), images.labels.span(), images.shape()});
-    return Classifier(training, set.method(), set.resolved()).classify(set.training().rows, watch).votes;
+    return Index(training, set.method(), set.resolved()).search(set.training().rows, {.watch = watch}).votes;
 }
 
 }  // namespace
 
-Condensed condense(const PartSearch& set, const Watch& watch) {
+Condensed condense(const SubsetSearch& set, const Watch& watch) {
     const int k = set.method().vote.k;
     if (k > set.size())
         throw UsageError("-k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
@@ -183,7 +184,7 @@ Condensed condense(const PartSearch& set, const Watch& watch) {
     while (condenser.pass());
     for (bool differs = fits(set.method()); differs;) {
         ++condensed.refits;
-        const std::vector<Vote> votes = answers_of(set, condenser.kept(), watch);
+        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), watch);
         differs = false;
         for (std::uint32_t image = 0; image < votes.size(); ++image) {
             if (votes[image].label == condenser.wanted()[image]) continue;

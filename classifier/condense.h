@@ -16,7 +16,7 @@
 /// classified, and of each whose answer differs the next image is kept (in the end any, from index 0), until none
 /// differs.
 
-#include "classifier/part_search.h"
+#include "classifier/subset_search.h"
 
 namespace knn {
 
@@ -28,7 +28,7 @@ struct Condensed {
 
 /// Images are visited in blocks: one search finds the nearest kept images of a block among those that were kept since its
 /// last visit, and those that are kept on the way are compared with the block alone. Throws UsageError (k), and as
-/// PartSearch.
-Condensed condense(const PartSearch& set, const Watch& watch);
+/// SubsetSearch.
+Condensed condense(const SubsetSearch& set, const Watch& watch);
 
 }  // namespace knn

@@ -164,13 +164,13 @@ std::vector<double> Confidence::probabilities(std::span<const Evidence> answers)
     return all;
 }
 
-Confidence fitted_confidence(Classifier& classifier, const Watch& watch) {
-    const TrainingSet& set = classifier.set();
-    const Method& method = classifier.method();
+Confidence fitted_confidence(const Index& index, const Watch& watch) {
+    const TrainingSet& set = index.set();
+    const Method& method = index.method();
     if (const auto kept = set.find<Confidence::Weights>(Fitted::confidence, method, 1); !kept.empty())
         return Confidence(kept.front());
     if (const auto sample = find_sample(set, method)) return Confidence(*sample);
-    const Confidence confidence(leave_one_out(classifier, nullptr, watch.quiet()));
+    const Confidence confidence(leave_one_out(index, nullptr, watch.quiet()));
     if (confidence.fitted())
         set.keep<Confidence::Weights>(Fitted::confidence, method, {&confidence.weights(), 1});
     return confidence;

@@ -45,6 +45,6 @@ class Confidence {
 };
 
 /// That of the classifier's set and method: kept, or fitted by leave-one-out and kept. Throws as leave_one_out.
-Confidence fitted_confidence(Classifier& classifier, const Watch& watch);
+Confidence fitted_confidence(const Index& index, const Watch& watch);
 
 }  // namespace knn

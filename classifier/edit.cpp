@@ -16,7 +16,7 @@ constexpr std::size_t images_at_once = 4096;
 
 class Editor {
   public:
-    Editor(const PartSearch& set, const Watch& watch)
+    Editor(const SubsetSearch& set, const Watch& watch)
         : set_(set),
           watch_(watch),
           left_(all_indices(set.size())),
@@ -96,7 +96,7 @@ class Editor {
         }
     }
 
-    const PartSearch& set_;
+    const SubsetSearch& set_;
     const Watch& watch_;
     Indices left_;
     std::vector<char> is_left_, is_stale_, is_wrong_;
@@ -105,7 +105,7 @@ class Editor {
 
 }  // namespace
 
-Edited edit(const PartSearch& set, const Watch& watch) {
+Edited edit(const SubsetSearch& set, const Watch& watch) {
     const int k = set.method().vote.k;
     require_others(k, set.size());
     Editor editor(set, watch);

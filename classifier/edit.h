@@ -7,7 +7,7 @@
 /// leave-one-out, the result does not depend on any order of the images beyond that of equal neighbors, and no image
 /// comes back.
 
-#include "classifier/part_search.h"
+#include "classifier/subset_search.h"
 
 namespace knn {
 
@@ -17,7 +17,7 @@ struct Edited {
 };
 
 /// One search of the whole set gives each image more neighbors than it needs; only images that have lost too many of them
-/// are searched again. Throws UsageError (k), DataError (fewer than k + 1 images would be left), and as PartSearch.
-Edited edit(const PartSearch& set, const Watch& watch);
+/// are searched again. Throws UsageError (k), DataError (fewer than k + 1 images would be left), and as SubsetSearch.
+Edited edit(const SubsetSearch& set, const Watch& watch);
 
 }  // namespace knn

@@ -26,8 +26,8 @@ constexpr const char* classic_summary = "float4 distance kernel and a bitonic so
 // The fastest first: `auto` takes the first that the device can run and that supports the problem.
 constexpr Engine table[] = {
 #ifdef MNIST_KNN_HAS_CUDA
-    {"tensor", tensor_summary, true, gpu::settle_tensor, gpu::open_tensor},
-    {"classic", classic_summary, true, gpu::settle_classic, gpu::open_classic},
+    {"tensor", tensor_summary, true, gpu::settle_tensor, gpu::open_tensor, {true, true, true, true}},
+    {"classic", classic_summary, true, gpu::settle_classic, gpu::open_classic, {true, true, true, false}},
 #else
     {"tensor", tensor_summary, true, lacks_cuda, nullptr},
     {"classic", classic_summary, true, lacks_cuda, nullptr},

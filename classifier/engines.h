@@ -8,12 +8,20 @@
 #include <vector>
 
 #include "data/core/bench.h"
+#include "data/core/device_index.h"
 #include "data/core/host_memory.h"
-#include "data/core/searcher.h"
 #include "data/core/strategy.h"
 #include "data/rerank/reranking.h"
 
 namespace knn {
+
+/// What an engine's device does besides the search; the host does the rest.
+struct Capabilities {
+    bool transforms = false;
+    bool reranks = false;  ///< by descriptors
+    bool votes = false;    ///< where same_votes_everywhere
+    bool known = false;    ///< TopK::known
+};
 
 /// One way to search.
 struct Engine {
@@ -25,8 +33,9 @@ struct Engine {
     Refusal (*settle)(const Problem& problem, Plan& plan);
     /// Needs a settled plan; adds the stages that move and arrange the training set to `timeline`. Null if this
     /// build does not have the engine.
-    std::unique_ptr<Searcher> (*open)(const Training& training, const Measure& measure, const Plan& plan,
-                                      Timeline& timeline);
+    std::unique_ptr<DeviceIndex> (*open)(const Training& training, const Measure& measure, const Plan& plan,
+                                         Timeline& timeline);
+    Capabilities can = {};
 };
 std::span<const Engine> engines();
 /// Null if no engine of the table has this name.

@@ -10,28 +10,28 @@
 
 namespace knn {
 
-Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch) {
+Evaluation evaluate(const Index& index, const Dataset& data, std::int64_t n_test, const Watch& watch) {
     Evaluation evaluation;
     evaluation.data = &data;
-    evaluation.n_train = classifier.training().rows.count;
+    evaluation.n_train = index.training().rows.count;
     evaluation.n_test = n_test;
     evaluation.created = utc_now();
-    evaluation.method = classifier.method();
-    Classified& found = evaluation.found;
-    found = classifier.classify(data.test.images().first(n_test), watch);
-    Timeline whole = classifier.opening();
+    evaluation.method = index.method();
+    Results& found = evaluation.found;
+    found = index.search(data.test.images().first(n_test), {.watch = watch});
+    Timeline whole = index.opening();
     whole.add(found.timeline);
     found.timeline = std::move(whole);
-    found.search_ms += classifier.open_ms();
+    found.search_ms += index.open_ms();
     const auto truth = data.test.labels.span().first(static_cast<std::size_t>(n_test));
     evaluation.score = score(found.votes, truth, data.labels);
-    add_confidence(evaluation, classifier, watch);
+    add_confidence(evaluation, index, watch);
     return evaluation;
 }
 
-void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch) {
+void add_confidence(Evaluation& evaluation, const Index& index, const Watch& watch) {
     const auto start = Clock::now();
-    const Confidence confidence = fitted_confidence(classifier, watch);
+    const Confidence confidence = fitted_confidence(index, watch);
     evaluation.calibrated = confidence.fitted();
     evaluation.confidence = confidence.probabilities(evaluation.found.evidence);
     evaluation.found.timeline.add(

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "classifier/calibration.h"
-#include "classifier/classifier.h"
 #include "classifier/confidence.h"
+#include "classifier/index.h"
 #include "classifier/score.h"
 #include "data/set/dataset.h"
 
@@ -18,7 +18,7 @@ struct Evaluation {
     std::int64_t n_train = 0, n_test = 0;
     std::string created;  ///< ISO 8601, UTC
     Method method;
-    Classified found;                ///< timeline and time include opening
+    Results found;                   ///< timeline and time include opening
     std::vector<double> confidence;  ///< n_test; probabilities that the answers are right, see confidence.h
     bool calibrated = false;  ///< false: there are too few training images, and they are shares of the votes
     Score score;
@@ -26,10 +26,10 @@ struct Evaluation {
 };
 
 /// The first `n_test` images of the data set's test set, classified and scored.
-Evaluation evaluate(Classifier& classifier, const Dataset& data, std::int64_t n_test, const Watch& watch);
+Evaluation evaluate(const Index& index, const Dataset& data, std::int64_t n_test, const Watch& watch);
 
 /// Gives the answers their confidences, fitted by leave-one-out unless `cache` has the fit.
-void add_confidence(Evaluation& evaluation, Classifier& classifier, const Watch& watch);
+void add_confidence(Evaluation& evaluation, const Index& index, const Watch& watch);
 
 /// 1 or 0 for each test image.
 std::vector<std::uint8_t> right_answers(const Evaluation& evaluation);

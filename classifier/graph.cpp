@@ -28,20 +28,22 @@ std::int64_t points_of_part(const Rows& points, int k) {
     return std::max<std::int64_t>(std::max(bytes, points.count * points.dim) / row_bytes, 1);
 }
 
-double search_graph(Classifier& classifier, Timeline& timeline, const Watch& watch,
-                    const std::function<void(std::int64_t first, const Neighbors& part)>& take) {
-    const Rows& points = classifier.training().rows;
-    const std::int64_t most = points_of_part(points, classifier.method().vote.k);
-    double search_ms = 0;
+GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& watch,
+                         const std::function<void(std::int64_t first, const Neighbors& part)>& take) {
+    const Rows& points = index.training().rows;
+    const std::int64_t most = points_of_part(points, index.method().vote.k);
+    GraphSearch search;
     for (std::int64_t first = 0; first < points.count; first += most) {
         const std::int64_t n = std::min(most, points.count - first);
         const auto start = Clock::now();
-        const Neighbors found = classifier.search(points.slice(first, n), timeline,
-                                                  watch.part(first, points.count), Exclude{.first = first});
-        search_ms += ms_since(start);
-        take(first, found);
+        const Results found = index.search(Queries::some_of(points, first, n),
+                                           {.vote = false, .watch = watch.part(first, points.count)});
+        search.ms += ms_since(start);
+        search.plan = found.plan;
+        timeline.add(found.timeline);
+        take(first, found.neighbors);
     }
-    return search_ms;
+    return search;
 }
 
 GraphRows undirected(const Neighbors& directed, GraphForm form) {

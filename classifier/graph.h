@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 #include "data/core/names.h"
 
 namespace knn {
@@ -29,11 +29,15 @@ struct Names<GraphForm> {
 /// or as much memory as the points. At least one point.
 std::int64_t points_of_part(const Rows& points, int k);
 
-/// Searches all neighbors of all training points of `classifier`, part by part in order of the points; `take`
-/// gets the first point and the rows of each part. Returns the time of the searches alone, in ms. Throws as
-/// Classifier::search, and what `take` throws.
-double search_graph(Classifier& classifier, Timeline& timeline, const Watch& watch,
-                    const std::function<void(std::int64_t first, const Neighbors& part)>& take);
+/// Searches all neighbors of all training points of `index`, part by part in order of the points; `take`
+/// gets the first point and the rows of each part. Adds to `timeline`. Throws as
+/// Index::search, and what `take` throws.
+struct GraphSearch {
+    double ms = 0;  ///< of the searches alone
+    Plan plan;
+};
+GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& watch,
+                         const std::function<void(std::int64_t first, const Neighbors& part)>& take);
 
 /// Rows of any length, each in order.
 struct GraphRows {

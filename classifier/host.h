@@ -9,6 +9,8 @@ namespace knn {
 
 using cpu::available_threads;
 using cpu::features;
+using cpu::for_rows;
+using cpu::lists_per_piece;
 using cpu::Team;
 using cpu::threads_or_all;
 

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include "classifier/host.h"
 #include "classifier/mean_distance.h"
-#include "cpu/search.h"
-#include "cpu/threads.h"
 
 namespace knn {
 
@@ -13,79 +12,68 @@ namespace {
 constexpr std::int64_t max_sampled_images = 4999;
 constexpr std::int64_t images_per_piece = 16;
 
-void add_unlikeness(LeaveOneOut& answers, Exclude sample, const Classified& found,
+void add_unlikeness(LeaveOneOut& answers, std::span<const std::uint32_t> sample, const Results& found,
                     const ComparedRows& compared, const Watch& watch) {
-    cpu::Team team(cpu::available_threads(), watch, sample.m, 1);
-    team.run_pieces(sample.m, images_per_piece, [&](int, std::int64_t first, std::int64_t last) {
+    const std::int64_t n = std::ssize(sample);
+    Team team(available_threads(), watch, n, 1);
+    team.run_pieces(n, images_per_piece, [&](int, std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            answers[at].unlikeness = unlikeness(compared.rows.row(sample.index_of(i)), compared,
-                                                found.voters(i), found.votes[at].label);
+            answers[at].unlikeness =
+                unlikeness(compared.rows.row(sample[at]), compared, found.voters(i), found.votes[at].label);
         }
     });
 }
 
 }  // namespace
 
-Exclude spread_sample(std::int64_t n_train) {
-    return {.first = 0, .n = n_train, .m = std::min(max_sampled_images, n_train)};
-}
-
-std::vector<std::uint8_t> sampled_images(const Rows& train, Exclude sample) {
-    std::vector<std::uint8_t> images;
-    images.reserve(static_cast<std::size_t>(sample.m * train.dim));
-    for (std::int64_t i = 0; i < sample.m; ++i) {
-        const std::uint8_t* image = train.row(sample.index_of(i));
-        images.insert(images.end(), image, image + train.dim);
-    }
+std::vector<std::uint32_t> strided_sample(std::int64_t n_train) {
+    const std::int64_t m = std::min(max_sampled_images, n_train);
+    std::vector<std::uint32_t> images;
+    for (std::int64_t i = 0; i < m; ++i)
+        images.push_back(static_cast<std::uint32_t>(i * n_train / m));
     return images;
 }
 
-ComparedRows compared_rows(const Classifier& classifier) {
-    const Training& used = classifier.training();
+ComparedRows compared_rows(const Index& index) {
+    const Training& used = index.training();
     Timeline timeline;
-    ComparedRows compared{classifier.set().features(classifier.method().transform, 0, nullptr, timeline).rows,
-                          grid_of(used.transform, used.shape),
-                          used.labels,
-                          {}};
-    if (used.reranking != nullptr) compared.density = used.reranking->density;
-    return compared;
+    return {index.set().features(index.method().transform, 0, nullptr, timeline).rows,
+            grid_of(used.transform, used.shape), used.labels, index.reranking().density};
 }
 
-LeaveOneOut leave_one_out(Classifier& classifier, const ComparedRows* compared, const Watch& watch) {
-    const Training& training = classifier.training();
-    const Method& method = classifier.method();
-    const Rows& train = training.rows;
-    if (train.count < min_sampled_images || method.vote.k >= train.count) return {};
-    const Exclude sample = spread_sample(train.count);
-    const std::vector<std::uint8_t> images = sampled_images(train, sample);
-    const Classified found = classifier.classify({images.data(), sample.m, train.dim}, watch, sample);
+LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, const Watch& watch) {
+    const Training& training = index.training();
+    const Method& method = index.method();
+    const std::int64_t n = training.rows.count;
+    if (n < min_sampled_images || method.vote.k >= n) return {};
+    const std::vector<std::uint32_t> sample = strided_sample(n);
+    const Results found = index.search(Queries::some_of(training.rows, sample), {.watch = watch});
     LeaveOneOut answers;
-    for (std::int64_t i = 0; i < sample.m; ++i) {
-        const auto at = static_cast<std::size_t>(i);
-        const auto neighbors = found.neighbors.row(i);
-        const std::uint8_t truth = training.labels[static_cast<std::size_t>(sample.index_of(i))];
-        answers.push_back({.evidence = found.evidence[at],
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+        const auto neighbors = found.neighbors.row(static_cast<std::int64_t>(i));
+        answers.push_back({.evidence = found.evidence[i],
                            .unlikeness = 0,
                            .distance = mean_distance(neighbors, method.neighbor_measure()),
                            .nearest_label = training.labels[neighbors.front().index],
-                           .right = std::uint32_t{found.votes[at].label == truth}});
+                           .right = std::uint32_t{found.votes[i].label == training.labels[sample[i]]}});
     }
     if (compared != nullptr) add_unlikeness(answers, sample, found, *compared, watch);
     return answers;
 }
 
 std::optional<LeaveOneOut> find_sample(const TrainingSet& set, const Method& method) {
-    const auto kept = set.find<SampledAnswer>(Fitted::sample, method, spread_sample(set.size()).m);
+    const std::int64_t n = std::min(max_sampled_images, set.size());
+    const auto kept = set.find<SampledAnswer>(Fitted::sample, method, n);
     if (kept.empty()) return std::nullopt;
     return LeaveOneOut(kept.begin(), kept.end());
 }
 
-LeaveOneOut fitted_sample(Classifier& classifier, const Watch& watch) {
-    if (auto kept = find_sample(classifier.set(), classifier.method())) return std::move(*kept);
-    const ComparedRows compared = compared_rows(classifier);
-    LeaveOneOut sample = leave_one_out(classifier, &compared, watch);
-    classifier.set().keep<SampledAnswer>(Fitted::sample, classifier.method(), sample);
+LeaveOneOut fitted_sample(const Index& index, const Watch& watch) {
+    if (auto kept = find_sample(index.set(), index.method())) return std::move(*kept);
+    const ComparedRows compared = compared_rows(index);
+    LeaveOneOut sample = leave_one_out(index, &compared, watch);
+    index.set().keep<SampledAnswer>(Fitted::sample, index.method(), sample);
     return sample;
 }
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
+#include "data/core/device_index.h"
 #include "data/core/metric.h"
 #include "data/core/problem.h"
-#include "data/core/searcher.h"
 #include "data/core/voting.h"
 #include "data/rerank/rerank.h"
 #include "data/transform/spec.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/core/errors.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -198,6 +199,28 @@ SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t worke
     const std::int64_t fitting = plan.memory > 0 ? plan.memory : gpu ? plan.device.memory_bytes / 6 : 0;
     const bool fits = fitting == 0 || bytes <= fitting;
     return fits && problem.n_query >= few_queries * workers ? SpreadBy::queries : SpreadBy::training;
+}
+
+std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_bytes) {
+    const std::int64_t fitting = plan.memory / row_bytes;
+    if (plan.memory == 0 || count <= fitting) return 1;
+    return divide_up(count, std::max<std::int64_t>(fitting / 2, 1));
+}
+
+Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training) {
+    const bool raw = method.transform.is_raw(), alone = plan.devices.size() <= 1 && plan.ranks == 1;
+    const std::int64_t row_bytes = raw ? training.rows.dim : output_dim(method.transform, training.shape);
+    const bool whole =
+        (alone || plan.spread == SpreadBy::queries) && n_parts(plan, training.rows.count, row_bytes) == 1;
+    const auto place = [](bool on_device) { return on_device ? StagePlace::device : StagePlace::host; };
+    Stages stages;
+    if (!raw) stages.transform = place(engine.can.transforms);
+    if (method.reranks())
+        stages.rerank = place(engine.can.reranks && method.rerank.has_descriptors() && whole);
+    const bool votes = engine.can.votes && !training.labels.empty() &&
+                       same_votes_everywhere(method.neighbor_measure().metric, method.vote);
+    stages.vote = place(votes && whole && stages.rerank != StagePlace::host);
+    return stages;
 }
 
 namespace {

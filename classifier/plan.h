@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "classifier/engines.h"
+#include "classifier/method.h"
 #include "classifier/ranks.h"
 #include "data/core/names.h"
 
@@ -89,6 +90,14 @@ std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& 
 /// What --spread auto means for this many devices and ranks: the training set on each, which needs no merge, unless
 /// the plan's memory does not hold it, or there are too few queries to share.
 SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers);
+
+/// How many parts of `count` training images of `row_bytes` each a device searches one after another, by the plan's limit
+/// of memory.
+std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_bytes);
+
+/// Where the stages of a method run. Neighbors are ordered again and vote on the device only where it has all training
+/// images at once.
+Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, const Training& training);
 
 /// Throws UsageError if a rank is to have several devices.
 void check_ranks(const Wish& wish);

@@ -15,6 +15,15 @@ namespace knn {
 using Outgoing = std::vector<std::span<const std::uint8_t>>;
 using Incoming = std::vector<std::span<std::uint8_t>>;
 
+template <class T>
+std::span<const std::uint8_t> bytes_of(std::span<const T> values) {
+    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
+}
+template <class T>
+std::span<std::uint8_t> bytes_of(std::span<T> values) {
+    return {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()};
+}
+
 class Ranks {
   public:
     virtual ~Ranks() = default;

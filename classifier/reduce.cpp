@@ -6,13 +6,13 @@ Reduced reduce(const TrainingSet& training, const Method& method, const Resolved
                const Watch& watch) {
     Reduced reduced{.rule = rule, .kept = all_indices(training.size()), .edited = {}, .passes = {}};
     if (rule != ReduceRule::condense) {
-        reduced.edited = edit(PartSearch(training, method, resolved, watch), watch);
+        reduced.edited = edit(SubsetSearch(training, method, resolved, watch), watch);
         reduced.kept = reduced.edited.kept;
     }
     if (rule == ReduceRule::edit) return reduced;
     const LabeledImages left = copied(training.view(), reduced.kept);
     const TrainingSet rest({left.images(), left.labels.span(), left.shape()});
-    reduced.passes = condense(PartSearch(rest, method, resolved, watch), watch);
+    reduced.passes = condense(SubsetSearch(rest, method, resolved, watch), watch);
     Indices kept;
     for (const std::uint32_t image : reduced.passes.kept)
         kept.push_back(reduced.kept[image]);

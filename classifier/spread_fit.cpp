@@ -4,6 +4,7 @@
 #include <array>
 
 #include "classifier/engines.h"
+#include "classifier/index.h"
 #include "data/core/errors.h"
 
 namespace knn {
@@ -52,10 +53,9 @@ std::vector<std::int64_t> fitted_spread(const Training& training, const Method& 
         const std::int64_t count = members.alone.rows.count;
         const auto k = static_cast<int>(std::min<std::int64_t>(spread.neighbors, count - 1));
         if (k > 0) {
-            const auto searcher =
-                resolved.engine->open(members.alone, method.measure, resolved.plan, timeline);
+            const auto index = resolved.engine->open(members.alone, method.measure, resolved.plan, timeline);
             const Neighbors nearest =
-                searcher->search(members.alone.rows, k, Exclude{.first = 0}, timeline, watch.part(done, n));
+                nearest_of(*index, Queries::all_of(members.alone.rows), k, timeline, watch.part(done, n));
             for (std::int64_t i = 0; i < count; ++i)
                 distances[static_cast<std::size_t>(members.images[static_cast<std::size_t>(i)])] =
                     class_distances(spread.of, nearest.row(i));

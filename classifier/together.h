@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "data/core/searcher.h"
+#include "data/core/watch.h"
 
 namespace knn {
 

@@ -164,22 +164,26 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
                   });
 }
 
-void TunedSearch::run(Classifier& classifier, Timeline& timeline, const Watch& watch) {
-    const Rows& points = classifier.training().rows;
-    const std::span<const std::uint8_t> labels = classifier.training().labels;
+Plan TunedSearch::run(const Index& index, Timeline& timeline, const Watch& watch) {
+    const Rows& points = index.training().rows;
+    const std::span<const std::uint8_t> labels = index.training().labels;
     const std::int64_t fitting =
         searched_.reranks() ? reranked_part : points_of_part(points, searched_.vote.k);
     const std::int64_t most = words_for(fitting) * word_bits;
     const int threads = cpu::available_threads();
+    Plan plan = index.plan();
     for (std::int64_t first = 0; first < points.count; first += most) {
         const Watch part = watch.part(first, points.count);
         const std::int64_t n = std::min(most, points.count - first);
-        const Neighbors found =
-            classifier.search(points.slice(first, n), timeline, part, Exclude{.first = first});
+        const Results found =
+            index.search(Queries::some_of(points, first, n), {.vote = false, .watch = part});
+        timeline.add(found.timeline);
         const auto voting = Clock::now();
-        count(found, first, labels, threads, watch);
+        count(found.neighbors, first, labels, threads, watch);
         timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(voting), .kind = StageKind::host});
+        plan = found.plan;
     }
+    return plan;
 }
 
 std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 #include "classifier/statistics.h"
 
 namespace knn {
@@ -61,8 +61,8 @@ class TunedSearch {
     const Method& searched() const { return searched_; }
 
     /// Classifies every training image by all others; `classifier` was opened with `searched()`. Adds its stages to
-    /// `timeline`; the watch counts images. Throws as Classifier::search.
-    void run(Classifier& classifier, Timeline& timeline, const Watch& watch);
+    /// `timeline`; the watch counts images. Throws as Index::search.
+    Plan run(const Index& index, Timeline& timeline, const Watch& watch);
 
     std::size_t size() const { return wrong_.size(); }
     Method method(std::size_t i) const;

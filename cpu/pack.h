@@ -6,7 +6,7 @@
 #include "cpu/aligned.h"
 #include "cpu/kernels/kernel.h"
 #include "data/core/round_up.h"
-#include "data/core/searcher.h"
+#include "data/core/rows.h"
 
 namespace knn::cpu {
 

@@ -9,6 +9,7 @@
 namespace knn::cpu {
 
 void Resident::pack(Team& team, Timeline& timeline) {
+    const std::lock_guard lock(packing);
     if (packed) return;
     const auto start = Clock::now();
     Packed made{Panels(kernel, train), make_scoring(measure, kernel, train, true)};
@@ -22,7 +23,8 @@ void Resident::pack(Team& team, Timeline& timeline) {
         {.name = "pack", .launches = 1, .total_ms = ms_since(start), .bytes = 2 * images, .once = true});
 }
 
-std::int64_t Resident::bytes_to_pack() const {
+std::int64_t Resident::bytes_to_pack() {
+    const std::lock_guard lock(packing);
     if (packed) return 0;
     return Panels::bytes(kernel, train.count, train.dim) +
            scoring_bytes(measure, kernel, train.count, train.dim);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 
@@ -11,7 +12,7 @@
 #include "cpu/scanner.h"
 #include "cpu/scorer.h"
 #include "cpu/threads.h"
-#include "data/core/searcher.h"
+#include "data/core/device_index.h"
 
 namespace knn::cpu {
 
@@ -26,12 +27,13 @@ struct Resident {
     Measure measure;
     const Kernel& kernel;
     Plan plan;
-    std::optional<Packed> packed;  ///< made by the first search that needs it
+    std::optional<Packed> packed = {};  ///< made by the first search that needs it
+    std::mutex packing = {};
 
-    /// Makes `packed`, unless it is there; adds the stage `pack`.
+    /// Makes `packed`, unless it is there; adds the stage `pack`. Thread-safe.
     void pack(Team& team, Timeline& timeline);
     /// Bytes that `pack` would still allocate.
-    std::int64_t bytes_to_pack() const;
+    std::int64_t bytes_to_pack();
     /// Maximum number of queries in a block: the plan's batch at most; the block stays in the L2 cache while all panels are
     /// read, and each panel is used often before the next one is read.
     std::int64_t max_block() const;

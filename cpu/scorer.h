@@ -15,7 +15,8 @@
 
 #include "cpu/kernels/kernel.h"
 #include "data/core/metric.h"
-#include "data/core/searcher.h"
+#include "data/core/neighbors.h"
+#include "data/core/rows.h"
 
 namespace knn::cpu {
 

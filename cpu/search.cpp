@@ -15,7 +15,6 @@
 #include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/threads.h"
-#include "cpu/transform/searcher.h"
 #include "cpu/work.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
@@ -35,14 +34,14 @@ constexpr std::int64_t slices_bytes = 64 << 20;
 /// One search in progress: what its steps share.
 class Search {
   public:
-    Search(Resident& resident, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
+    Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found, Timeline& timeline,
            const Watch& watch);
 
-    Neighbors run();
-    std::int64_t batch() const { return work_.largest(); }
+    /// Returns the most queries of a task.
+    std::int64_t run();
 
   private:
-    bool packs() const { return queries_.count > few_queries; }
+    bool packs() const { return queries_.count() > few_queries; }
     /// For a task of the largest size; the kernels have whole strips of queries.
     std::int64_t lists() const {
         return packs() ? round_up(work_.largest(), resident_.kernel.queries) : work_.largest();
@@ -56,15 +55,18 @@ class Search {
     void do_tasks(int thread, Scanner scanner, Tally& tally);
     void merge_slices();
 
+    std::span<Neighbor> row(std::span<Neighbor> rows, std::int64_t i) const {
+        return rows.subspan(static_cast<std::size_t>(i * k_), static_cast<std::size_t>(k_));
+    }
+
     Resident& resident_;
-    Rows queries_;
+    const Queries& queries_;
     int k_;
-    Exclude exclude_;
+    std::span<Neighbor> found_;
     Timeline& timeline_;
     Work work_;
     Team team_;
     Neighbors slices_;  ///< slices × n_query rows if there is more than one slice
-    Neighbors found_;
 };
 
 /// The number of slices of the training set whose neighbors fit in that memory, at least 1.
@@ -79,33 +81,33 @@ std::int64_t units_of(const Resident& resident, std::int64_t n_query) {
                      n_query > few_queries ? resident.kernel.images : RowScanner::unit_rows);
 }
 
-Search::Search(Resident& resident, const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-               const Watch& watch)
+Search::Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found,
+               Timeline& timeline, const Watch& watch)
     : resident_(resident),
       queries_(queries),
       k_(k),
-      exclude_(exclude),
+      found_(found),
       timeline_(timeline),
-      work_(queries.count, units_of(resident, queries.count), resident.plan.threads,
+      work_(queries.count(), units_of(resident, queries.count()), resident.plan.threads,
             packs() && resident.plan.batch == 0 ? resident.kernel.queries : 1, resident.max_block(),
-            max_slices(queries.count, k)),
-      team_(resident.plan.threads, watch, queries.count, units_of(resident, queries.count)) {}
+            max_slices(queries.count(), k)),
+      team_(resident.plan.threads, watch, queries.count(), units_of(resident, queries.count())) {}
 
 /// Throws DataError if memory cannot suffice, before anything is allocated.
 void Search::require_memory() const {
     const Kernel& kernel = resident_.kernel;
     const Rows& train = resident_.train;
-    const std::int64_t rows = queries_.count * (work_.slices() > 1 ? work_.slices() + 1 : 1);
+    const std::int64_t rows = queries_.count() * (work_.slices() > 1 ? work_.slices() + 1 : 1);
     std::int64_t thread = BestLists::bytes(lists(), k_);
     if (packs()) thread += PanelScanner::bytes(kernel, train.dim, work_.largest());
     std::int64_t needed = rows * k_ * std::int64_t{sizeof(Neighbor)} +
-                          queries_.count * std::int64_t{sizeof(Vote)} + thread * team_.threads();
+                          queries_.count() * std::int64_t{sizeof(Vote)} + thread * team_.threads();
     if (packs()) needed += resident_.bytes_to_pack();
     const std::int64_t available = available_bytes();
     if (available < 0 || needed <= available) return;
     const auto mib = [](std::int64_t bytes) { return std::to_string(divide_up(bytes, 1 << 20)) + " MiB"; };
     throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
-                    std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count) +
+                    std::to_string(train.dim) + " pixels for " + std::to_string(queries_.count()) +
                     " others needs " + mib(needed) + "; expected at most " + mib(available) +
                     ", the free memory");
 }
@@ -114,21 +116,21 @@ template <class Scanner>
 void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
     BestLists best(lists(), k_);
     while (const auto task = work_.next()) {
-        scanner.begin(queries_.slice(task->first_query, task->n_query), tally);
+        scanner.begin(queries_.rows.slice(task->first_query, task->n_query), tally);
         best.clear(task->n_query, scanner.n_lists());
-        if (exclude_.any())
+        if (queries_.leaves_out())
             for (std::int64_t q = 0; q < task->n_query; ++q)
-                best.exclude(q, exclude_.index_of(task->first_query + q));
+                best.exclude(q, queries_.images[static_cast<std::size_t>(task->first_query + q)]);
         for (std::int64_t unit = task->first_unit; unit < task->last_unit; ++unit) {
             if (team_.halted()) return;
             scanner.scan(unit, best, tally);
             team_.advance(thread, task->n_query);
         }
         const auto start = Clock::now();
-        Neighbors& out = work_.slices() > 1 ? slices_ : found_;
-        const std::int64_t first_row = task->slice * queries_.count + task->first_query;
+        const std::span<Neighbor> out = work_.slices() > 1 ? slices_.rows : found_;
+        const std::int64_t first_row = task->slice * queries_.count() + task->first_query;
         for (std::int64_t q = 0; q < task->n_query; ++q)
-            best.finish(q, out.row(first_row + q));
+            best.finish(q, row(out, first_row + q));
         tally.select_ms += ms_since(start);
         ++tally.tasks;
     }
@@ -142,8 +144,8 @@ void Search::search_with(const std::function<Scanner()>& make) {
         do_tasks(thread, make(), tally);
         tallies[static_cast<std::size_t>(thread)] = tally;
     });
-    add_stages(tallies, static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count),
-               queries_.dim, timeline_);
+    add_stages(tallies, static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count()),
+               queries_.rows.dim, timeline_);
 }
 
 void Search::search_panels() {
@@ -160,66 +162,63 @@ void Search::search_rows() {
 /// come last.
 void Search::merge_slices() {
     const auto start = Clock::now();
-    const std::int64_t n_query = queries_.count;
+    const std::int64_t n_query = queries_.count();
     team_.run_pieces(n_query, 64, [&](int, std::int64_t first, std::int64_t last) {
         std::vector<Neighbor> all;
         for (std::int64_t q = first; q < last; ++q) {
             all.clear();
             for (std::int64_t s = 0; s < work_.slices(); ++s) {
-                const auto row = std::as_const(slices_).row(s * n_query + q);
-                all.insert(all.end(), row.begin(), row.end());
+                const auto list = slices_.row(s * n_query + q);
+                all.insert(all.end(), list.begin(), list.end());
             }
             std::partial_sort(all.begin(), all.begin() + k_, all.end());
-            std::copy_n(all.begin(), k_, found_.row(q).begin());
+            std::copy_n(all.begin(), k_, row(found_, q).begin());
         }
     });
     timeline_.add({.name = "select", .launches = 1, .total_ms = ms_since(start)});
 }
 
-Neighbors Search::run() {
+std::int64_t Search::run() {
     require_memory();
-    found_ = Neighbors(queries_.count, k_);
-    if (work_.slices() > 1) slices_ = Neighbors(queries_.count * work_.slices(), k_);
+    if (work_.slices() > 1) slices_ = Neighbors(queries_.count() * work_.slices(), k_);
     if (packs())
         search_panels();
     else
         search_rows();
     if (work_.slices() > 1) merge_slices();
-    return std::move(found_);
+    return work_.largest();
 }
 
-class CpuSearcher : public Searcher {
+class CpuIndex final : public DeviceIndex {
   public:
-    CpuSearcher(const Rows& train, const Measure& measure, const Plan& plan)
-        : resident_{train, measure, chosen_kernel(arithmetic_of(measure)), plan, {}}, ran_(plan) {}
+    CpuIndex(const Rows& train, const Measure& measure, const Plan& plan)
+        : resident_{train, measure, chosen_kernel(arithmetic_of(measure)), plan} {}
 
-    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                     const Watch& watch) override {
-        require_k(k, resident_.train.count, exclude);
-        watch.step(0, queries.count);
-        if (queries.count == 0) return {};
+    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                       const Watch& watch) override {
+        const Rows& train = resident_.train;
+        require_top_k(wanted, result, train.count);
+        const std::int64_t n = wanted.queries.count();
+        watch.step(0, n);
+        if (n == 0) return 0;
         try {
-            const auto run = [&](auto search) {
-                Neighbors found = search.run();
-                ran_.batch = search.batch();
-                watch.step(queries.count, queries.count);
-                return found;
-            };
-            if (queries.count > few_queries && SelfSearch::suits(resident_, queries, k, exclude))
-                return run(SelfSearch(resident_, k, exclude, timeline, watch));
-            return run(Search(resident_, queries, k, exclude, timeline, watch));
+            const bool both_ends = n > few_queries && SelfSearch::suits(resident_, wanted.queries, wanted.k);
+            const std::int64_t batch =
+                both_ends
+                    ? SelfSearch(resident_, wanted, result.neighbors, timeline, watch).run()
+                    : Search(resident_, wanted.queries, wanted.k, result.neighbors, timeline, watch).run();
+            watch.step(n, n);
+            if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
+            return batch;
         } catch (const std::bad_alloc&) {
-            throw DataError("memory: searching " + std::to_string(resident_.train.count) +
-                            " training images of " + std::to_string(resident_.train.dim) +
+            throw DataError("memory: searching " + std::to_string(train.count) + " training images of " +
+                            std::to_string(train.dim) +
                             " pixels ran out of it; expected more, or fewer images");
         }
     }
 
-    Plan plan() const override { return ran_; }
-
   private:
     Resident resident_;
-    Plan ran_;
 };
 
 }  // namespace
@@ -233,14 +232,11 @@ Refusal settle(const Problem& problem, Plan& plan) {
     return std::nullopt;
 }
 
-std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
-                               Timeline& timeline) {
-    const auto open_rows = [&](const Rows& rows) -> std::unique_ptr<Searcher> {
-        if (plan.distance == serial_distance) return open_serial(rows, plan);
-        return std::make_unique<CpuSearcher>(rows, measure, plan);
-    };
-    if (training.transform == nullptr) return open_rows(training.rows);
-    return std::make_unique<TransformedSearcher>(training, plan.threads, open_rows, timeline);
+std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure, const Plan& plan,
+                                  Timeline&) {
+    const Rows& rows = training.features.count > 0 ? training.features : training.rows;
+    if (plan.distance == serial_distance) return open_serial(rows);
+    return std::make_unique<CpuIndex>(rows, measure, plan);
 }
 
 }  // namespace knn::cpu

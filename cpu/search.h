@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/core/searcher.h"
+#include "data/core/device_index.h"
 
 namespace knn::cpu {
 
@@ -30,11 +30,12 @@ std::string instruction_set();
 /// Throws UsageError (bad MNIST_KNN_ISA).
 Refusal settle(const Problem& problem, Plan& plan);
 
-/// The engine for a settled plan. Answers do not depend on the number of threads, the batch size or the
-/// instruction set. The first search with enough queries packs the training images into panels. Stages of a
-/// search: `pack` (wall time), `distance` and `select` (milliseconds per thread, averaged over the threads,
-/// because the two alternate within a fraction of a millisecond). The training set itself takes half as long.
-std::unique_ptr<Searcher> open(const Training& training, const Measure& measure, const Plan& plan,
-                               Timeline& timeline);
+/// The engine for a settled plan. It compares rows: queries of a training set with a transform are features. Answers do not
+/// depend on the number of threads, the batch size or the instruction set. The first search with enough queries packs the
+/// training images into panels. Stages of a search: `pack` (wall time), `distance` and `select` (milliseconds per thread,
+/// averaged over the threads, because the two alternate within a fraction of a millisecond). The training set itself takes
+/// half as long.
+std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure, const Plan& plan,
+                                  Timeline& timeline);
 
 }  // namespace knn::cpu

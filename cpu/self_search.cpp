@@ -26,11 +26,6 @@ std::int64_t images_per_block(const Resident& resident) {
     return round_up(std::min(std::max(share, few_images), resident.max_block()), whole);
 }
 
-bool is_training_set(const Rows& train, const Rows& queries, Exclude exclude) {
-    return queries.pixels == train.pixels && queries.count == train.count && queries.dim == train.dim &&
-           (!exclude.any() || (exclude.first == 0 && exclude.n == exclude.m && exclude.rest == 0));
-}
-
 /// With p > 2 the search is as slow as its scores, which are bounded less well by limits of both sides.
 bool gains(const Measure& measure) {
     return measure.metric != Metric::lp || measure.p <= 2;
@@ -38,9 +33,9 @@ bool gains(const Measure& measure) {
 
 }  // namespace
 
-bool SelfSearch::suits(const Resident& resident, const Rows& queries, int k, Exclude exclude) {
+bool SelfSearch::suits(Resident& resident, const Queries& queries, int k) {
     const Rows& train = resident.train;
-    if (!is_training_set(train, queries, exclude) || !gains(resident.measure)) return false;
+    if (!queries.is_training_set || !gains(resident.measure)) return false;
     const std::int64_t block = images_per_block(resident), blocks = divide_up(train.count, block);
     const std::int64_t lists = BestLists::bytes(blocks * block, k);
     if (lists > std::max(lists_bytes, train.count * train.dim)) return false;
@@ -53,17 +48,19 @@ bool SelfSearch::suits(const Resident& resident, const Rows& queries, int k, Exc
     return available < 0 || needed <= available;
 }
 
-SelfSearch::SelfSearch(Resident& resident, int k, Exclude exclude, Timeline& timeline, const Watch& watch)
+SelfSearch::SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbor> found, Timeline& timeline,
+                       const Watch& watch)
     : resident_(resident),
-      k_(k),
-      exclude_(exclude),
+      k_(wanted.k),
+      leaves_out_(wanted.queries.leaves_out()),
+      found_(found),
       timeline_(timeline),
       block_(images_per_block(resident)),
       blocks_(divide_up(resident.train.count, block_)),
       team_(resident.plan.threads, watch, resident.train.count,
             divide_up(resident.train.count, resident.kernel.images)),
       pairs_(blocks_),
-      all_(blocks_ * block_, k),
+      all_(blocks_ * block_, k_),
       limits_(static_cast<std::size_t>(resident.train.count)),
       begun_(static_cast<std::size_t>(blocks_)) {}
 
@@ -110,7 +107,7 @@ void SelfSearch::begin_row(std::int64_t row, PanelScanner& scanner, BestLists& r
     const std::shared_lock lock(mutex_);
     for (std::int64_t q = 0; q < queries.count; ++q) {
         rows.start(q, all_, first + q, first);
-        if (exclude_.any()) rows.exclude(q, first + q);
+        if (leaves_out_) rows.exclude(q, first + q);
     }
 }
 
@@ -155,18 +152,17 @@ void SelfSearch::compare_pairs(int thread, Tally& tally) {
     if (row >= 0) end_row(row, rows);
 }
 
-Neighbors SelfSearch::finish() {
+void SelfSearch::finish() {
     const auto start = Clock::now();
-    Neighbors found(resident_.train.count, k_);
-    team_.run_pieces(found.n_query, 64, [&](int, std::int64_t first, std::int64_t last) {
+    const auto k = static_cast<std::size_t>(k_);
+    team_.run_pieces(resident_.train.count, 64, [&](int, std::int64_t first, std::int64_t last) {
         for (std::int64_t q = first; q < last; ++q)
-            all_.finish(q, found.row(q));
+            all_.finish(q, found_.subspan(static_cast<std::size_t>(q) * k, k));
     });
     timeline_.add({.name = "select", .total_ms = ms_since(start)});
-    return found;
 }
 
-Neighbors SelfSearch::run() {
+std::int64_t SelfSearch::run() {
     const std::int64_t n = resident_.train.count;
     all_.clear(n, blocks_ * block_);
     pack();
@@ -180,7 +176,8 @@ Neighbors SelfSearch::run() {
     for (std::int64_t i = 0; i < blocks_; ++i)
         pairs += static_cast<double>(block(i).count) * static_cast<double>(n - i * block_);
     add_stages(tallies, pairs, resident_.train.dim, timeline_);
-    return finish();
+    finish();
+    return block_;
 }
 
 }  // namespace knn::cpu

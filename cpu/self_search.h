@@ -21,14 +21,15 @@ namespace knn::cpu {
 
 class SelfSearch {
   public:
-    /// Whether these queries are the training set, and each is excluded from its own neighbors or none is; and it pays
-    /// for the metric, and memory suffices for the lists of all images at once.
-    static bool suits(const Resident& resident, const Rows& queries, int k, Exclude exclude);
+    /// Whether these queries are the training set, and it pays for the metric, and memory suffices for the lists of all
+    /// images at once.
+    static bool suits(Resident& resident, const Queries& queries, int k);
 
-    SelfSearch(Resident& resident, int k, Exclude exclude, Timeline& timeline, const Watch& watch);
+    SelfSearch(Resident& resident, const TopK& wanted, std::span<Neighbor> found, Timeline& timeline,
+               const Watch& watch);
 
-    Neighbors run();
-    std::int64_t batch() const { return block_; }
+    /// Returns how many images make a block.
+    std::int64_t run();
 
   private:
     Rows block(std::int64_t index) const;
@@ -38,11 +39,12 @@ class SelfSearch {
     bool wait_for(std::int64_t row, std::int64_t column) const;
     void begin_row(std::int64_t row, PanelScanner& scanner, BestLists& rows);
     void end_row(std::int64_t row, const BestLists& rows);
-    Neighbors finish();
+    void finish();
 
     Resident& resident_;
     int k_;
-    Exclude exclude_;
+    bool leaves_out_;  ///< no image is its own neighbor
+    std::span<Neighbor> found_;
     Timeline& timeline_;
     std::int64_t block_, blocks_;  ///< images per block, number of blocks
     Team team_;

@@ -8,7 +8,7 @@
 #include <functional>
 #include <mutex>
 
-#include "data/core/searcher.h"
+#include "data/core/watch.h"
 
 namespace knn::cpu {
 

@@ -30,6 +30,7 @@ spread = "class spread:*"
 mean = "class-mean:*,running votes:*"
 graph = "graph:*"
 several = "spread:*,tell:*"
+index = "index:*,queries:*,spread:*"
 condense = "condense:*"
 tune = "tune:*"
 audit = "cli:audit*"
@@ -149,7 +150,7 @@ MUTATIONS = [
     ("classifier/score.cpp", score, "ratio(2 * hits, predicted", "ratio(hits, predicted"),
     ("classifier/score.cpp", score, "if (votes.size() != truth.size())", "if (votes.size() > truth.size())"),
     ("classifier/leave_one_out.cpp", sample, "max_sampled_images = 4999", "max_sampled_images = 5000"),
-    ("classifier/leave_one_out.cpp", sample, "method.vote.k >= train.count", "method.vote.k > train.count"),
+    ("classifier/leave_one_out.cpp", sample, "method.vote.k >= n)", "method.vote.k > train.count"),
     ("classifier/rejection.cpp", rejection, "value) + 0.5)", "value) + 9.5)"),
     ("classifier/rejection.cpp", rejection, ">= loss) return", "> loss) return"),
     ("classifier/rejection.cpp", rejection, "if (unlike <= near)", "if (unlike > near)"),
@@ -170,7 +171,7 @@ MUTATIONS = [
     ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
     ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
     ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),
-    ("classifier/spread_fit.cpp", spread, "Exclude{.first = 0}", "Exclude{}"),
+    ("classifier/spread_fit.cpp", spread, "Queries::all_of(members.alone.rows)", "members.alone.rows"),
     # Votes of many k at once, tune, compare.
     ("classifier/class_mean.cpp", mean, "mean.count == each", "mean.count > each"),
     ("classifier/class_mean.cpp", mean, "scaled(*least, means[label])) /", "scaled(*least, *least)) /"),
@@ -186,8 +187,8 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "static_cast<std::uint32_t>(point)} <= last", "static_cast<std::uint32_t>(point)} < last"),
     ("classifier/graph.cpp", graph, "if (both || form == GraphForm::symmetric) add(i, j)", "if (both) add(i, j)"),
     ("classifier/graph.cpp", graph, "== 0 && !has_out_edges_[i]", "== 0"),
-    ("classifier/graph.cpp", graph, "Exclude{.first = first}", "Exclude{.first = 0}"),
-    ("classifier/part_search.cpp", graph, "k > n - 1", "k > n"),
+    ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
+    ("classifier/subset_search.cpp", graph, "k > n - 1", "k > n"),
     ("classifier/edit.cpp", condense, "if (neighbor.index != image) others", "others"),
     ("classifier/edit.cpp", condense, "is_stale_[image] = is_stale_[image] ||", "is_stale_[image] ="),
     ("classifier/condense.cpp", condense, "return kept_.size() > before", "return false"),
@@ -195,13 +196,17 @@ MUTATIONS = [
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
     ("classifier/method_file.cpp", method, "min_candidates, max_k", "1, max_k"),
     # Several devices.
-    ("classifier/merge.cpp", several, "if (own.any()) own.first -= part.begin;", ""),
-    ("classifier/merge.cpp", several, "subspan(at(begin * k)", "subspan(at(0 * k)"),
-    ("classifier/spread.cpp", several, "p + 1 == parts ? tell : Tell()", "tell"),
-    ("classifier/merge.cpp", several, "exclude.index_of(middle) < image", "exclude.index_of(middle) <= image"),
-    ("classifier/merge.cpp", several, "range.begin + rows.begin", "rows.begin"),
-    ("classifier/merge_behind.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
-    ("classifier/spread.cpp", several, "share.begin + found.begin", "share.begin"),
+    ("classifier/sharded.cpp", several, "inside ? image - static_cast<std::uint32_t>(part.begin)", "inside ? image"),
+    ("classifier/sharded.cpp", several, "part.count - (any ? 1 : 0)", "part.count"),
+    ("classifier/sharded.cpp", several, "part.count == all.count()", "part.count <= all.count()"),
+    ("classifier/sharded.cpp", several, "if (p + 1 < parts) one.on_batch = {};", ""),
+    ("classifier/sharded.cpp", several, "image >= part.begin && image < part.end()", "image >= part.begin"),
+    ("classifier/sharded.cpp", several, "neighbor.index += own.known.first", "neighbor.index += 0"),
+    ("classifier/sharded.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
+    ("classifier/sharded.cpp", several, "batch.first += share.begin", "batch.first += 0"),
+    ("classifier/index.cpp", index, "one.index = images[one.index];", ""),
+    ("data/core/queries.cpp", index, "images[i] != images[0] + i", "images[i] < images[0]"),
+    ("data/core/queries.cpp", index, "is_training_set && n == count()", "is_training_set"),
     # Features and re-ranking.
     ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 45, 68"),
     ("data/transform/histograms.cpp", transform, "twice_away >= 2 * n", "twice_away >= n"),

@@ -227,7 +227,7 @@ void run_graph(BenchRun& run) {
     require_others(k, data.train.count);
     Workload work(data.train, data.train, data.labels, k);
     work.measure = data.measure;
-    work.exclude = {.first = 0};
+    work.leave_one_out = true;
     run.report().title += ", k = " + std::to_string(k) + metric_words(work.measure);
     run.report().data = training_words(data) + ", each a query among all of them";
     const std::vector<std::string>& names = find_case("graph")->names;

@@ -183,7 +183,7 @@ struct FinalRow {
     double classic_ms;
 };
 
-double stage_ms(const Classified& result, const char* name) {
+double stage_ms(const Results& result, const char* name) {
     for (const Stage& stage : result.timeline.stages())
         if (stage.name == name) return stage.total_ms;
     return 0;
@@ -197,7 +197,7 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
     work.arrays->fill("ladder_scalar");
     const Measurement sort = run.select(work, "bitonic", k);
     const Measurement transfer = upload(run, work, true);
-    Classified classic;
+    Results classic;
     const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic, true);
     const FinalRow rows[] = {
         {"data transfer", "data transfer", transfer,
@@ -260,7 +260,7 @@ void run_garrett(BenchRun& run) {
         table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
                       with_commas(work.query.count) + ")";
         table.columns = {"stage", "paper, total ms", "engine cpu, ms"};
-        Classified found;
+        Results found;
         const Measurement whole = run.search(work, search_way("cpu"), k, 1, &found, true);
         table.rows = {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
                       {"distance", stated(final_version, "distance calculation", "total"),

@@ -75,17 +75,14 @@ void count_search(Measurement& row) {
 
 void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     const int k = work.max_k;
-    Rows queries = work.query;
-    Exclude exclude = work.exclude;
-    std::vector<std::uint8_t> pixels;
-    if (max_checked < queries.count) {
-        work.checked = sample(queries.count, max_checked);
-        for (const std::int64_t q : work.checked)
-            pixels.insert(pixels.end(), queries.row(q), queries.row(q) + queries.dim);
-        exclude = {exclude.first, queries.count - 1, max_checked - 1};  // spaced as in `sample`
-        queries = {pixels.data(), max_checked, queries.dim};
+    Queries queries = work.queries(work.query.count);
+    if (max_checked < queries.count()) {
+        work.checked = sample(queries.count(), max_checked);
+        const bool leaves_out = queries.leaves_out();
+        queries = Queries::some_of(work.query, {work.checked.begin(), work.checked.end()});
+        if (!leaves_out) queries.images = {};
     }
-    work.expected = search_on_cpu(work.train, queries, k, work.measure, exclude, watch_);
+    work.expected = search_on_cpu(work.train, queries, k, work.measure, watch_);
     report_.checked =
         (work.checked.empty() ? std::string("every answer") : with_commas(max_checked) + " of the answers") +
         " against the CPU engine";
@@ -96,8 +93,7 @@ void BenchRun::prepare(Workload& work, std::int64_t max_checked) {
     for (const std::int64_t i : sample(work.expected.n_query, sampled)) {
         const std::int64_t q = work.query_of(i);
         cpu::serial_distances(work.train, work.query.row(q), scores);
-        if (work.exclude.any())
-            scores[static_cast<std::size_t>(work.exclude.index_of(q))] = excluded_distance;
+        if (work.leave_one_out) scores[static_cast<std::size_t>(q)] = excluded_distance;
         if (agrees_with_nth_element(scores, work.expected.row(i))) continue;
         Measurement wrong = row("search", "cpu", "cpu", work.problem(k));
         wrong.wrong = "query " + std::to_string(q) + " has other neighbors than by nth_element";
@@ -177,8 +173,8 @@ Plan BenchRun::configured(const SearchWay& way, Measurement& one) const {
     return plan;
 }
 
-Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share,
-                             Classified* result, bool all_queries) {
+Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share, Results* result,
+                             bool all_queries) {
     const bool spread = way.spread != SpreadBy::automatic, on_gpu = way.engine->on_gpu;
     Measurement one = row("search", way.name,
                           spread   ? several()
@@ -190,16 +186,16 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
     if (together != nullptr) one.left_out = first_refusal(*together, one.left_out, watch_);
     if (!one.left_out.empty()) return keep(std::move(one));
 
-    Classifier classifier(work.training(), {.measure = work.measure, .vote = {.k = k}},
-                          {way.engine, plan, "", together});
-    one.open_ms = classifier.open_ms();
+    const Index index(work.training(), {.measure = work.measure, .vote = {.k = k}},
+                      {way.engine, plan, "", together});
+    one.open_ms = index.open_ms();
     const TrialOptions options = trial(share);
-    Classified found;
+    Results found;
     std::string wrong;
     std::vector<double> kernels_ms;
     const auto classify = [&](std::int64_t n) {
         if (together != nullptr) slowest_ms(*together, 0, watch_);  // all begin at the same time
-        found = classifier.classify(work.query.first(n), watch_, work.exclude);
+        found = index.search(work.queries(n), {.watch = watch_});
         for (const Stage& stage : found.timeline.stages())
             if (stage.once) one.open_ms += stage.total_ms;
         kernels_ms.push_back(found.timeline.kernels_ms());

@@ -118,9 +118,8 @@ Neighbors nearest_by_gradients(const BenchRun& run, const Workload& work, ImageS
     method.vote.k = count;
     const Problem problem = method.problem(training, work.query.count);
     const Resolved resolved = resolve_on_cpu(problem, run.options().wish.threads);
-    Classifier classifier(training, method, resolved, run.watch());
-    Timeline timeline;
-    return classifier.search(work.query, timeline, run.watch());
+    const Index index(training, method, resolved, run.watch());
+    return index.search(work.query, {.vote = false, .watch = run.watch()}).neighbors;
 }
 
 /// One query after another, as the distance is defined.

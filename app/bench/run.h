@@ -12,7 +12,7 @@
 #include "app/cli/options.h"
 #include "app/cli/values.h"
 #include "app/console/progress.h"
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 #include "cpu/serial/serial.h"
 
 namespace knn {
@@ -69,7 +69,7 @@ class BenchRun {
     /// A whole search of an opened training set; `result` (may be null) gets the answers. Uses fewer queries if
     /// there is no time for all, unless `all_queries`.
     Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1,
-                       Classified* result = nullptr, bool all_queries = false);
+                       Results* result = nullptr, bool all_queries = false);
 
     /// A row that is measured next, in one of these ways or another.
     Measurement row(const std::string& part, const std::string& name, const std::string& on,

@@ -80,7 +80,7 @@ std::vector<std::uint32_t> Workload::right_row(std::int64_t of_query) const {
     std::vector<std::uint32_t> row(static_cast<std::size_t>(train.count));
     if (measure.metric == Metric::l2) {
         cpu::serial_distances(train, query.row(of_query), row);
-        if (exclude.any()) row[static_cast<std::size_t>(exclude.index_of(of_query))] = excluded_distance;
+        if (leave_one_out) row[static_cast<std::size_t>(of_query)] = excluded_distance;
         return row;
     }
     for (std::int64_t begin = 0; begin < train.count; begin += knn::max_k) {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "classifier/classifier.h"
 #include "classifier/engines.h"
+#include "classifier/index.h"
 #include "data/core/metric.h"
 #include "data/set/dataset.h"
 
@@ -24,6 +24,11 @@ struct Workload {
 
     Problem problem(int k) const { return {train.count, query.count, train.dim, k, measure}; }
     Training training() const { return {train, labels}; }
+
+    /// The first n queries.
+    Queries queries(std::int64_t n) const {
+        return leave_one_out ? Queries::some_of(query, 0, n) : Queries(query.first(n));
+    }
 
     /// The query of this row of `expected`.
     std::int64_t query_of(std::int64_t row) const {
@@ -47,7 +52,7 @@ struct Workload {
 
     /// Set if the queries are training images; `expected` leaves each query itself out too, and its distance to itself
     /// is `excluded_distance`.
-    Exclude exclude;
+    bool leave_one_out = false;
 
     /// The reference: the `max_k` nearest of the queries in `checked`, or, if that is empty, of all queries
     /// or the first ones. Both are set together.

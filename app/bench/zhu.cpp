@@ -151,7 +151,7 @@ class Zhu {
     /// Distances as the seed computes them: one of each two equal ones, and no point its own neighbor.
     void halves(const Sample& sample, const Workload& points, const Times& all) {
         Workload work(points.train, points.train, points.labels, k);
-        work.exclude = {.first = 0};
+        work.leave_one_out = true;
         run_.figure(std::string("half ") + sample.name);
         run_.prepare(work);
         run_.upload(work);

@@ -68,8 +68,8 @@ int audit(const Options& options, Clock::time_point start) {
     report.created = utc_now();
     agree_on({train, test}, train_labels);
     report.audit = watched(options.output, "searching", [&](const Watch& watch) {
-        Classifier classifier(training, wide, resolved, watch.quiet());
-        return audit(classifier, options.method, test, test_labels, watch);
+        return audit(Index(training, wide, resolved, watch.quiet()), options.method, test, test_labels,
+                     watch);
     });
     report.wall_ms = ms_since(start);
     write_files(report, options);

@@ -17,9 +17,9 @@
 #include "app/report/answers.h"
 #include "app/report/explain.h"
 #include "app/report/picture.h"
-#include "classifier/classifier.h"
 #include "classifier/confidence.h"
 #include "classifier/host.h"
+#include "classifier/index.h"
 #include "classifier/readings.h"
 #include "classifier/rejection.h"
 #include "classifier/sizes.h"
@@ -53,17 +53,17 @@ std::vector<Answer*> digits_to_search(PictureAnswers& answers, bool rejects) {
 }
 
 /// One search for all digits.
-Classified answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
+Results answer(std::vector<Answer*>& digits, const LoadedTraining& training, const Options& options) {
     const std::vector<std::uint8_t> rows = rows_to_search(images_of(digits));
     const std::int64_t n = std::ssize(rows) / training.set.images().dim;
     // Also without a digit, so that unsupported options are always reported.
     const Resolved resolved = resolve_for_digits(training, options, std::max<std::int64_t>(n, 1));
     note(resolved.notice);
     if (digits.empty()) return {};
-    Classifier classifier(training.set, options.method, resolved);
-    const Judge judge(classifier, training.sample, options.classify.reject);
+    const Index index(training.set, options.method, resolved);
+    const Judge judge(index, training.sample, options.classify.reject);
     return watched(options.output, "searching",
-                   [&](const Watch& watch) { return answer_digits(digits, classifier, judge, watch); });
+                   [&](const Watch& watch) { return answer_digits(digits, index, judge, watch); });
 }
 
 /// For explanations: the candidates of each digit as the search finds them, before they are ordered again.
@@ -83,10 +83,11 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
     search.rerank.kind = Reranker::none;
     search.vote = {.k = Reranking{options.method.rerank}.candidates(search.vote.k, set.size(), false)};
     const Problem problem = search.problem(set.view(), std::ssize(digits));
-    Classifier classifier(set, search, resolve_on_cpu(problem, options.wish.threads));
-    Timeline timeline;
-    const Neighbors found =
-        classifier.search({pixels.data(), std::ssize(digits), set.images().dim}, timeline, stoppable());
+    const Index index(set, search, resolve_on_cpu(problem, options.wish.threads));
+    const Neighbors found = index
+                                .search(Rows{pixels.data(), std::ssize(digits), set.images().dim},
+                                        {.vote = false, .watch = stoppable()})
+                                .neighbors;
     for (std::size_t i = 0; i < digits.size(); ++i) {
         const auto row = found.row(static_cast<std::int64_t>(i));
         digits[i]->candidates.assign(row.begin(), row.end());
@@ -177,7 +178,7 @@ int classify(const Options& options, Clock::time_point start) {
         note(notice, options.output);
 
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
-    const Classified found = answer(digits, training, options);
+    const Results found = answer(digits, training, options);
     const Measure measure = options.method.neighbor_measure();
     const UsualDistances usual(training.sample);
     for (PictureAnswer& picture : answers.pictures) {

@@ -30,9 +30,8 @@ LeaveOneOut fit(const TrainingSet& set, const Options& options, int threads) {
         note("fitting the re-ranking to the training set" +
                  std::string(set.is_cached() ? ", once unless it changes" : ""),
              options.output);
-    const Problem problem = method.problem(set.view(), spread_sample(set.size()).m);
-    Classifier classifier(set, method, resolve_on_cpu(problem, threads), stoppable());
-    return fitted_sample(classifier, stoppable());
+    const Problem problem = method.problem(set.view(), std::ssize(strided_sample(set.size())));
+    return fitted_sample(Index(set, method, resolve_on_cpu(problem, threads), stoppable()), stoppable());
 }
 
 /// The votes of one digit by label.
@@ -69,14 +68,14 @@ Resolved resolve_for_digits(const LoadedTraining& training, const Options& optio
     return Planner(wish).resolve(options.method.problem(training.set.view(), n_query));
 }
 
-Judge::Judge(const Classifier& classifier, const LeaveOneOut& sample, std::optional<double> loss)
-    : compared_(compared_rows(classifier)),
-      transform_(classifier.training().transform),
+Judge::Judge(const Index& index, const LeaveOneOut& sample, std::optional<double> loss)
+    : compared_(compared_rows(index)),
+      transform_(index.training().transform),
       loss_(loss),
       confidence_(sample),
       rejection_(sample) {}
 
-void Judge::judge(Answer& digit, const Classified& found, std::int64_t query) const {
+void Judge::judge(Answer& digit, const Results& found, std::int64_t query) const {
     const auto at = static_cast<std::size_t>(query);
     const Vote& vote = found.votes[at];
     const Evidence& evidence = found.evidence[at];
@@ -102,15 +101,15 @@ std::vector<DigitImage*> images_of(std::span<Answer* const> digits) {
     return images;
 }
 
-Classified answer_digits(std::span<Answer* const> digits, Classifier& classifier, const Judge& judge,
-                         const Watch& watch) {
+Results answer_digits(std::span<Answer* const> digits, const Index& index, const Judge& judge,
+                      const Watch& watch) {
     const std::vector<DigitImage*> images = images_of(digits);
     const std::vector<std::uint8_t> rows = rows_to_search(images);
-    const Training& training = classifier.training();
+    const Training& training = index.training();
     const std::int64_t dim = training.rows.dim;
-    Classified found = classifier.classify({rows.data(), std::ssize(rows) / dim, dim}, watch);
+    Results found = index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.watch = watch});
     const std::vector<std::int64_t> chosen =
-        choose_sizes(images, classifier.method().neighbor_measure(), found.neighbors);
+        choose_sizes(images, index.method().neighbor_measure(), found.neighbors);
     for (std::size_t i = 0; i < digits.size(); ++i) {
         Answer& digit = *digits[i];
         const auto neighbors = found.neighbors.row(chosen[i]);

@@ -7,8 +7,8 @@
 
 #include "app/cli/options.h"
 #include "app/commands/loading.h"
-#include "classifier/classifier.h"
 #include "classifier/confidence.h"
+#include "classifier/index.h"
 #include "classifier/picture_answers.h"
 #include "classifier/rejection.h"
 #include "data/set/locate.h"
@@ -30,11 +30,11 @@ Resolved resolve_for_digits(const LoadedTraining& training, const Options& optio
 /// Says how sure answers are, and which are rejected.
 class Judge {
   public:
-    /// loss: the share of digits that may be rejected; none: nothing is. `classifier` outlives this.
-    Judge(const Classifier& classifier, const LeaveOneOut& sample, std::optional<double> loss);
+    /// loss: the share of digits that may be rejected; none: nothing is. `index` outlives this.
+    Judge(const Index& index, const LeaveOneOut& sample, std::optional<double> loss);
 
     /// `query`: of the search.
-    void judge(Answer& digit, const Classified& found, std::int64_t query) const;
+    void judge(Answer& digit, const Results& found, std::int64_t query) const;
 
   private:
     std::vector<std::uint8_t> features_of(const DigitImage::Pixels& pixels) const;
@@ -48,8 +48,8 @@ class Judge {
 
 std::vector<DigitImage*> images_of(std::span<Answer* const> digits);
 
-/// Searches for all digits at once and writes the answers into them. Throws as Classifier::classify.
-Classified answer_digits(std::span<Answer* const> digits, Classifier& classifier, const Judge& judge,
-                         const Watch& watch);
+/// Searches for all digits at once and writes the answers into them. Throws as Index::search.
+Results answer_digits(std::span<Answer* const> digits, const Index& index, const Judge& judge,
+                      const Watch& watch);
 
 }  // namespace knn

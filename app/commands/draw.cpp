@@ -20,8 +20,8 @@ int draw(const Options& options, Clock::time_point) {
     constexpr int sizes = 2;  // of a digit
     const Resolved resolved = resolve_for_digits(training, options, sizes);
     note(resolved.notice);
-    Classifier classifier(training.set, options.method, resolved);
-    const Judge judge(classifier, training.sample, options.classify.reject);
+    const Index index(training.set, options.method, resolved);
+    const Judge judge(index, training.sample, options.classify.reject);
     const Watch watch = stoppable();
 
     PictureAnswers answers;
@@ -33,7 +33,7 @@ int draw(const Options& options, Clock::time_point) {
         answer.image = extract_digit(picture);
         if (options.classify.reject) answer.reason = answer.image.refused;
         Answer* const digits[] = {&answer};
-        if (answer.reason.empty()) answer_digits(digits, classifier, judge, watch);
+        if (answer.reason.empty()) answer_digits(digits, index, judge, watch);
         return answer;
     });
     return 0;

@@ -17,9 +17,9 @@ int evaluate(const Options& options, Clock::time_point start) {
     LoadedSet set(planner, location, options);
     const Resolved resolved = set.resolve(planner, options.method, set.queries().count);
     agree_on({set.training().images(), set.queries()}, set.training().labels());
-    const auto classifier = open_classifier(set.training(), options.method, resolved, options.output);
+    const auto index = open_index(set.training(), options.method, resolved, options.output);
     Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
-        return evaluate(*classifier, set.data(), set.queries().count, watch);
+        return evaluate(*index, set.data(), set.queries().count, watch);
     });
     evaluation.load_ms = set.load_ms();
     evaluation.wall_ms = ms_since(start);

@@ -139,7 +139,7 @@ std::string expected_text(const PictureAnswers& answers, bool quiet, bool color)
 }
 
 void write_expected_report(const PictureAnswers& answers, const Training& train, const std::string& source,
-                           const Classified& found, const RunTimes& times, const Options& options) {
+                           const Results& found, const RunTimes& times, const Options& options) {
     const Judgment judgment = judge(answers);
     const std::int64_t count = std::ssize(judgment.answered);
     if (count == 0) throw DataError("--report: no picture was answered; expected at least one");

@@ -27,6 +27,6 @@ struct RunTimes {
 
 /// Writes the files of `evaluate --report` for the pictures that were answered and whose names tell a digit.
 void write_expected_report(const PictureAnswers& answers, const Training& train, const std::string& source,
-                           const Classified& found, const RunTimes& times, const Options& options);
+                           const Results& found, const RunTimes& times, const Options& options);
 
 }  // namespace knn

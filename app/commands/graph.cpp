@@ -17,7 +17,7 @@
 #include "app/console/output.h"
 #include "app/console/watched.h"
 #include "app/report/graph_report.h"
-#include "classifier/part_search.h"
+#include "classifier/subset_search.h"
 #include "data/core/format.h"
 
 namespace knn {
@@ -183,14 +183,14 @@ int graph(const Options& options, Clock::time_point start) {
     agree_on({training.rows}, training.labels);
     GraphFiles files(options);
     RowSink sink(files, result, training);
-    Classifier classifier(points.training(), result.method, resolved, stoppable());
-    result.timeline = classifier.opening();
-    result.search_ms = classifier.open_ms();
-    result.search_ms += watched(options.output, "searching", [&](const Watch& watch) {
-        return search_graph(classifier, result.timeline, watch,
+    const Index index(points.training(), result.method, resolved, stoppable());
+    result.timeline = index.opening();
+    const GraphSearch search = watched(options.output, "searching", [&](const Watch& watch) {
+        return search_graph(index, result.timeline, watch,
                             [&](std::int64_t first, const Neighbors& part) { sink.take(first, part); });
     });
-    result.plan = classifier.plan();
+    result.search_ms = index.open_ms() + search.ms;
+    result.plan = search.plan;
     sink.finish();
     result.wall_ms = ms_since(start);
     if (std::ostream* out = files["--json"]) *out << graph_json(result, training.labels);

@@ -157,12 +157,11 @@ Resolved LoadedSet::resolve(Planner& planner, const Method& method, std::int64_t
     return resolved;
 }
 
-std::unique_ptr<Classifier> open_classifier(const TrainingSet& training, const Method& method,
-                                            const Resolved& resolved, const OutputOptions& output) {
-    if (is_fitted(training, method))
-        return std::make_unique<Classifier>(training, method, resolved, stoppable());
+std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& method, const Resolved& resolved,
+                                  const OutputOptions& output) {
+    if (is_fitted(training, method)) return std::make_unique<Index>(training, method, resolved, stoppable());
     return watched(output, "fitting  ", [&](const Watch& watch) {
-        return std::make_unique<Classifier>(training, method, resolved, watch);
+        return std::make_unique<Index>(training, method, resolved, watch);
     });
 }
 

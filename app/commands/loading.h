@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 #include "classifier/plan.h"
 #include "data/core/host_memory.h"
 #include "data/set/dataset.h"
@@ -58,9 +58,9 @@ class LoadedSet {
     double load_ms_ = 0;
 };
 
-/// A classifier, with a progress bar if something has to be fitted. Throws as Classifier.
-std::unique_ptr<Classifier> open_classifier(const TrainingSet& training, const Method& method,
-                                            const Resolved& resolved, const OutputOptions& output);
+/// An index, with a progress bar if something has to be fitted. Throws as Index.
+std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& method, const Resolved& resolved,
+                                  const OutputOptions& output);
 
 /// The first images of the training set, as many as the options want, from the cache where that is faster. Throws DataError.
 struct CachedTraining {

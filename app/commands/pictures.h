@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/report/answers.h"
-#include "data/core/searcher.h"
+#include "data/core/watch.h"
 
 namespace knn {
 

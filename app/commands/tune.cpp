@@ -14,7 +14,7 @@
 #include "app/console/watched.h"
 #include "app/report/tune_report.h"
 #include "classifier/method_file.h"
-#include "classifier/part_search.h"
+#include "classifier/subset_search.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -133,11 +133,10 @@ TuneResult searched(const TrainingSet& training, std::span<const Method> methods
     const auto start = Clock::now();
     watched(output, "searching", [&](const Watch& watch) {
         for (std::size_t i = 0; i < searches.size(); ++i) {
-            Classifier classifier(training, searches[i].searched(), resolved[i], watch.quiet());
-            result.timeline.add(classifier.opening());
+            const Index index(training, searches[i].searched(), resolved[i], watch.quiet());
+            result.timeline.add(index.opening());
             const std::int64_t before = static_cast<std::int64_t>(i) * n, all = std::ssize(searches) * n;
-            searches[i].run(classifier, result.timeline, watch.part(before, all));
-            result.plan = classifier.plan();
+            result.plan = searches[i].run(index, result.timeline, watch.part(before, all));
             result.searches.push_back(searches[i].searched());
         }
     });

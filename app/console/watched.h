@@ -5,7 +5,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/progress.h"
 #include "app/console/terminal.h"
-#include "data/core/searcher.h"
+#include "data/core/watch.h"
 
 namespace knn {
 

@@ -70,7 +70,7 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation);
 /// predictions.csv, read back: one entry per test image.
 struct Predictions {
     std::vector<std::uint8_t> truth;
-    std::vector<Vote> votes;
+    Uninitialized<Vote> votes;
     std::vector<double> confidence;
 };
 

@@ -163,7 +163,7 @@ std::string confusion_text(const Score& score, bool color) {
 }
 
 std::string timing_text(const Evaluation& evaluation) {
-    const Classified& found = evaluation.found;
+    const Results& found = evaluation.found;
     const auto images = static_cast<double>(std::max<std::int64_t>(evaluation.n_test, 1));
     const auto line = [&](const std::string& name, const std::string& launches, double ms) {
         return std::vector<std::string>{name, launches, fixed(ms, 2), fixed(ms / images, 5)};

@@ -86,9 +86,9 @@ Source::Source(const Options& options, std::optional<SavedReport> report, const 
     inputs_ = inputs_of(options_, location.files());
     outputs.check(inputs_);
     open(planner, location);
-    classifier_ = open_classifier(set_->training(), options_.method, resolved_, options_.output);
+    index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
     evaluation_ = watched(options_.output, "searching", [&](const Watch& watch) {
-        return evaluate(*classifier_, set_->data(), set_->queries().count, watch);
+        return evaluate(*index_, set_->data(), set_->queries().count, watch);
     });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);
@@ -101,11 +101,10 @@ void Source::open(Planner& planner, const DataLocation& location) {
     resolved_ = set_->resolve(planner, options_.method, set_->queries().count);
 }
 
-Classified Source::search(const Rows& images) {
-    if (classifier_ == nullptr)
-        classifier_ = open_classifier(set_->training(), options_.method, resolved_, options_.output);
+Results Source::search(const Rows& images) {
+    if (index_ == nullptr) index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
     return watched(options_.output, "searching",
-                   [&](const Watch& watch) { return classifier_->classify(images, watch); });
+                   [&](const Watch& watch) { return index_->search(images, {.watch = watch}); });
 }
 
 void Source::from_report(const SavedReport& report, const Destinations& outputs) {
@@ -174,7 +173,7 @@ bool Source::take_predictions(const SavedReport& report) {
 }
 
 void Source::search_again(const SavedReport& report) {
-    Classified found = search(set_->queries());
+    Results found = search(set_->queries());
     const std::vector<std::uint8_t> truth = first_labels(evaluation_.data->test, evaluation_.n_test);
     evaluation_.score = score(found.votes, truth, evaluation_.data->labels);
     if (evaluation_.score.confusion != report.evaluation.score.confusion)
@@ -184,7 +183,7 @@ void Source::search_again(const SavedReport& report) {
     evaluation_.found.neighbors = std::move(found.neighbors);
     evaluation_.found.evidence = std::move(found.evidence);
     watched(options_.output, "searching",
-            [&](const Watch& watch) { add_confidence(evaluation_, *classifier_, watch); });
+            [&](const Watch& watch) { add_confidence(evaluation_, *index_, watch); });
     neighbors_known_ = true;
 }
 
@@ -195,7 +194,7 @@ void Source::complete(const std::vector<std::int64_t>& images) {
     pixels.reserve(images.size() * static_cast<std::size_t>(all.dim));
     for (const std::int64_t image : images)
         pixels.insert(pixels.end(), all.row(image), all.row(image) + all.dim);
-    const Classified found = search({pixels.data(), std::ssize(images), all.dim});
+    const Results found = search({pixels.data(), std::ssize(images), all.dim});
     for (std::size_t i = 0; i < images.size(); ++i) {
         const Vote& saved = evaluation_.found.votes[static_cast<std::size_t>(images[i])];
         if (found.votes[i] != saved)

@@ -50,7 +50,7 @@ class Source {
 
   private:
     /// Throws DeviceError, DataError, Interrupted.
-    Classified search(const Rows& images);
+    Results search(const Rows& images);
     void from_report(const SavedReport& report, const Destinations& outputs);
     void check_data(const SavedReport& report) const;
     bool take_predictions(const SavedReport& report);
@@ -62,7 +62,7 @@ class Source {
     std::vector<std::filesystem::path> inputs_;
     std::unique_ptr<LoadedSet> set_;
     Resolved resolved_;
-    std::unique_ptr<Classifier> classifier_;  ///< once something is searched
+    std::unique_ptr<Index> index_;  ///< once something is searched
     Evaluation evaluation_;
     bool neighbors_known_ = true;
 };

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "data/core/neighbors.h"
-#include "data/core/searcher.h"
+#include "data/core/watch.h"
 #include "data/rerank/descriptor.h"
 
 namespace knn::cpu {

@@ -155,42 +155,42 @@ void serial_distances(const Rows& train, const std::uint8_t* query, std::span<st
 
 namespace {
 
-class SerialSearcher : public Searcher {
+class SerialIndex final : public DeviceIndex {
   public:
-    SerialSearcher(const Rows& train, const Plan& plan) : train_(train), plan_(plan) {}
+    explicit SerialIndex(const Rows& train) : train_(train) {}
 
-    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                     const Watch& watch) override {
-        require_k(k, train_.count, exclude);
+    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                       const Watch& watch) override {
+        require_top_k(wanted, result, train_.count);
+        const Queries& queries = wanted.queries;
+        const std::int64_t n = queries.count();
         Serial serial(
-            problem_of(queries.count, k),
+            {train_.count, n, train_.dim, wanted.k},
             [&](std::int64_t q, std::span<std::uint32_t> row) {
-                watch.step(q, queries.count);
-                serial_distances(train_, queries.row(q), row);
-                if (exclude.any()) row[static_cast<std::size_t>(exclude.index_of(q))] = excluded_distance;
+                watch.step(q, n);
+                serial_distances(train_, queries.rows.row(q), row);
+                const std::uint32_t itself =
+                    queries.leaves_out() ? queries.images[static_cast<std::size_t>(q)] : no_neighbor.index;
+                if (itself < row.size()) row[itself] = excluded_distance;
             },
             table.front(), watch);
-        serial.run(queries.count);
-        watch.step(queries.count, queries.count);
-        const double pairs = static_cast<double>(queries.count) * static_cast<double>(train_.count);
+        serial.run(n);
+        watch.step(n, n);
+        std::copy(serial.neighbors.rows.begin(), serial.neighbors.rows.end(), result.neighbors.begin());
+        const double pairs = static_cast<double>(n) * static_cast<double>(train_.count);
         const double pixels = pairs * static_cast<double>(train_.dim);
         timeline.add({.name = "distance",
-                      .launches = queries.count,
+                      .launches = n,
                       .total_ms = serial.fill_ms,
                       .bytes = pixels,
                       .operations = 3 * pixels});
-        timeline.add(
-            {.name = "select", .launches = queries.count, .total_ms = serial.select_ms, .bytes = 4 * pairs});
-        return std::move(serial.neighbors);
+        timeline.add({.name = "select", .launches = n, .total_ms = serial.select_ms, .bytes = 4 * pairs});
+        if (wanted.on_batch && n > 0) wanted.on_batch({0, result.neighbors});
+        return 1;
     }
 
-    Plan plan() const override { return plan_; }
-
   private:
-    Problem problem_of(std::int64_t n_query, int k) const { return {train_.count, n_query, train_.dim, k}; }
-
     Rows train_;
-    Plan plan_;
 };
 
 }  // namespace
@@ -203,8 +203,8 @@ Refusal settle_serial(const Problem& problem, Plan& plan) {
     return refuse_problem(problem);
 }
 
-std::unique_ptr<Searcher> open_serial(const Rows& train, const Plan& plan) {
-    return std::make_unique<SerialSearcher>(train, plan);
+std::unique_ptr<DeviceIndex> open_serial(const Rows& train) {
+    return std::make_unique<SerialIndex>(train);
 }
 
 SerialTrial time_serial(const Problem& problem, const Rows& train, const Rows& query,

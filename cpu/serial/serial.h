@@ -41,8 +41,8 @@ inline constexpr const char* serial_distance = "serial";
 /// Why the serial search cannot answer the problem; else sets the plan's kernel, selector, threads and batch.
 Refusal settle_serial(const Problem& problem, Plan& plan);
 
-/// The whole search by `nth_element`, for a settled plan. Stages: `distance`, `select`.
-std::unique_ptr<Searcher> open_serial(const Rows& train, const Plan& plan);
+/// The whole search by `nth_element`. Stages: `distance`, `select`.
+std::unique_ptr<DeviceIndex> open_serial(const Rows& train);
 
 /// Both parts of the serial search, timed on as many of the queries as the options allow.
 struct SerialTrial {

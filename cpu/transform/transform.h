@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/core/searcher.h"
+#include "data/core/rows.h"
+#include "data/core/watch.h"
 #include "data/transform/fitted.h"
 
 namespace knn::cpu {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "data/core/device_index.h"
 #include "data/core/neighbors.h"
 #include "data/core/problem.h"
-#include "data/core/searcher.h"
 
 namespace knn {
 

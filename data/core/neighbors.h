@@ -5,7 +5,9 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace knn {
@@ -14,8 +16,8 @@ namespace knn {
 /// its index in the training set. Neighbors are ordered by (distance, index), both ascending, on every
 /// engine.
 struct Neighbor {
-    std::uint32_t distance = 0;
-    std::uint32_t index = 0;
+    std::uint32_t distance;
+    std::uint32_t index;
 
     // Written out: nvcc 13.0 loses defaulted comparisons on the host side of .cu files.
     friend constexpr bool operator==(const Neighbor& a, const Neighbor& b) {
@@ -26,6 +28,12 @@ struct Neighbor {
     }
 };
 
+/// Above every score; engines may assign it to an image that is left out.
+inline constexpr std::uint32_t excluded_distance = 0xffffffff;
+
+/// Fills a row that has too few neighbors: behind every neighbor, as no image has this index.
+inline constexpr Neighbor no_neighbor{0xffffffff, 0xffffffff};
+
 /// The sorting key of a neighbor: the distance in the high half, the index in the low half.
 constexpr std::uint64_t neighbor_key(Neighbor n) {
     return (std::uint64_t{n.distance} << 32) | n.index;
@@ -34,11 +42,30 @@ constexpr Neighbor neighbor_of_key(std::uint64_t key) {
     return {static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key)};
 }
 
+/// Leaves new elements uninitialized: results of a search are written once, and memory is first touched then.
+template <class T>
+struct UninitializedAllocator : std::allocator<T> {
+    template <class U>
+    struct rebind {
+        using other = UninitializedAllocator<U>;
+    };
+    template <class U>
+    void construct(U* at) {
+        ::new (static_cast<void*>(at)) U;
+    }
+    template <class U, class... Args>
+    void construct(U* at, Args&&... args) {
+        std::construct_at(at, std::forward<Args>(args)...);
+    }
+};
+template <class T>
+using Uninitialized = std::vector<T, UninitializedAllocator<T>>;
+
 /// n_query × k neighbors, row by row, each row in order.
 struct Neighbors {
     std::int64_t n_query = 0;
     int k = 0;
-    std::vector<Neighbor> rows;
+    Uninitialized<Neighbor> rows;
 
     Neighbors() = default;
     Neighbors(std::int64_t n_query_, int k_)

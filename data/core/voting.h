@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "data/core/metric.h"
 #include "data/core/names.h"
 
 namespace knn {
@@ -40,15 +41,32 @@ struct VotingRule {
     friend bool operator==(const VotingRule&, const VotingRule&) = default;
 };
 
+/// Whether GPU and CPU give the same votes: powers of lp are rounded differently.
+constexpr bool same_votes_everywhere(Metric metric, const VotingRule& rule) {
+    return rule.votes == Votes::majority && (metric != Metric::lp || rule.weights == Weights::uniform);
+}
+
 /// The result of the vote for one query.
 struct Vote {
-    std::uint8_t label = 0;
-    double confidence = 0;  ///< the winner's share of all votes, 0 < confidence <= 1
+    std::uint8_t label;
+    double confidence;  ///< the winner's share of all votes, 0 < confidence <= 1
 
     // Written out: nvcc 13.0 loses defaulted comparisons on the host side of .cu files.
     friend bool operator==(const Vote& a, const Vote& b) {
         return a.label == b.label && a.confidence == b.confidence;
     }
+};
+
+/// Features of the neighbors that vote, from which classifier/confidence.h computes the probability that the answer is
+/// right. Distances are those that users see (distance_of), at least 1 where they are integers and 1e-9 elsewhere, so that
+/// logarithms are finite. j is 1 for `majority`, k for `class-mean`.
+struct Evidence {
+    double share = 0;     ///< of the winner, as the vote says it
+    double distance = 0;  ///< log of the mean distance of the nearest k
+    double margin =
+        0;  ///< log of the distance of the nearest other class over that of the winner, each the mean of
+            ///< its nearest j; a class that lacks neighbors lies as far as the last of all
+    double alone = 0;  ///< 1 if all neighbors have the winner's label, else 0
 };
 
 }  // namespace knn

@@ -6,7 +6,7 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/searcher.h"
+#include "data/core/neighbors.h"
 #include "data/transform/rounding.h"
 
 namespace knn {

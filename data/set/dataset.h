@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "data/core/searcher.h"
+#include "data/core/rows.h"
+#include "data/core/watch.h"
 
 namespace knn {
 

@@ -21,8 +21,8 @@
 
 #include <cassert>
 
+#include "data/core/device_index.h"
 #include "data/core/round_up.h"
-#include "data/core/searcher.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/runtime/check.h"
 

@@ -15,12 +15,12 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "data/core/searcher.h"
-#include "data/rerank/reranking.h"
+#include "data/core/device_index.h"
 #include "gpu/engines/upload.h"
 #include "gpu/rerank/rerank.h"
 #include "gpu/runtime/buffers.h"
@@ -34,7 +34,7 @@ namespace knn::gpu {
 struct Batch {
     ByteRows query;  ///< features
     NeighborRows out;
-    Excluded excluded;
+    LeftOut left_out;
     KnownRows known;
 };
 
@@ -52,65 +52,57 @@ class BatchEngine {
   public:
     virtual ~BatchEngine() = default;
 
-    /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of
-    /// queries, at most `limit` unless it is 0. improve: batches have known neighbors.
-    virtual std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
-                                 bool improve) = 0;
-    virtual bool improves() const { return false; }  ///< whether batches may have known neighbors
+    /// What the memory of a search depends on.
+    struct Shape {
+        std::int64_t n_query;
+        int k;
+        bool leaves_out, has_known;  ///< has_known: only if the engine's capabilities say so
+    };
+    /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of queries, at
+    /// most `limit` unless it is 0.
+    virtual std::int64_t reserve(const Shape& shape, std::int64_t limit) = 0;
     /// The stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual std::vector<Step> steps(const Batch& batch) = 0;
 };
 
-class BatchedSearcher final : public Searcher {
+class BatchedIndex final : public DeviceIndex {
   public:
-    /// Takes labels and transform from `upload`. plan.batch: the limit of a batch, or 0.
-    BatchedSearcher(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
-                    const Plan& plan);
-    ~BatchedSearcher() override;
+    /// Takes labels, transform and re-ranker from `upload`. plan.batch: the limit of a batch, or 0.
+    BatchedIndex(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
+                 const Plan& plan);
+    ~BatchedIndex() override;
 
-    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                     const Watch& watch) override;
-    bool rerank_by(const Reranking& reranking, Timeline& timeline) override;
-    void prepare(std::int64_t n_query, int k, bool improve) override;
-    bool improves(int k, Exclude exclude) const override;
-    void improve(const Rows& queries, int k, std::uint32_t first, Exclude exclude, Timeline& timeline,
-                 const Watch& watch, const Tell& tell, std::span<Neighbor> best) override;
-    bool votes(const VotingRule& rule) const override;
-    Answers search_and_vote(const Rows& queries, const VotingRule& rule, Exclude exclude, Timeline& timeline,
-                            const Watch& watch) override;
-    void search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
-                         Timeline& timeline, const Watch& watch, const Tell& tell, Answers& answers) override;
-    Plan plan() const override { return plan_; }
+    /// One search at a time: other threads wait.
+    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                       const Watch& watch) override;
 
   private:
     struct Slot;
     struct Run;
-    void run(const Run& run, Answers& answers, Timeline& timeline, const Watch& watch, const Tell& tell);
-    void require_search(const Rows& queries, int k, Exclude exclude) const;
-    void reserve(std::int64_t n_query, int candidates, Exclude exclude, bool improve);
+    void prepare(const Plan::Expected& search);
+    void run(const Run& run, Timeline& timeline, const Watch& watch);
+    void reserve(const BatchEngine::Shape& shape);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
-    cudaEvent_t enqueue_search(const Run& run, Slot& slot, const Rows& queries,
+    cudaEvent_t enqueue_search(const Run& run, Slot& slot, const Queries& queries,
                                const NeighborRows& neighbors);
     cudaEvent_t enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
                                const NeighborRows& out, StageTimer& timer);
-    Measure neighbor_measure() const { return reranker_ ? Measure{} : measure_; }
-    void enqueue_known(std::span<const Neighbor> known, const Slot& slot, cudaStream_t stream);
-    void collect(const Run& run, Slot& slot, Answers& answers, Timeline& timeline, const Tell& tell);
+    void collect(const Run& run, Slot& slot, Timeline& timeline);
     void abandon();
+    std::int64_t query_dim() const { return transform_.is_raw() ? dim_ : transform_.dim_in(); }
 
+    std::mutex searching_;
     std::unique_ptr<BatchEngine> engine_;
     DeviceBuffer<std::uint8_t> labels_;
     DeviceTransform transform_;
-    Rows train_images_;  ///< in host memory
-    ImageShape shape_;
-    std::int64_t n_train_, dim_;  ///< bytes of features
-    Reranking reranking_;         ///< its parameters alone
+    std::int64_t n_train_, dim_;  ///< dim_: bytes of features
+    Rerank rerank_;
     std::unique_ptr<DeviceReranker> reranker_;
     DeviceBuffer<Neighbor> candidates_;  ///< of a batch, if they are ordered again
-    Measure measure_;
-    Plan plan_;
-    std::int64_t limit_;
+    Measure measure_;                    ///< of the neighbors
+    int device_;
+    std::int64_t limit_, batch_ = 0;  ///< queries at once: at most, and of this search
     std::unique_ptr<Slot> slots_[2];
     Stream uploads_, kernels_, downloads_;
 };

@@ -27,24 +27,23 @@ constexpr std::int64_t usual_batch = 4096;
 // The limit of --batch: fits in the grid of every kernel.
 constexpr std::int64_t max_queries = std::int64_t{1} << 18;
 
-constexpr int exclude_threads = 256;
+constexpr int leave_out_threads = 256;
 
 /// Leave-one-out: sets the score of each query and itself above all others. matrix: n_query × n_train 32-bit scores,
 /// pitched rows, device memory. One thread per query. No score of data/core/metric.h reaches 2³² − 1, and k is at most
 /// the number of other images, so the query itself is never selected.
-__global__ void __launch_bounds__(exclude_threads) exclude_kernel(DistanceRows matrix, Excluded excluded) {
-    const std::int64_t q = std::int64_t{blockIdx.x} * exclude_threads + threadIdx.x;
+__global__ void __launch_bounds__(leave_out_threads) leave_out_kernel(DistanceRows matrix, LeftOut left_out) {
+    const std::int64_t q = std::int64_t{blockIdx.x} * leave_out_threads + threadIdx.x;
     if (q >= matrix.n) return;
-    const std::uint32_t itself = excluded.of(q);
-    assert(itself < matrix.cols);
-    matrix.row(q)[itself] = excluded_distance;
+    const std::uint32_t itself = left_out.of(q);
+    if (itself < matrix.cols) matrix.row(q)[itself] = excluded_distance;
 }
 
-void enqueue_exclude(const DistanceRows& matrix, const Excluded& excluded, cudaStream_t stream) {
-    require(excluded.any(), "queries that are training images");
-    exclude_kernel<<<grid_size(divide_up(matrix.n, exclude_threads)), exclude_threads, 0, stream>>>(matrix,
-                                                                                                    excluded);
-    check_launch("launching exclude");
+void enqueue_leave_out(const DistanceRows& matrix, const LeftOut& left_out, cudaStream_t stream) {
+    require(left_out.any(), "queries that are training images");
+    leave_out_kernel<<<grid_size(divide_up(matrix.n, leave_out_threads)), leave_out_threads, 0, stream>>>(
+        matrix, left_out);
+    check_launch("launching leave_out");
 }
 
 class Classic final : public BatchEngine {
@@ -74,7 +73,9 @@ class Classic final : public BatchEngine {
             train_bytes_ = std::move(upload.features);
     }
 
-    std::int64_t reserve(std::int64_t n_query, int k, bool, std::int64_t limit, bool) override {
+    std::int64_t reserve(const Shape& shape, std::int64_t limit) override {
+        const auto [n_query, k, leaves_out, has_known] = shape;
+        require(!has_known, "an engine that takes known neighbors");
         require_supported(selector_.supports(problem_of(n_query, k)));  // may differ from the k of the plan
         const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
         std::int64_t batch = most;
@@ -102,7 +103,7 @@ class Classic final : public BatchEngine {
                                .query = images(query_floats_, batch.query),
                                .d_prepared = prepared_.size() > 0 ? prepared_.d_data() : nullptr};
         const DistanceRows matrix = matrix_.first(count);
-        const Excluded excluded = batch.excluded;
+        const LeftOut left_out = batch.left_out;
         const NeighborRows out = batch.out;
         char* d_workspace = workspace_.d_data();
         std::vector<Step> steps;
@@ -116,7 +117,7 @@ class Classic final : public BatchEngine {
                                  .operations = distance_.operations * pairs * dim},
                            [=, this](cudaStream_t stream) {
                                distance_.enqueue(problem, in, matrix, d_workspace, stream);
-                               if (excluded.any()) enqueue_exclude(matrix, excluded, stream);
+                               if (left_out.any()) enqueue_leave_out(matrix, left_out, stream);
                            });
         steps.emplace_back(
             Stage{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
@@ -184,14 +185,14 @@ Refusal settle_classic(const Problem& problem, Plan& plan) {
     return std::nullopt;
 }
 
-std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& measure, const Plan& plan,
-                                       Timeline& timeline) {
+std::unique_ptr<DeviceIndex> open_classic(const Training& training, const Measure& measure, const Plan& plan,
+                                          Timeline& timeline) {
     const OnDevice on_device(plan.device.number);
     Upload upload(training);
     auto engine =
         std::make_unique<Classic>(named_in(distance_table(), plan.distance),
                                   named_in(selector_table(), plan.select), measure, upload, timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
+    return std::make_unique<BatchedIndex>(std::move(engine), upload, measure, plan);
 }
 
 }  // namespace knn::gpu

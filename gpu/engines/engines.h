@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "data/core/device.h"
+#include "data/core/device_index.h"
 #include "data/core/host_memory.h"
 #include "data/core/plan.h"
-#include "data/core/searcher.h"
 #include "data/core/strategy.h"
 
 namespace knn::gpu {
@@ -33,15 +33,15 @@ std::string nccl_version(std::string& why_none);
 /// settled plan, uploads the training set and keeps it on the device. Both throw DeviceError (no such device;
 /// `open`: out of memory, a CUDA error).
 Refusal settle_classic(const Problem& problem, Plan& plan);
-std::unique_ptr<Searcher> open_classic(const Training& training, const Measure& measure, const Plan& plan,
-                                       Timeline& timeline);
+std::unique_ptr<DeviceIndex> open_classic(const Training& training, const Measure& measure, const Plan& plan,
+                                          Timeline& timeline);
 
 /// The engine `tensor`: exact 8-bit products on tensor cores, with the selection in the same kernel (upload →
 /// arrange → prepare → sample → search → fold → fallback → vote → download). plan.distance may name one of
 /// tensor_kernels(); plan.select becomes "fused".
 Refusal settle_tensor(const Problem& problem, Plan& plan);
-std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
-                                      Timeline& timeline);
+std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
+                                         Timeline& timeline);
 
 /// Host memory that a GPU reads at full speed. Creating it starts the CUDA context of `device` on another
 /// thread, and then loads the kernels of the engine `tensor` if that will search. Memory is handed out at once, so

@@ -32,18 +32,15 @@ class Tensor final : public BatchEngine {
     Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
         : training_(train, stream), search_(kernel, training_), n_train_(train.n), dim_(train.cols) {}
 
-    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
-                         bool improve) override {
-        return search_.reserve(n_query, k, exclude, limit, improve);
+    std::int64_t reserve(const Shape& shape, std::int64_t limit) override {
+        return search_.reserve(shape.n_query, shape.k, shape.leaves_out, limit, shape.has_known);
     }
-
-    bool improves() const override { return true; }
 
     int dim() const { return training_.dim(); }
 
     std::vector<Step> steps(const Batch& batch) override {
         std::vector<Step> steps;
-        for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.excluded, batch.known)) {
+        for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.left_out, batch.known)) {
             Stage stage{.name = step.name};
             // All pixels count, although the kernels skip unused ones.
             if (step.compares_all)
@@ -90,8 +87,8 @@ Refusal settle_tensor(const Problem& problem, Plan& plan) {
     return std::nullopt;
 }
 
-std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
-                                      Timeline& timeline) {
+std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure& measure, const Plan& plan,
+                                         Timeline& timeline) {
     const OnDevice on_device(plan.device.number);
     Upload upload(training);
     load_tensor_kernels(plan.device.number);  // while the images are uploaded
@@ -103,7 +100,7 @@ std::unique_ptr<Searcher> open_tensor(const Training& training, const Measure& m
     });
     kernel.load(engine->dim());
     upload.finish(timeline);
-    return std::make_unique<BatchedSearcher>(std::move(engine), upload, measure, plan);
+    return std::make_unique<BatchedIndex>(std::move(engine), upload, measure, plan);
 }
 
 }  // namespace knn::gpu

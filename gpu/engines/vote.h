@@ -8,17 +8,12 @@
 
 namespace knn::gpu {
 
-/// Whether the GPU can vote by this rule: powers of lp are rounded differently on GPU and CPU.
-constexpr bool vote_supports(Metric metric, Weights weights) {
-    return metric != Metric::lp || weights == Weights::uniform;
-}
-
 /// Loads the kernel onto the current device (load_kernels).
 void load_vote();
 
 /// Queues the majority vote of each query. d_labels: one of each training image; d_votes: neighbors.n_query.
-/// `metric` says what the neighbors' scores mean to Weights::distance. Throws DeviceError where vote_supports
-/// says no, and where k is out of range.
+/// `metric` says what the neighbors' scores mean to Weights::distance. Throws DeviceError where the
+/// weights of lp are not uniform, and where k is out of range.
 void enqueue_vote(const NeighborRows& neighbors, const std::uint8_t* d_labels, Weights weights, Tie tie,
                   Vote* d_votes, cudaStream_t stream, Metric metric = Metric::l2);
 

@@ -42,10 +42,10 @@ __device__ void products_of(const ByteRows& train, const uint4* query_words, std
             sum += __shfl_xor_sync(all_lanes, sum, step);
 }
 
-/// Gathers the K best of the images begin .. end − 1 in tile order, without image `excluded`. By the whole
+/// Gathers the K best of the images begin .. end − 1 in tile order, without image `left_out`. By the whole
 /// block.
 __device__ void search_part(const ByteRows& train, const TrainImage* d_images, const uint4* query_words,
-                            std::uint32_t query_norm, std::uint32_t excluded, std::uint32_t first_index,
+                            std::uint32_t query_norm, std::uint32_t left_out, std::uint32_t first_index,
                             std::int64_t begin, std::int64_t end, const TopK<threads>& top) {
     const int lane = static_cast<int>(threadIdx.x) % lanes_per_pair;
     assert(blockDim.x == threads && train.n % tile_train == 0 && end <= train.n);
@@ -57,7 +57,7 @@ __device__ void search_part(const ByteRows& train, const TrainImage* d_images, c
         for (int i = 0; i < pairs_per_group; ++i) {
             if (lane != i || position + i >= end) continue;
             const TrainImage image = d_images[position + i];
-            if (image.index != no_image && image.index != excluded)
+            if (image.index != no_image && image.index != left_out)
                 top.gather(key_of(query_norm + image.norm - 2 * sums[i], first_index + image.index));
         }
         top.merge_when_full();
@@ -103,7 +103,7 @@ __device__ void gather_known(const Neighbor* d_known, const TopK<threads>& top) 
 __global__ void __launch_bounds__(threads)
     brute_force_kernel(ByteRows train, const TrainImage* d_images, ByteRows query,
                        const std::uint32_t* d_query_norms, NeighborRows out, Undecided undecided,
-                       Excluded excluded, KnownRows known, BruteForceWorkspace workspace, int K) {
+                       LeftOut left_out, KnownRows known, BruteForceWorkspace workspace, int K) {
     extern __shared__ NeighborKey shared[];
     __shared__ int gathered_count;
     const TopK<threads> top{shared, shared + K, &gathered_count, out.k, K};
@@ -121,7 +121,7 @@ __global__ void __launch_bounds__(threads)
         top.clear();
         if (part == 0 && known.d_data != nullptr) gather_known(known.d_data + q * out.k, top);
         search_part(train, d_images, reinterpret_cast<const uint4*>(query.row(q)), d_query_norms[q],
-                    excluded.of(q), known.first, begin, end, top);
+                    left_out.of(q), known.first, begin, end, top);
         if (parts > 1) {
             assert(count * parts <= blocks);  // so this block has only one item
             if (!merge_parts(workspace, u, part, parts, top)) return;
@@ -144,7 +144,7 @@ int brute_force_blocks() {
 
 void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
                          const std::uint32_t* d_query_norms, const NeighborRows& out,
-                         const Undecided& undecided, const Excluded& excluded, const KnownRows& known,
+                         const Undecided& undecided, const LeftOut& left_out, const KnownRows& known,
                          const BruteForceWorkspace& workspace, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
@@ -152,7 +152,7 @@ void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, cons
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
     const int K = TopK<threads>::size_for(out.k);
     brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), threads, TopK<threads>::bytes(K),
-                         stream>>>(train, d_images, query, d_query_norms, out, undecided, excluded, known,
+                         stream>>>(train, d_images, query, d_query_norms, out, undecided, left_out, known,
                                    workspace, K);
     check_launch("launching brute_force");
 }

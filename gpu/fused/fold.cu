@@ -39,7 +39,7 @@ struct Fold {
     const std::uint32_t* d_query_norms;
     std::int32_t* d_thresholds;
     NeighborRows out;
-    Excluded excluded;
+    LeftOut left_out;
 
     /// The keys of a group's images, no_key for those below the threshold and for the query itself. index: in the
     /// query's lists.
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     // Issued early, to overlap with counting the groups.
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
-    const std::uint32_t itself = fold.excluded.of(q);
+    const std::uint32_t itself = fold.left_out.of(q);
     NeighborKey best = lane < k ? fold.key_before(q, lane) : no_key;
     const GroupNumbers<warp_size> found{all_numbers[warp], &counts[warp], warp_groups};
     const int n_groups = found.collect(fold.pass, q, lane);  // synchronizes the warp
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
     const int n_groups = found.collect(fold.pass, q, thread);  // synchronizes the block
     const std::uint32_t query_norm = fold.d_query_norms[q];
     const std::int32_t threshold = fold.d_thresholds[q];
-    const std::uint32_t itself = fold.excluded.of(q);
+    const std::uint32_t itself = fold.left_out.of(q);
     const auto keep = [&](const auto& some_keys) {
         int passing = 0;
         for (const NeighborKey key : some_keys)
@@ -273,12 +273,12 @@ void load_fold() {
 
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
-                  const Excluded& excluded, cudaStream_t stream) {
+                  const LeftOut& left_out, cudaStream_t stream) {
     require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");
-    const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out, excluded};
+    const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out, left_out};
     if (out.k <= warp_size)
         warp_fold_kernel<<<grid_size(divide_up(out.n_query, warps)), threads, 0, stream>>>(fold);
     else if (out.k <= 128)

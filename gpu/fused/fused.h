@@ -80,7 +80,7 @@ struct FoldStep {
 /// d_images: in tile order; d_thresholds: one per query.
 void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
                   const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
-                  const Excluded& excluded, cudaStream_t stream);
+                  const LeftOut& left_out, cudaStream_t stream);
 
 /// Blocks of the brute-force fallback, and their shared workspace.
 int brute_force_blocks();
@@ -93,7 +93,7 @@ struct BruteForceWorkspace {
 /// train and d_images: in tile order.
 void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
                          const std::uint32_t* d_query_norms, const NeighborRows& out,
-                         const Undecided& undecided, const Excluded& excluded, const KnownRows& known,
+                         const Undecided& undecided, const LeftOut& left_out, const KnownRows& known,
                          const BruteForceWorkspace& workspace, cudaStream_t stream);
 
 /// Load the kernels onto the current device (load_kernels); of the fold the one for k <= 32.

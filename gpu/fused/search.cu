@@ -181,8 +181,8 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
 }
 
 std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out,
-                                                  const Excluded& excluded, const KnownRows& known) {
-    require(query.n <= batch_ && out.k == asked_.k && excluded.any() == asked_.exclude &&
+                                                  const LeftOut& left_out, const KnownRows& known) {
+    require(query.n <= batch_ && out.k == asked_.k && left_out.any() == asked_.exclude &&
                 (known.d_data != nullptr) == asked_.improve,
             "a batch of the search that `reserve` prepared");
     const ByteRows rows = query_.rows(query.n, training_.dim());
@@ -194,7 +194,7 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
     };
     const auto fallback = [=, this](cudaStream_t stream) {
         enqueue_brute_force(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out,
-                            undecided, excluded, known,
+                            undecided, left_out, known,
                             {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
     };
     if (all_undecided) return {{"prepare", prepare}, {"fallback", fallback}};
@@ -204,7 +204,7 @@ std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const N
         enqueue_fold(
             passes.searches[i],
             {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank, .known = known},
-            training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, excluded, stream);
+            training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, left_out, stream);
     };
     return {
         {"prepare", prepare},

@@ -70,7 +70,7 @@ class FusedSearch {
     };
     /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest, among the known ones
     /// (not in the same memory) and the training images.
-    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const Excluded& excluded = {},
+    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const LeftOut& left_out = {},
                             const KnownRows& known = {});
 
     /// Queries that the last search compared with all training images. Waits for the device.

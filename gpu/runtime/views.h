@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "data/core/neighbors.h"
-#include "data/core/searcher.h"
 
 namespace knn::gpu {
 
@@ -49,19 +48,14 @@ struct KnownRows {
     std::uint32_t first = 0;  ///< where indices of training images begin: above those of the known
 };
 
-/// `Exclude` for a batch, as a kernel argument; `begin`: the index of the batch's first query in the search.
-struct Excluded {
-    std::int64_t first = -1, n = 1, m = 1, rest = 0, begin = 0;
+/// The training image that each query of a batch is, which is left out of its neighbors. An index behind the training
+/// images leaves out none. Null: none is left out.
+struct LeftOut {
+    const std::uint32_t* d_images = nullptr;
 
-    Excluded() = default;
-    Excluded(const Exclude& exclude, std::int64_t batch_begin)
-        : first(exclude.first), n(exclude.n), m(exclude.m), rest(exclude.rest), begin(batch_begin) {}
-
-    __host__ __device__ bool any() const { return first >= 0; }
-    /// The index of that training image; 2³² − 1, which no image has, if there is none.
-    __host__ __device__ std::uint32_t of(std::int64_t query) const {
-        return any() ? static_cast<std::uint32_t>(first + (rest + (begin + query) * n) / m) : 0xffffffffu;
-    }
+    __host__ __device__ bool any() const { return d_images != nullptr; }
+    /// 2³² − 1, which no image has, if there is none.
+    __device__ std::uint32_t of(std::int64_t query) const { return any() ? d_images[query] : 0xffffffffu; }
 };
 
 }  // namespace knn::gpu

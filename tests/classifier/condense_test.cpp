@@ -132,9 +132,9 @@ std::vector<Points> sets_to_try() {
 std::int64_t answered_otherwise(const Training& training, const Method& method, const Indices& kept) {
     const Resolved resolved = on_cpu(training, method);
     const LabeledImages part = copied(training, kept);
-    const auto all = Classifier(training, method, resolved).classify(training.rows, {}).votes;
-    const auto some = Classifier(Training{part.images(), part.labels.span(), part.shape()}, method, resolved)
-                          .classify(training.rows, {})
+    const auto all = Index(training, method, resolved).search(training.rows).votes;
+    const auto some = Index(Training{part.images(), part.labels.span(), part.shape()}, method, resolved)
+                          .search(training.rows)
                           .votes;
     std::int64_t count = 0;
     for (std::size_t i = 0; i < all.size(); ++i)
@@ -173,7 +173,7 @@ TEST_CASE("condense: editing removes what plain loops remove") {
             const Training training = points.training();
             std::vector<std::int64_t> removed;
             const Indices kept = naive_edit(points, method, removed);
-            const PartSearch set(training, method, on_cpu(training, method));
+            const SubsetSearch set(training, method, on_cpu(training, method));
             if (std::ssize(kept) <= method.vote.k) {
                 CHECK_THROWS_AS(edit(set, {}), DataError);
                 continue;
@@ -197,7 +197,7 @@ TEST_CASE("condense: editing searches again where most of the neighbors have bee
     const Indices kept = naive_edit(points, method, removed);
     REQUIRE(removed == std::vector<std::int64_t>{60, 3});
     const Training training = points.training();
-    const Edited edited = edit(PartSearch(training, method, on_cpu(training, method)), {});
+    const Edited edited = edit(SubsetSearch(training, method, on_cpu(training, method)), {});
     CHECK(edited.kept == kept);
     CHECK(edited.removed == removed);
 }
@@ -208,7 +208,7 @@ TEST_CASE("condense: what is kept is what plain loops keep, whatever the number 
             const Training training = points.training();
             const Indices kept = naive_condense(points, method);
             for (const int threads : {1, 3}) {
-                const PartSearch set(training, method, on_cpu(training, method, threads));
+                const SubsetSearch set(training, method, on_cpu(training, method, threads));
                 const Condensed condensed = condense(set, {});
                 CHECK(condensed.kept == kept);
                 CHECK(condensed.refits == 0);
@@ -222,7 +222,7 @@ TEST_CASE("condense: any method gives all images the answers of the whole set") 
     for (const Method& method : methods_of_pictures()) {
         CAPTURE(method.transform.text());
         const Training training = pictures.training();
-        const PartSearch set(training, method, on_cpu(training, method));
+        const SubsetSearch set(training, method, on_cpu(training, method));
         const Condensed condensed = condense(set, {});
         CHECK(answered_otherwise(training, method, condensed.kept) == 0);
         // Components change with the images that they are fitted on, so all may be needed.
@@ -239,12 +239,11 @@ TEST_CASE("condense: an edited set has no leave-one-out error, with re-ranking t
         method.rerank.density = false;                                       // is fitted on the whole set
         if (method.transform.steps[0].kind == TransformKind::pca) continue;  // as this
         const Training training = pictures.training();
-        const Edited edited = edit(PartSearch(training, method, on_cpu(training, method)), {});
+        const Edited edited = edit(SubsetSearch(training, method, on_cpu(training, method)), {});
         CHECK(!edited.removed.empty());
         const LabeledImages left = copied(training, edited.kept);
         const Training rest{left.images(), left.labels.span(), left.shape()};
-        const auto votes =
-            Classifier(rest, method, on_cpu(rest, method)).classify(rest.rows, {}, Exclude{.first = 0}).votes;
+        const auto votes = Index(rest, method, on_cpu(rest, method)).search(Queries::all_of(rest.rows)).votes;
         for (std::size_t i = 0; i < votes.size(); ++i)
             CHECK(votes[i].label == rest.labels[i]);
     }
@@ -253,32 +252,32 @@ TEST_CASE("condense: an edited set has no leave-one-out error, with re-ranking t
 TEST_CASE("condense: one class, a class of one image, two images") {
     const Method method{.vote = {.k = 1}};
     Points points(test::random_rows(50, 3, 9), 1, 9);
-    const PartSearch one_class(points.training(), method, on_cpu(points.training(), method));
+    const SubsetSearch one_class(points.training(), method, on_cpu(points.training(), method));
     CHECK(edit(one_class, {}).removed.empty());
     CHECK(condense(one_class, {}).kept == Indices{0});
 
     points.labels[30] = 255;
-    const PartSearch lonely(points.training(), method, on_cpu(points.training(), method));
+    const SubsetSearch lonely(points.training(), method, on_cpu(points.training(), method));
     CHECK(edit(lonely, {}).removed.front() >= 1);
     const Indices kept = condense(lonely, {}).kept;
     CHECK(std::find(kept.begin(), kept.end(), 30U) != kept.end());
 
     Points two(test::random_rows(2, 3, 10), 1, 10);
     two.labels = {0, 255};
-    const PartSearch pair(two.training(), method, on_cpu(two.training(), method));
+    const SubsetSearch pair(two.training(), method, on_cpu(two.training(), method));
     CHECK_THROWS_WITH_AS(edit(pair, {}),
                          "editing: leaves 0 of 2 images at -k 1; expected classes whose images are neighbors "
                          "of each other",
                          DataError);
     CHECK(condense(pair, {}).kept == Indices{0, 1});
     const Method k2{.vote = {.k = 2}};
-    CHECK_THROWS_AS(edit(PartSearch(two.training(), k2, on_cpu(two.training(), k2)), {}), UsageError);
+    CHECK_THROWS_AS(edit(SubsetSearch(two.training(), k2, on_cpu(two.training(), k2)), {}), UsageError);
 }
 
 TEST_CASE("condense: a stop request ends it") {
     const Points points(test::random_rows(200, 3, 11), 3, 11);
     const Method method;
-    const PartSearch set(points.training(), method, on_cpu(points.training(), method));
+    const SubsetSearch set(points.training(), method, on_cpu(points.training(), method));
     std::atomic<bool> stop = true;
     Watch watch;
     watch.stop = &stop;

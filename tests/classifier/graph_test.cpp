@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "classifier/classifier.h"
-#include "classifier/part_search.h"
+#include "classifier/index.h"
+#include "classifier/subset_search.h"
 #include "data/core/errors.h"
 #include "tests/support/oracle.h"
 
@@ -165,8 +165,8 @@ TEST_CASE("graph: the search goes part by part through all points, none its own 
     const knn::Rows rows{points.pixels.data(), n, points.dim};
     Wish wish;
     wish.engine = "cpu";
-    Classifier classifier(Training{rows, {}}, method,
-                          resolve(wish, method.problem({rows, {}}, n), {{}, "", cpu_device()}));
+    Index classifier(Training{rows, {}}, method,
+                     resolve(wish, method.problem({rows, {}}, n), {{}, "", cpu_device()}));
     Timeline timeline;
     std::vector<std::int64_t> firsts;
     std::int64_t last_done = 0;

@@ -26,7 +26,7 @@ struct Line {
     Training training() const { return {{pixels.data(), std::ssize(pixels), 1}, labels, {1, 1}}; }
     LeaveOneOut sample(const Method& method, bool unlike = false) const {
         const Training used = training();
-        Classifier classifier(used, method, resolve_on_cpu(method.problem(used, 1), 2));
+        Index classifier(used, method, resolve_on_cpu(method.problem(used, 1), 2));
         const ComparedRows compared{used.rows, grid_of(nullptr, used.shape), used.labels, {}};
         return leave_one_out(classifier, unlike ? &compared : nullptr, {});
     }
@@ -36,18 +36,19 @@ struct Line {
 
 TEST_CASE("a sample is spread evenly, and over every remainder of its indices") {
     for (const std::int64_t n : {200, 4999, 6000, 60'000, 240'000}) {
-        const Exclude sample = spread_sample(n);
-        CHECK(sample.m == std::min<std::int64_t>(n, 4999));
+        const std::vector<std::uint32_t> sample = strided_sample(n);
+        const std::int64_t m = std::ssize(sample);
+        CHECK(m == std::min<std::int64_t>(n, 4999));
         for (const std::int64_t period : {2, 3, 4, 5, 10, 12}) {
             std::vector<std::int64_t> counts(static_cast<std::size_t>(period));
-            for (std::int64_t i = 0; i < sample.m; ++i) {
-                REQUIRE(sample.index_of(i) < n);
-                ++counts[static_cast<std::size_t>(sample.index_of(i) % period)];
+            for (const std::uint32_t image : sample) {
+                REQUIRE(image < n);
+                ++counts[static_cast<std::size_t>(image % period)];
             }
             const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
             CAPTURE(n);
             CAPTURE(period);
-            CHECK(*most - *least <= std::max<std::int64_t>(1, sample.m / period / 20));
+            CHECK(*most - *least <= std::max<std::int64_t>(1, m / period / 20));
         }
     }
 }

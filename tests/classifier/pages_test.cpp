@@ -46,7 +46,7 @@ std::string read(const knn::Dataset& data, const cv::Mat& page) {
     request.train = data.train.images();
     request.train_labels = data.train.labels.span();
     request.query = {rows.data(), std::int64_t(rows.size() / 784), 784};
-    const knn::Classified found = search_on_cpu(request);
+    const knn::Results found = search_on_cpu(request);
     const std::vector<std::int64_t> chosen = knn::choose_sizes(images, request.measure, found.neighbors);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto neighbors = found.neighbors.row(chosen[i]);

@@ -45,7 +45,7 @@ std::vector<int> labels_of(const knn::Dataset& data, std::vector<DigitImage>& im
         digits.push_back(&image);
     const std::vector<std::uint8_t> rows = knn::rows_to_search(digits);
     const Request request = request_for(data, rows);
-    const knn::Classified found = search_on_cpu(request);
+    const knn::Results found = search_on_cpu(request);
     std::vector<int> labels;
     for (const std::int64_t row : knn::choose_sizes(digits, request.measure, found.neighbors))
         labels.push_back(found.votes[std::size_t(row)].label);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <random>
 
-#include "classifier/classifier.h"
-#include "classifier/part_search.h"
+#include "classifier/index.h"
+#include "classifier/subset_search.h"
 #include "cpu/transform/transform.h"
 #include "tests/support/rerank_images.h"
 
@@ -144,13 +144,13 @@ void check_against_oracle(const Set& set, const Method& method, bool exclude) {
     CAPTURE(method.transform.text());
     const Training training = set.training();
     const std::int64_t n = training.rows.count;
-    Classifier classifier(training, method, resolve_on_cpu(method.problem(training, n), 2));
+    Index classifier(training, method, resolve_on_cpu(method.problem(training, n), 2));
     const Oracle expected = oracle(set, method);
     const std::vector<std::int64_t> terms = expected.terms();
-    REQUIRE(std::ranges::equal(classifier.training().reranking->spread, terms));
-    Timeline timeline;
+    REQUIRE(std::ranges::equal(classifier.reranking().spread, terms));
     const Neighbors found =
-        classifier.search(training.rows, timeline, {}, exclude ? Exclude{.first = 0} : Exclude{});
+        classifier.search(exclude ? Queries::all_of(training.rows) : training.rows, {.vote = false})
+            .neighbors;
     for (std::int64_t q = 0; q < n; ++q) {
         const auto row = found.row(q);
         REQUIRE(std::vector<Neighbor>(row.begin(), row.end()) ==
@@ -199,7 +199,7 @@ TEST_CASE("class spread: metrics that are no integers, and images without labels
     method.measure = {};
     Training training = set.training();
     training.labels = {};
-    CHECK_THROWS_AS(Classifier(training, method, resolve_on_cpu(method.problem(training, 1), 1)), UsageError);
+    CHECK_THROWS_AS(Index(training, method, resolve_on_cpu(method.problem(training, 1), 1)), UsageError);
 }
 
 TEST_CASE("class spread: a part of a training set is answered as by the classifier") {
@@ -207,10 +207,10 @@ TEST_CASE("class spread: a part of a training set is answered as by the classifi
     const Method method{.rerank = {.kind = Reranker::spread, .candidates = 15}, .vote = {.k = 5}};
     const Training training = set.training();
     const Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
-    const PartSearch part(training, method, resolved);
+    const SubsetSearch part(training, method, resolved);
     const Indices all = all_indices(60);
     const auto answers = part.answers(all, part.nearest(all, all, part.depth(60), {}));
-    const Classified whole = Classifier(training, method, resolved).classify(training.rows, {});
+    const Results whole = Index(training, method, resolved).search(training.rows);
     for (std::size_t i = 0; i < answers.size(); ++i)
         CHECK(answers[i] == whole.votes[i].label);
 }

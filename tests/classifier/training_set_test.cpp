@@ -9,8 +9,8 @@
 #include <fstream>
 #include <future>
 
-#include "classifier/classifier.h"
 #include "classifier/confidence.h"
+#include "classifier/index.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/transform/transform.h"
 #include "data/set/locate.h"
@@ -50,7 +50,7 @@ struct Kept {
         const auto all = std::span(labels).first(static_cast<std::size_t>(count));
         return {Training{{images.data(), count, shape.dim()}, all, shape}, whose};
     }
-    Classifier classifier(const TrainingSet& of) const {
+    Index classifier(const TrainingSet& of) const {
         return {of, method, resolve_on_cpu(method.problem(of.view(), n), 2)};
     }
     std::vector<fs::path> entries(const std::string& type = "") const {
@@ -75,7 +75,7 @@ struct Kept {
     }
     /// Fits everything and keeps it.
     LeaveOneOut fill() const {
-        Classifier fitted = classifier(set());
+        Index fitted = classifier(set());
         const LeaveOneOut sample = fitted_sample(fitted, {});
         fitted.set().keep<Confidence::Weights>(Fitted::confidence, method,
                                                std::array{Confidence(sample).weights()});
@@ -246,13 +246,12 @@ TEST_CASE("training set: what needs a search comes back as it was kept") {
         const LeaveOneOut sample = kept.fill();
         REQUIRE(sample.size() == Kept::n);
         CHECK(there(kept.set(), kept.method) == std::vector<bool>{true, true, true});
-        const Classifier fitted = kept.classifier(kept.set_of({})), again = kept.classifier(kept.set());
-        CHECK(std::ranges::equal(again.training().reranking->density, fitted.training().reranking->density));
-        CHECK(std::ranges::equal(again.training().reranking->spread, fitted.training().reranking->spread));
-        CHECK(again.training().reranking->density.size() + again.training().reranking->spread.size() ==
-              Kept::n);
+        const Index fitted = kept.classifier(kept.set_of({})), again = kept.classifier(kept.set());
+        CHECK(std::ranges::equal(again.reranking().density, fitted.reranking().density));
+        CHECK(std::ranges::equal(again.reranking().spread, fitted.reranking().spread));
+        CHECK(again.reranking().density.size() + again.reranking().spread.size() == Kept::n);
         CHECK(numbers(find_sample(kept.set(), kept.method).value()) == numbers(sample));
-        Classifier other = kept.classifier(kept.set());
+        Index other = kept.classifier(kept.set());
         const ComparedRows compared = compared_rows(other);
         CHECK(numbers(leave_one_out(other, &compared, {})) == numbers(sample));
         for (const SampledAnswer& one : sample)

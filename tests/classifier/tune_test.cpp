@@ -83,7 +83,7 @@ TunedSearch tuned(const Points& points, const Method& method, const VoteRange& r
     TunedSearch search(method, range, points.images.n);
     Wish wish;
     wish.device.kind = DeviceKind::cpu;
-    Classifier classifier(
+    Index classifier(
         training, search.searched(),
         resolve(wish, search.searched().problem(training, points.images.n), {{}, "", cpu_device()}));
     Timeline timeline;
@@ -156,9 +156,8 @@ TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out
     Wish wish;
     wish.device.kind = DeviceKind::cpu;
     const Method tried = search.method(0);
-    Classifier classifier(training, tried,
-                          resolve(wish, tried.problem(training, 4200), {{}, "", cpu_device()}));
-    const std::vector<Vote> votes = classifier.classify(training.rows, {}, Exclude{.first = 0}).votes;
+    Index classifier(training, tried, resolve(wish, tried.problem(training, 4200), {{}, "", cpu_device()}));
+    const auto votes = classifier.search(Queries::all_of(training.rows)).votes;
     for (std::int64_t i = 0; i < 4200; ++i) {
         const auto at = static_cast<std::size_t>(i);
         if (bit(search.wrong(0), i) != (votes[at].label != points.labels[at])) FAIL_CHECK("image " << i);

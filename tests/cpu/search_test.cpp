@@ -39,14 +39,14 @@ struct Owned {
 
 /// Searches for at least 17 queries: those of the request, again and again. A few queries alone are compared
 /// with rows as they are, and would leave the packed panels untested on most of the battery.
-Classified search_with_many_queries(test::Request request) {
+Results search_with_many_queries(test::Request request) {
     const std::int64_t n_query = request.query.count, dim = request.query.dim;
     std::vector<std::uint8_t> crowd;
     std::int64_t count = 0;
     for (; count < 17; count += n_query)
         crowd.insert(crowd.end(), request.query.pixels, request.query.pixels + n_query * dim);
     request.query = {crowd.data(), count, dim};
-    Classified result = test::search_on_cpu(request);
+    Results result = test::search_on_cpu(request);
     CHECK(result.timeline.stages().front().name == "pack");
     for (std::int64_t q = n_query; q < count; ++q) {
         const auto original = result.neighbors.row(q % n_query), copy = result.neighbors.row(q);
@@ -77,7 +77,7 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
                     "cpu, " + name + (crowd ? ", panels" : "") + ", threads " + std::to_string(threads),
                     [&](test::Request request) {
                         request.threads = threads;
-                        Classified result =
+                        Results result =
                             crowd ? search_with_many_queries(request) : test::search_on_cpu(request);
                         // AMX multiplies alone: the other metrics pass on to the next set.
                         if (request.measure.metric == Metric::l2 || name != "amx")
@@ -111,7 +111,7 @@ TEST_CASE("cpu::search: equal images are at distance 0, blank ones at 1 by cosin
     for (const Measure& measure : test::other_measures()) {
         CAPTURE(measure.metric);
         problem.request.measure = measure;
-        const Classified result = test::search_on_cpu(problem.request);
+        const Results result = test::search_on_cpu(problem.request);
         for (std::int64_t q = 0; q < 15; ++q) {
             CHECK(result.neighbors.row(q)[0] == Neighbor{0, static_cast<std::uint32_t>(q * 20 + 7)});
             CHECK(result.neighbors.row(q)[1].distance > 0);
@@ -128,8 +128,8 @@ TEST_CASE("cpu::search: no query is no work") {
     Plan plan;
     REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
     Timeline timeline;
-    const auto searcher = cpu::open({problem.request.train, {}}, {}, plan, timeline);
-    CHECK(searcher->search(problem.request.query.first(0), 3, {}, timeline, {}).rows.empty());
+    const auto index = cpu::open({problem.request.train, {}}, {}, plan, timeline);
+    CHECK(nearest_of(*index, problem.request.query.first(0), 3, timeline, {}).rows.empty());
     Plan none;
     CHECK(cpu::settle({10, 0, 5, 3}, none).has_value());
 }
@@ -139,12 +139,12 @@ TEST_CASE("cpu: one searcher answers searches of any size and k in turn") {
     Plan plan;
     REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
     Timeline timeline;
-    const auto searcher = cpu::open({problem.request.train, {}}, {}, plan, timeline);
+    const auto index = cpu::open({problem.request.train, {}}, {}, plan, timeline);
     for (const auto& [n, k] : {std::pair{400, 5}, {3, 1024}, {17, 1}, {400, 33}, {1, 7}}) {
         test::Request request = problem.request;
         request.query = request.query.first(n);
         request.k = k;
-        CHECK(searcher->search(request.query, k, {}, timeline, {}).rows ==
+        CHECK(nearest_of(*index, request.query, k, timeline, {}).rows ==
               test::search_on_cpu(request).neighbors.rows);
     }
     for (const Stage& stage : timeline.stages())
@@ -153,14 +153,14 @@ TEST_CASE("cpu: one searcher answers searches of any size and k in turn") {
 
 TEST_CASE("cpu::search: batches of any number of queries, whole strips of a kernel or not") {
     Owned problem(3'000, 300, 60, 4);
-    const Classified whole = test::search_on_cpu(problem.request);
+    const Results whole = test::search_on_cpu(problem.request);
     for (const int batch : {1, 2, 7, 13, 64, 100})
         for (const int threads : {1, 3}) {
             CAPTURE(batch);
             CAPTURE(threads);
             problem.request.batch = batch;
             problem.request.threads = threads;
-            const Classified found = test::search_on_cpu(problem.request);
+            const Results found = test::search_on_cpu(problem.request);
             CHECK(found.neighbors.rows == whole.neighbors.rows);
             CHECK(found.plan.batch <= batch);
             if (batch < 64) CHECK(found.plan.batch == batch);
@@ -178,7 +178,7 @@ TEST_CASE("cpu::search: says what it did") {
         CHECK(done >= last);
         last = done;
     };
-    const Classified result = test::search_on_cpu(problem.request, watch);
+    const Results result = test::search_on_cpu(problem.request, watch);
     CHECK(last == 700);
     CHECK(result.plan.distance == cpu::instruction_set());
     CHECK(result.plan.select == "threshold");
@@ -300,7 +300,7 @@ std::int64_t correct(const Dataset& data, int k, Tie tie) {
     request.train_labels = data.train.labels.span();
     request.k = k;
     request.tie = tie;
-    const Classified result = test::search_on_cpu(request);
+    const Results result = test::search_on_cpu(request);
     std::int64_t right = 0;
     for (std::size_t i = 0; i < result.votes.size(); ++i)
         right += result.votes[i].label == data.test.labels.span()[i];

@@ -34,10 +34,13 @@ Neighbors search(const test::Request& request, bool once = true, const Watch& wa
     Plan plan{.batch = request.batch, .threads = request.threads};
     REQUIRE_FALSE(cpu::settle(request.problem(), plan));
     Timeline timeline;
-    const auto searcher = cpu::open(request.training(), request.measure, plan, timeline);
-    Neighbors found = searcher->search(request.query, request.k, request.exclude, timeline, watch);
+    const auto index = cpu::open(request.training(), request.measure, plan, timeline);
+    Neighbors found(request.query.count, request.k);
+    const Queries queries = test::queries_of(request.query, request.exclude, request.train);
+    const std::int64_t batch =
+        index->top_k({.queries = queries, .k = request.k}, {found.rows}, timeline, watch);
     const auto n = static_cast<double>(request.train.count), dim = static_cast<double>(request.train.dim);
-    const auto block = static_cast<double>(searcher->plan().batch);
+    const auto block = static_cast<double>(batch);
     for (const Stage& stage : timeline.stages())
         if (stage.name == "distance") {
             if (once)
@@ -139,26 +142,24 @@ TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without")
 }
 
 TEST_CASE("cpu::self: only the training set itself, within the memory for lists of all images") {
-    const auto suits = [](const Rows& train, const Rows& queries, int k, Exclude exclude,
-                          const Measure& measure = {}) {
-        const cpu::Resident resident{
-            train, measure, cpu::chosen_kernel(cpu::arithmetic_of(measure)), Plan{.threads = 2}, {}};
-        return cpu::SelfSearch::suits(resident, queries, k, exclude);
+    const auto suits = [](const Rows& train, const Queries& queries, int k, const Measure& measure = {}) {
+        cpu::Resident resident{train, measure, cpu::chosen_kernel(cpu::arithmetic_of(measure)),
+                               Plan{.threads = 2}};
+        return cpu::SelfSearch::suits(resident, queries, k);
     };
     const std::uint8_t pixel = 0;
-    const Rows train{&pixel, 60'000, 784}, other{&pixel + 1, 60'000, 784};  // sizes alone are read
-    CHECK(suits(train, train, 10, {.first = 0}));
-    CHECK(suits(train, train, 10, {.first = 0, .n = 60'000, .m = 60'000}));
-    CHECK(suits(train, train, 10, {}));
-    CHECK_FALSE(suits(train, other, 10, {.first = 0}));
-    CHECK_FALSE(suits(train, train.first(59'999), 10, {.first = 0}));
-    CHECK_FALSE(suits(train, train, 10, {.first = 1}));
-    CHECK_FALSE(suits(train, train, 10, {.first = 0, .n = 2, .m = 1}));
-    CHECK_FALSE(suits(train, train, 1'024, {.first = 0}));  // lists of 983 MB
-    CHECK(suits(train, train, 10, {.first = 0}, {Metric::lp, 2}));
-    CHECK_FALSE(suits(train, train, 10, {.first = 0}, {Metric::lp, 2.1}));
-    const Rows huge{&pixel, 4'000'000'000, 60'000};
-    CHECK_FALSE(suits(huge, huge, 10, {.first = 0}));
+    const Rows train{&pixel, 60'000, 784};  // sizes alone are read
+    const Queries all = Queries::all_of(train);
+    CHECK(suits(train, all, 10));
+    CHECK_FALSE(suits(train, train, 10));
+    CHECK_FALSE(suits(train, all.slice(0, 59'999), 10));
+    CHECK_FALSE(suits(train, Queries::some_of(train, 1, 59'999), 10));
+    CHECK_FALSE(suits(train, all, 1'024));  // lists of 983 MB
+    CHECK(suits(train, all, 10, {Metric::lp, 2}));
+    CHECK_FALSE(suits(train, all, 10, {Metric::lp, 2.1}));
+    Queries themselves = Rows{&pixel, 4'000'000'000, 60'000};
+    themselves.is_training_set = true;
+    CHECK_FALSE(suits(themselves.rows, themselves, 10));
 }
 
 TEST_CASE("cpu::self: above the memory for lists all pairs are compared") {

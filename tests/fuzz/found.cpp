@@ -1,7 +1,7 @@
 #include "tests/fuzz/found.h"
 
-#include "classifier/classifier.h"
 #include "classifier/engines.h"
+#include "classifier/index.h"
 
 namespace knn::test {
 
@@ -10,9 +10,9 @@ std::optional<Found> found(const RandomProblem& problem, Plan plan) {
     const Training training = problem.training();
     if (engine.settle(problem.method.problem(training, problem.query_rows().count), plan))
         return std::nullopt;
-    Classifier classifier(training, problem.method, {.engine = &engine, .plan = plan, .notice = ""});
-    Classified answer = classifier.classify(problem.query_rows(), {}, problem.exclude);
-    return Found{std::move(answer.neighbors), std::move(answer.votes)};
+    const Index index(training, problem.method, {.engine = &engine, .plan = plan, .notice = ""});
+    Results answer = index.search(queries_of(problem.query_rows(), problem.exclude, training.rows));
+    return Found{std::move(answer.neighbors), {answer.votes.begin(), answer.votes.end()}};
 }
 
 std::string difference(const Found& expected, const Found& here) {

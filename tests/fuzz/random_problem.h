@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "classifier/method.h"
-#include "data/core/searcher.h"
+#include "tests/support/leave_out.h"
 
 namespace knn::test {
 

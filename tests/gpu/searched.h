@@ -7,13 +7,14 @@
 
 #include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/leave_out.h"
 #include "tests/support/oracle.h"
 
 namespace knn::test {
 
 struct GpuEngine {
     Refusal (*settle)(const Problem&, Plan&);
-    std::unique_ptr<Searcher> (*open)(const Training&, const Measure&, const Plan&, Timeline&);
+    std::unique_ptr<DeviceIndex> (*open)(const Training&, const Measure&, const Plan&, Timeline&);
 };
 inline constexpr GpuEngine classic{gpu::settle_classic, gpu::open_classic};
 inline constexpr GpuEngine tensor{gpu::settle_tensor, gpu::open_tensor};
@@ -36,6 +37,9 @@ struct GpuProblem {
 
     knn::Rows train_rows() const { return {train.pixels.data(), train.n, train.dim}; }
     knn::Rows query_rows() const { return {query.pixels.data(), query.n, query.dim}; }
+    /// Of its own or of other rows.
+    Queries queries() const { return queries_of(query_rows(), exclude, train_rows()); }
+    bool votes() const { return !labels.empty() && same_votes_everywhere(measure.metric, rule); }
     Problem problem() const { return {train.n, query.n, train.dim, rule.k, measure}; }
     Plan plan() const {
         Plan plan;
@@ -47,7 +51,7 @@ struct GpuProblem {
 };
 
 struct Searched {
-    Answers answers;
+    Voted answers;
     Timeline timeline;
     Plan plan;
 };
@@ -58,8 +62,8 @@ inline Refusal refuse(const GpuEngine& engine, const GpuProblem& problem) {
 }
 
 /// The problems that the engine supports.
-inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProblem& problem,
-                                        Timeline& timeline) {
+inline std::unique_ptr<DeviceIndex> opened(const GpuEngine& engine, const GpuProblem& problem,
+                                           Timeline& timeline) {
     Plan plan = problem.plan();
     if (const Refusal why = engine.settle(problem.problem(), plan)) throw UsageError(*why);
     return engine.open({problem.train_rows(), problem.labels}, problem.measure, plan, timeline);
@@ -67,14 +71,16 @@ inline std::unique_ptr<Searcher> opened(const GpuEngine& engine, const GpuProble
 
 inline Searched searched(const GpuEngine& engine, const GpuProblem& problem, const Watch& watch = {}) {
     Searched result;
-    const auto searcher = opened(engine, problem, result.timeline);
-    if (searcher->votes(problem.rule))
-        result.answers = searcher->search_and_vote(problem.query_rows(), problem.rule, problem.exclude,
-                                                   result.timeline, watch);
-    else
-        result.answers.neighbors =
-            searcher->search(problem.query_rows(), problem.rule.k, problem.exclude, result.timeline, watch);
-    result.plan = searcher->plan();
+    result.plan = problem.plan();
+    if (const Refusal why = engine.settle(problem.problem(), result.plan)) throw UsageError(*why);
+    const auto index = opened(engine, problem, result.timeline);
+    const Queries queries = problem.queries();
+    Voted& answers = result.answers;
+    answers.neighbors = Neighbors(queries.count(), problem.rule.k);
+    if (problem.votes()) answers.votes.resize(static_cast<std::size_t>(queries.count()));
+    result.plan.batch = index->top_k(
+        {.queries = queries, .k = problem.rule.k, .vote = problem.votes() ? &problem.rule : nullptr},
+        {answers.neighbors.rows, answers.votes}, result.timeline, watch);
     return result;
 }
 
@@ -111,7 +117,7 @@ inline std::int64_t wrong_queries(const Neighbors& found, const GpuProblem& prob
     return wrong;
 }
 
-inline std::int64_t wrong_votes(const Answers& answers, const GpuProblem& problem) {
+inline std::int64_t wrong_votes(const Voted& answers, const GpuProblem& problem) {
     std::int64_t wrong = 0;
     for (std::int64_t q = 0; q < answers.neighbors.n_query; ++q)
         wrong += !(answers.votes.at(static_cast<std::size_t>(q)) ==

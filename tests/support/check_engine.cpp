@@ -43,7 +43,7 @@ std::int64_t wrong_queries(const Neighbors& found, const Answers& expected) {
     return wrong;
 }
 
-std::int64_t wrong_votes(const Classified& result, const Answers& neighbors, const Request& request) {
+std::int64_t wrong_votes(const Results& result, const Answers& neighbors, const Request& request) {
     std::int64_t wrong = 0;
     for (std::size_t q = 0; q < neighbors.size(); ++q) {
         const auto& [label, confidence] =
@@ -54,10 +54,10 @@ std::int64_t wrong_votes(const Classified& result, const Answers& neighbors, con
 }
 
 void check_case(const Case& c, const Answers& expected, const Request& request,
-                const std::function<Classified(const Request&)>& search) {
+                const std::function<Results(const Request&)>& search) {
     CAPTURE(c.name);
     CAPTURE(request.batch);
-    const Classified result = search(request);
+    const Results result = search(request);
     REQUIRE(result.neighbors.n_query == c.query.n);
     REQUIRE(result.neighbors.k == c.k);
     REQUIRE(result.votes.size() == static_cast<std::size_t>(c.query.n));
@@ -66,7 +66,7 @@ void check_case(const Case& c, const Answers& expected, const Request& request,
 }
 
 /// Returns how many cases ran.
-int check_measure(const std::string& name, const std::function<Classified(const Request&)>& search,
+int check_measure(const std::string& name, const std::function<Results(const Request&)>& search,
                   const std::function<Refusal(const Request&)>& refuse, const Measure& measure) {
     std::mt19937 random(12345);
     int ran = 0, refused = 0;
@@ -105,7 +105,7 @@ const std::vector<Measure>& other_measures() {
     return measures;
 }
 
-void check_engine(const std::string& name, const std::function<Classified(const Request&)>& search,
+void check_engine(const std::string& name, const std::function<Results(const Request&)>& search,
                   const std::function<Refusal(const Request&)>& refuse,
                   const std::vector<Measure>& measures) {
     CAPTURE(name);

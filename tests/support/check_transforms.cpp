@@ -27,7 +27,7 @@ Answers first_of(const Answers& all, int k, Exclude exclude) {
     return first;
 }
 
-void check_answers(const Classified& found, const Answers& expected, const Request& request) {
+void check_answers(const Results& found, const Answers& expected, const Request& request) {
     std::int64_t wrong_neighbors = 0, wrong_votes = 0;
     REQUIRE(found.neighbors.k == request.k);
     REQUIRE(found.votes.size() == expected.size());
@@ -63,7 +63,7 @@ struct Digits {
 
 }  // namespace
 
-int check_transforms(const std::function<Classified(const Request&)>& search,
+int check_transforms(const std::function<Results(const Request&)>& search,
                      const std::function<Refusal(const Request&)>& refuse) {
     const Digits digits;
     int searches = 0;

@@ -90,7 +90,7 @@ Sample sample_evaluation(const SampleOptions& options) {
     evaluation.load_ms = 12.5;
     evaluation.wall_ms = 250;
 
-    Classified& found = evaluation.found;
+    Results& found = evaluation.found;
     found.plan = {"cpu", {}, "gemm", "heap", 100, 2};
     found.plan.device.name = "a made-up processor";
     found.plan.device.peak_gb_per_s = 20;

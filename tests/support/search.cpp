@@ -16,20 +16,20 @@ Plan plan_of(const Engine& engine, const Request& request, int device) {
 
 }  // namespace
 
-Classified search(const Engine& engine, const Request& request, const Watch& watch, int device) {
+Results search(const Engine& engine, const Request& request, const Watch& watch, int device) {
     Resolved resolved{&engine, plan_of(engine, request, device), ""};
     if (const Refusal why = engine.settle(request.problem(), resolved.plan)) throw UsageError(*why);
-    Classifier classifier(request.set != nullptr ? *request.set : TrainingSet(request.training()),
-                          request.method(), resolved);
-    Classified found = classifier.classify(request.query, watch, request.exclude);
-    Timeline whole = classifier.opening();
+    const Index index(request.set != nullptr ? *request.set : TrainingSet(request.training()),
+                      request.method(), resolved);
+    Results found = index.search(queries_of(request.query, request.exclude, request.train), {.watch = watch});
+    Timeline whole = index.opening();
     whole.add(found.timeline);
     found.timeline = std::move(whole);
-    found.search_ms += classifier.open_ms();
+    found.search_ms += index.open_ms();
     return found;
 }
 
-Classified search_on_cpu(const Request& request, const Watch& watch) {
+Results search_on_cpu(const Request& request, const Watch& watch) {
     return search(*find_engine("cpu"), request, watch);
 }
 

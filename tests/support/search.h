@@ -1,8 +1,9 @@
 #pragma once
 /// A whole search in one call, for tests: settle, open, search, vote.
 
-#include "classifier/classifier.h"
-#include "data/core/searcher.h"
+#include "classifier/index.h"
+#include "data/core/device_index.h"
+#include "tests/support/leave_out.h"
 
 namespace knn::test {
 
@@ -27,10 +28,10 @@ struct Request {
 };
 
 /// The result; `timeline` begins with the stages of opening. Throws UsageError if the engine refuses.
-Classified search(const Engine& engine, const Request& request, const Watch& watch = {}, int device = 0);
+Results search(const Engine& engine, const Request& request, const Watch& watch = {}, int device = 0);
 
 /// With the engine `cpu`.
-Classified search_on_cpu(const Request& request, const Watch& watch = {});
+Results search_on_cpu(const Request& request, const Watch& watch = {});
 
 /// Why the engine refuses.
 Refusal refuse(const Engine& engine, const Request& request, int device = 0);

@@ -141,36 +141,24 @@ TEST_CASE(
             test::GpuProblem part{train, some, problem.labels};
             part.rule.k = next.k;
             if (next.exclude) part.exclude = {.first = 0};
-            Answers answers;
-            answers.neighbors = searcher->search(part.query_rows(), next.k, part.exclude, timeline, {});
-            CHECK(test::wrong_queries(answers.neighbors, part, 23) == 0);
-            const Answers voted =
-                searcher->search_and_vote(part.query_rows(), part.rule, part.exclude, timeline, {});
-            CHECK(voted.neighbors.rows == answers.neighbors.rows);
+            const Neighbors found = nearest_of(*searcher, part.queries(), next.k, timeline, {});
+            CHECK(test::wrong_queries(found, part, 23) == 0);
+            const test::Voted voted = test::voted(*searcher, part.queries(), part.rule, timeline);
+            CHECK(voted.neighbors.rows == found.rows);
             CHECK(test::wrong_votes(voted, part) == 0);
         }
     }
 }
 
-TEST_CASE("gpu: who votes: the device where it has labels and computes the rule") {
+TEST_CASE("gpu: without labels there is no vote") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(50, 8, 1);
     Timeline timeline;
-    test::GpuProblem problem{rows, rows, labels_for(50)};
-    CHECK(test::opened(test::classic, problem, timeline)->votes({}));
-    CHECK(test::opened(test::tensor, problem, timeline)->votes({5, Weights::distance, Tie::nearest}));
-    problem.measure = {Metric::lp, 3};
-    const auto lp = test::opened(test::classic, problem, timeline);
-    CHECK(lp->votes({}));
-    CHECK(!lp->votes({5, Weights::distance, Tie::smallest}));
-    problem.measure = {};
-    problem.labels.clear();
+    test::GpuProblem problem{rows, rows};
     for (const test::GpuEngine& engine : test::engines_here()) {
         const auto unlabeled = test::opened(engine, problem, timeline);
-        CHECK(!unlabeled->votes({}));
-        CHECK(test::wrong_queries(unlabeled->search(problem.query_rows(), 5, {}, timeline, {}), problem) ==
-              0);
-        CHECK_THROWS_AS(unlabeled->search_and_vote(problem.query_rows(), {}, {}, timeline, {}), DeviceError);
+        CHECK(test::wrong_queries(nearest_of(*unlabeled, problem.queries(), 5, timeline, {}), problem) == 0);
+        CHECK_THROWS_AS(test::voted(*unlabeled, problem.queries(), {}, timeline), DeviceError);
     }
 }
 
@@ -306,10 +294,10 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
                               stop = done >= 200;
                           },
                           &stop};
-        CHECK_THROWS_AS(searcher->search(problem.query_rows(), 5, {}, timeline, watch), Interrupted);
+        CHECK_THROWS_AS(nearest_of(*searcher, problem.queries(), 5, timeline, watch), Interrupted);
         CHECK(seen >= 200);
         CHECK(seen < 300);
-        CHECK(test::wrong_queries(searcher->search(problem.query_rows(), 5, {}, timeline, {}), problem, 50) ==
+        CHECK(test::wrong_queries(nearest_of(*searcher, problem.queries(), 5, timeline, {}), problem, 50) ==
               0);
     }
 }

@@ -4,9 +4,10 @@
 
 #include <random>
 
-#include "classifier/classifier.h"
 #include "classifier/engines.h"
+#include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/leave_out.h"
 #include "tests/support/rerank_images.h"
 
 namespace knn {
@@ -29,7 +30,7 @@ struct Images {
 
 struct Found {
     Neighbors neighbors;
-    std::vector<Vote> votes;
+    Uninitialized<Vote> votes;
     std::string stages;
 };
 
@@ -40,10 +41,11 @@ Found found(const char* name, Device device, const Images& train, const Method& 
     const Training training = train.training();
     const Refusal refusal = engine.settle(method.problem(training, queries.count), plan);
     REQUIRE_MESSAGE(!refusal, name);
-    Classifier classifier(training, method, {.engine = &engine, .plan = plan, .notice = ""});
+    Index classifier(training, method, {.engine = &engine, .plan = plan, .notice = ""});
     // Twice: memory of the first search is used again.
-    if (batch > 0) classifier.classify(queries.slice(0, 1), {}, exclude);
-    Classified result = classifier.classify(queries, {}, exclude);
+    const Queries all = test::queries_of(queries, exclude, training.rows);
+    if (batch > 0) classifier.search(all.slice(0, 1));
+    Results result = classifier.search(all);
     std::string stages;
     for (const Stage& stage : result.timeline.stages())
         stages.append(stage.name).append(" ");

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string>
@@ -48,8 +49,10 @@ class Fused {
     Fused(const TensorKernel& kernel, const test::Rows& train, const test::Rows& query, int k, How how = {})
         : query_count_(query.n),
           k_(k),
-          excluded_(Exclude{.first = how.itself ? 0 : -1}, 0),
           query_bytes_(gpu::copied_to_device(std::span(query.pixels), "uploading")) {
+        std::vector<std::uint32_t> images(how.itself ? static_cast<std::size_t>(query.n) : 0);
+        std::iota(images.begin(), images.end(), 0U);
+        left_out_ = gpu::copied_to_device(std::span(images), "uploading");
         const auto train_bytes = gpu::copied_to_device(std::span(train.pixels), "uploading");
         training_ = std::make_unique<gpu::FusedTraining>(view(train_bytes, train), stream_);
         search_ = std::make_unique<gpu::FusedSearch>(kernel, *training_);
@@ -72,11 +75,10 @@ class Fused {
         gpu::fill(out_, 0xee, "poisoning");
         for (std::int64_t begin = 0; begin < query_count_; begin += batch_) {
             const std::int64_t n = std::min(batch_, query_count_ - begin);
-            gpu::Excluded excluded = excluded_;
-            excluded.begin = begin;
+            const gpu::LeftOut left_out{left_out_.size() > 0 ? left_out_.d_data() + begin : nullptr};
             const gpu::ByteRows query{query_.row(begin), n, query_.cols, query_.pitch_bytes};
             for (const auto& step :
-                 search_->steps(query, {out_.d_data() + begin * k_, n, k_}, excluded, known))
+                 search_->steps(query, {out_.d_data() + begin * k_, n, k_}, left_out, known))
                 step.enqueue(stream_);
         }
         stream_.synchronize();
@@ -88,7 +90,7 @@ class Fused {
     gpu::Stream stream_;
     std::int64_t query_count_, batch_ = 0;
     int k_;
-    gpu::Excluded excluded_;
+    gpu::DeviceBuffer<std::uint32_t> left_out_;
     gpu::DeviceBuffer<std::uint8_t> query_bytes_;
     gpu::ByteRows query_;
     gpu::DeviceBuffer<Neighbor> out_;

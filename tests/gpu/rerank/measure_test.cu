@@ -14,8 +14,8 @@
 #include <random>
 #include <span>
 
-#include "classifier/classifier.h"
 #include "classifier/engines.h"
+#include "classifier/index.h"
 #include "data/core/clock.h"
 #include "data/rerank/distance.h"
 #include "data/set/idx.h"
@@ -173,13 +173,13 @@ TEST_CASE("gpu: measured: accurate, training set resident" * doctest::skip()) {
     const Engine& engine = *find_engine("tensor");
     Plan plan{.engine = engine.name, .device = gpu::devices().front()};
     REQUIRE(!engine.settle(accurate->method.problem(training, n_train), plan));
-    Classifier classifier(training, accurate->method, {.engine = &engine, .plan = plan, .notice = ""});
+    Index classifier(training, accurate->method, {.engine = &engine, .plan = plan, .notice = ""});
     report("opening: kernels", classifier.opening().kernels_ms());
     report("opening: wall clock", classifier.open_ms());
-    const auto measure = [&](const char* what, const Rows& rows, Exclude exclude) {
+    const auto measure = [&](const char* what, const Queries& queries) {
         std::vector<double> kernels, wall;
         for (int i = 0; i < 8; ++i) {
-            const Classified found = classifier.classify(rows, {}, exclude);
+            const Results found = classifier.search(queries);
             if (i < 3) continue;
             kernels.push_back(found.timeline.kernels_ms());
             wall.push_back(found.search_ms);
@@ -190,12 +190,12 @@ TEST_CASE("gpu: measured: accurate, training set resident" * doctest::skip()) {
         report("kernels", kernels[kernels.size() / 2]);
         std::printf("%s: ", what);
         report("wall clock, votes on the host", wall[wall.size() / 2]);
-        const Timeline once = classifier.classify(rows, {}, exclude).timeline;
+        const Timeline once = classifier.search(queries).timeline;
         for (const Stage& stage : once.stages())
             report(stage.name.c_str(), stage.total_ms);
     };
-    measure("10,000 queries", {queries.data(), n_query, digits.dim()}, {});
-    measure("60,000 leave-one-out", training.rows, {.first = 0});
+    measure("10,000 queries", Rows{queries.data(), n_query, digits.dim()});
+    measure("60,000 leave-one-out", Queries::all_of(training.rows));
 }
 
 }  // namespace knn

@@ -121,7 +121,8 @@ struct OnDevice {
         gpu::check(cudaMemcpy(found.scores.data(), reranker.d_scores(),
                               found.scores.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
                    "downloading scores");
-        found.nearest.rows = test::to_host(out);
+        const auto rows = test::to_host(out);
+        found.nearest.rows.assign(rows.begin(), rows.end());
         return found;
     }
 };

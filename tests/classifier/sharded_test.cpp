@@ -1,13 +1,12 @@
 // Several devices and ranks against one searcher and against plain loops.
 
-#include "classifier/spread.h"
+#include "classifier/sharded.h"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 
-#include "classifier/classifier.h"
-#include "classifier/merge.h"
+#include "classifier/index.h"
 #include "cpu/search.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"
@@ -23,10 +22,10 @@ Rows view(const test::Rows& rows) {
 }
 
 /// The k nearest of each query among all points except the excluded one, by the oracle.
-std::vector<Neighbor> right(const test::Rows& points, const test::Rows& queries, int k, Exclude exclude = {},
-                            const Measure& measure = {}) {
+Uninitialized<Neighbor> right(const test::Rows& points, const test::Rows& queries, int k,
+                              Exclude exclude = {}, const Measure& measure = {}) {
     const auto all = test::nearest(points, queries, static_cast<int>(points.n), measure);
-    std::vector<Neighbor> found;
+    Uninitialized<Neighbor> found;
     for (std::int64_t q = 0; q < queries.n; ++q) {
         int left = k;
         for (const auto& [distance, index] : all[static_cast<std::size_t>(q)])
@@ -57,74 +56,84 @@ Plan plan_for(int devices, SpreadBy spread, std::int64_t memory = 0, const Measu
     return plan;
 }
 
-std::vector<Neighbor> found_by(const test::Rows& points, const test::Rows& queries, int k, const Plan& plan,
-                               Exclude exclude = {}, const Measure& measure = {}) {
-    Timeline timeline;
-    const auto searcher = open_spread(*find_engine("cpu"), {view(points), {}}, measure, plan, timeline);
-    return searcher->search(view(queries), k, exclude, timeline, {}).rows;
+Uninitialized<Neighbor> nearest_in(Sharded& sharded, const Queries& queries, int k, Timeline& timeline,
+                                   const Watch& watch = {}) {
+    Neighbors found(queries.count(), k);
+    sharded.top_k({.queries = queries, .k = k}, {found.rows}, queries.count(), timeline, watch);
+    return found.rows;
 }
 
-/// A searcher by plain loops that improves known neighbors, and tells of one query after another.
-class Improver final : public Searcher {
-  public:
-    Improver(const Training& training, const Measure& measure) : measure_(measure) {
-        const Rows& rows = training.rows;
-        points_ = {{rows.pixels, rows.pixels + rows.count * rows.dim}, rows.count, rows.dim};
-    }
-    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline&, const Watch&) override {
-        Neighbors found(queries.count, k);
-        found.rows = right(points_, copy(queries), k, exclude, measure_);
-        return found;
-    }
-    bool improves(int k, Exclude exclude) const override { return k <= points_.n - (exclude.any() ? 1 : 0); }
-    void improve(const Rows& queries, int k, std::uint32_t first, Exclude exclude, Timeline& timeline,
-                 const Watch& watch, const Tell& tell, std::span<Neighbor> best) override {
-        require_k(k, points_.n, exclude);
-        Neighbors own = search(queries, k, exclude, timeline, watch);
-        for (std::int64_t q = 0; q < queries.count; ++q) {
-            std::vector<Neighbor> both(best.begin() + q * k, best.begin() + (q + 1) * k);
-            for (const Neighbor& known : both)
-                CHECK((known.index < first || known == no_neighbor));
-            for (const Neighbor& one : own.row(q))
-                both.push_back({one.distance, one.index + first});
-            std::sort(both.begin(), both.end());
-            std::copy_n(both.begin(), k, best.begin() + q * k);
-            tell({q, best.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k)), {}});
-        }
-        ++improved;
-    }
-    Plan plan() const override { return {}; }
+Uninitialized<Neighbor> found_by(const test::Rows& points, const test::Rows& queries, int k, const Plan& plan,
+                                 Exclude exclude = {}, const Measure& measure = {}) {
+    Timeline timeline;
+    Sharded sharded(*find_engine("cpu"), {view(points), {}}, measure, plan, nullptr, timeline);
+    return nearest_in(sharded, test::queries_of(view(queries), exclude, view(points)), k, timeline);
+}
 
-    static inline std::atomic<int> improved = 0;  // lanes are threads
+/// A device of plain loops that takes known neighbors, and calls back for one query after another.
+class PlainIndex final : public DeviceIndex {
+  public:
+    PlainIndex(const Training& training, const Measure& measure)
+        : points_{{training.rows.pixels, training.rows.row(training.rows.count)},
+                  training.rows.count,
+                  training.rows.dim},
+          measure_(measure) {}
+
+    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline&, const Watch&) override {
+        require_top_k(wanted, result, points_.n);
+        const Rows& rows = wanted.queries.rows;
+        const test::Rows queries{{rows.pixels, rows.row(rows.count)}, rows.count, rows.dim};
+        const auto all = test::nearest(points_, queries, static_cast<int>(points_.n), measure_);
+        const std::span<const Neighbor> known = wanted.known.neighbors;
+        for (std::int64_t q = 0; q < rows.count; ++q) {
+            const auto begin = static_cast<std::size_t>(q * wanted.k), k = static_cast<std::size_t>(wanted.k);
+            std::vector<Neighbor> both;
+            if (!known.empty()) both.assign(known.begin() + q * wanted.k, known.begin() + (q + 1) * wanted.k);
+            for (const Neighbor& one : both)
+                CHECK((one.index < wanted.known.first || one == no_neighbor));
+            for (const auto& [distance, index] : all[static_cast<std::size_t>(q)])
+                if (!wanted.queries.leaves_out() ||
+                    index != wanted.queries.images[static_cast<std::size_t>(q)])
+                    both.push_back(
+                        {static_cast<std::uint32_t>(distance),
+                         static_cast<std::uint32_t>(index) + (known.empty() ? 0 : wanted.known.first)});
+            std::sort(both.begin(), both.end());
+            std::copy_n(both.begin(), k, result.neighbors.begin() + q * wanted.k);
+            if (wanted.on_batch) wanted.on_batch({q, result.neighbors.subspan(begin, k)});
+        }
+        if (!known.empty()) ++searches_of_known;
+        return 1;
+    }
+
+    static inline std::atomic<int> searches_of_known = 0;  // shards are threads
 
   private:
-    static test::Rows copy(const Rows& rows) {
-        return {{rows.pixels, rows.pixels + rows.count * rows.dim}, rows.count, rows.dim};
-    }
     test::Rows points_;
     Measure measure_;
 };
 
-const Engine improver{
-    "improver", "", false, nullptr,
+const Engine plain{
+    "plain",
+    "",
+    false,
+    nullptr,
     [](const Training& training, const Measure& measure, const Plan&,
-       Timeline&) -> std::unique_ptr<Searcher> { return std::make_unique<Improver>(training, measure); }};
+       Timeline&) -> std::unique_ptr<DeviceIndex> { return std::make_unique<PlainIndex>(training, measure); },
+    {.known = true}};
 
 /// What all ranks find, which must be the same.
-std::vector<Neighbor> found_by_ranks(const test::Rows& points, const test::Rows& queries, int k, int size,
-                                     SpreadBy spread, Exclude exclude = {}) {
-    std::vector<Neighbor> first;
-    std::vector<int> differ(static_cast<std::size_t>(size));
-    std::vector<std::vector<Neighbor>> found(static_cast<std::size_t>(size));
+Uninitialized<Neighbor> found_by_ranks(const test::Rows& points, const test::Rows& queries, int k, int size,
+                                       SpreadBy spread, Exclude exclude = {}) {
+    std::vector<Uninitialized<Neighbor>> found(static_cast<std::size_t>(size));
     test::run_ranks(size, [&](Ranks& ranks) {
         Resolved resolved{find_engine("cpu"), plan_for(1, spread), "", &ranks};
         resolved.plan.ranks = size;
         const Training training{view(points), {}};
-        Classifier classifier(training, {.vote = {k}}, resolved);
-        Timeline timeline;
-        found[static_cast<std::size_t>(ranks.rank())] =
-            classifier.search(view(queries), timeline, {}, exclude).rows;
-        CHECK(timeline.device_ms().size() == static_cast<std::size_t>(size));
+        Index classifier(training, {.vote = {k}}, resolved);
+        Results results =
+            classifier.search(test::queries_of(view(queries), exclude, view(points)), {.vote = false});
+        found[static_cast<std::size_t>(ranks.rank())] = std::move(results.neighbors.rows);
+        CHECK(results.timeline.device_ms().size() == static_cast<std::size_t>(size));
     });
     for (const auto& rows : found)
         CHECK(rows == found.front());
@@ -214,7 +223,8 @@ TEST_CASE("spread: leave-one-out, where one part has the excluded image") {
 }
 
 TEST_CASE(
-    "spread: parts improve the neighbors of those before, also without an image, and tell of each query "
+    "spread: parts begin with the neighbors of those before, also without an image, and call back for each "
+    "query "
     "once") {
     const test::Rows points = test::repeated(test::random_rows(30, 3, 5, 3), 2);
     const std::pair<Exclude, std::int64_t> cases[] = {
@@ -233,32 +243,24 @@ TEST_CASE(
                         exclude.any() ? taken(points, exclude, n) : test::random_rows(n, 3, 9, 3);
                     const auto expected = right(points, queries, k, exclude);
                     Timeline timeline;
-                    const auto searcher = open_spread(improver, {view(points), {}}, {},
-                                                      plan_for(devices, spread, 60), timeline);
-                    std::vector<Neighbor> told(expected.size());
+                    Sharded sharded(plain, {view(points), {}}, {}, plan_for(devices, spread, 60), nullptr,
+                                    timeline);
+                    Uninitialized<Neighbor> told(expected.size()), found(expected.size());
                     std::int64_t count = 0;
-                    Answers found;
-                    Improver::improved = 0;
-                    searcher->search_and_tell(
-                        view(queries), k, nullptr, exclude, timeline, {},
-                        [&, k = k](const FoundRows& rows) {
-                            std::copy(rows.neighbors.begin(), rows.neighbors.end(),
-                                      told.begin() + rows.begin * k);
-                            count += std::ssize(rows.neighbors) / k;
-                        },
-                        found);
-                    CHECK(found.neighbors.rows == expected);
+                    PlainIndex::searches_of_known = 0;
+                    const TopK wanted{.queries = test::queries_of(view(queries), exclude, view(points)),
+                                      .k = k,
+                                      .on_batch = [&, k = k](const ResultBatch& batch) {
+                                          std::copy(batch.neighbors.begin(), batch.neighbors.end(),
+                                                    told.begin() + batch.first * k);
+                                          count += std::ssize(batch.neighbors) / k;
+                                      }};
+                    sharded.top_k(wanted, {found}, n, timeline, {});
+                    CHECK(found == expected);
                     CHECK(told == expected);
                     CHECK(count == n);
-                    CHECK((Improver::improved > 0) == (k <= 9));
+                    CHECK((PlainIndex::searches_of_known > 0) == (k <= 9));
                 }
-}
-
-TEST_CASE("spread: leave-one-out counts on from any query") {
-    for (const Exclude exclude : {Exclude{.first = 5}, Exclude{0, 70, 9}, Exclude{2, 8, 3, 1}, Exclude{}})
-        for (std::int64_t begin = 0; begin < 12; ++begin)
-            for (std::int64_t i = 0; i < 12; ++i)
-                CHECK(exclude.from(begin).index_of(i) == exclude.index_of(begin + i));
 }
 
 TEST_CASE("spread: every metric") {
@@ -273,13 +275,13 @@ TEST_CASE("spread: every metric") {
 TEST_CASE("spread: no queries, too large a k, and a search after a search") {
     const test::Rows points = test::random_rows(10, 4, 1), queries = test::random_rows(3, 4, 2);
     Timeline timeline;
-    const auto searcher =
-        open_spread(*find_engine("cpu"), {view(points), {}}, {}, plan_for(3, SpreadBy::training), timeline);
-    CHECK(searcher->search({}, 3, {}, timeline, {}).rows.empty());
-    CHECK_THROWS_AS(searcher->search(view(queries), 11, {}, timeline, {}), std::invalid_argument);
-    CHECK_THROWS_AS(searcher->search(view(points), 10, {.first = 0}, timeline, {}), std::invalid_argument);
+    Sharded sharded(*find_engine("cpu"), {view(points), {}}, {}, plan_for(3, SpreadBy::training), nullptr,
+                    timeline);
+    CHECK(nearest_in(sharded, {}, 3, timeline).empty());
+    CHECK_THROWS_AS(nearest_in(sharded, view(queries), 11, timeline), std::invalid_argument);
+    CHECK_THROWS_AS(nearest_in(sharded, Queries::all_of(view(points)), 10, timeline), std::invalid_argument);
     for (int repeat = 0; repeat < 2; ++repeat)
-        CHECK(searcher->search(view(queries), 10, {}, timeline, {}).rows == right(points, queries, 10));
+        CHECK(nearest_in(sharded, view(queries), 10, timeline) == right(points, queries, 10));
     CHECK(timeline.device_ms().size() == 3);
     CHECK(timeline.imbalance() >= 0);
 }
@@ -290,18 +292,18 @@ TEST_CASE("spread: a stop ends all devices, and an error is that of the device t
     Watch watch;
     watch.stop = &stop;
     Timeline timeline;
-    const auto searcher =
-        open_spread(*find_engine("cpu"), {view(points), {}}, {}, plan_for(3, SpreadBy::queries), timeline);
-    CHECK_THROWS_AS(searcher->search(view(queries), 3, {}, timeline, watch), Interrupted);
+    Sharded sharded(*find_engine("cpu"), {view(points), {}}, {}, plan_for(3, SpreadBy::queries), nullptr,
+                    timeline);
+    CHECK_THROWS_AS(nearest_in(sharded, view(queries), 3, timeline, watch), Interrupted);
 
     const Engine fails{
         "fails", "", false, nullptr,
-        [](const Training& training, const Measure&, const Plan&, Timeline&) -> std::unique_ptr<Searcher> {
+        [](const Training& training, const Measure&, const Plan&, Timeline&) -> std::unique_ptr<DeviceIndex> {
             if (training.rows.count == 4) throw DeviceError("no memory");
             return nullptr;
         }};
     CHECK_THROWS_WITH_AS(
-        open_spread(fails, {view(points), {}}, {}, plan_for(3, SpreadBy::training), timeline),
+        Sharded(fails, {view(points), {}}, {}, plan_for(3, SpreadBy::training), nullptr, timeline),
         "cpu: no memory", DeviceError);
 }
 
@@ -336,11 +338,12 @@ TEST_CASE("spread: features, votes and re-ranking are those of one device") {
         const Training training{view(points), labels, {side, side}};
         const auto classified = [&](const Plan& plan, Ranks* ranks) {
             Resolved resolved{find_engine("cpu"), plan, "", ranks};
-            Classifier classifier(training, method, resolved);
-            return classifier.classify(view(queries), {});
+            resolved.plan.ranks = ranks != nullptr ? ranks->size() : 1;
+            Index classifier(training, method, resolved);
+            return classifier.search(view(queries));
         };
-        const Classified one = classified(plan_for(1, SpreadBy::automatic), nullptr);
-        const auto check = [&](const Classified& found) {
+        const Results one = classified(plan_for(1, SpreadBy::automatic), nullptr);
+        const auto check = [&](const Results& found) {
             CHECK(found.neighbors.rows == one.neighbors.rows);
             REQUIRE(found.votes.size() == one.votes.size());
             for (std::size_t i = 0; i < one.votes.size(); ++i) {

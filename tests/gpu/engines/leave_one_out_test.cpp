@@ -141,12 +141,11 @@ TEST_CASE("gpu: a set searched with itself, between other searches of it") {
                         CAPTURE(exclude.first);
                         itself.rule.k = others.rule.k = k;
                         itself.exclude = exclude;
-                        REQUIRE(searcher->votes(itself.rule));
-                        const Answers found = searcher->search_and_vote(itself.query_rows(), itself.rule,
-                                                                        exclude, timeline, {});
+                        const test::Voted found =
+                            test::voted(*searcher, itself.queries(), itself.rule, timeline);
                         CHECK(test::wrong_queries(found.neighbors, itself, 1 + n / 20) == 0);
                         CHECK(test::wrong_votes(found, itself) == 0);
-                        const Neighbors rest = searcher->search(others.query_rows(), k, {}, timeline, {});
+                        const Neighbors rest = nearest_of(*searcher, others.queries(), k, timeline, {});
                         CHECK(test::wrong_queries(rest, others, 9) == 0);
                     }
             }
@@ -171,18 +170,16 @@ TEST_CASE("gpu: leave-one-out on a sample of a larger training set") {
     }
 }
 
-TEST_CASE(
-    "gpu: leave-one-out refuses more neighbors than there are others, and queries beyond the training set") {
+TEST_CASE("gpu: leave-one-out refuses more neighbors than there are others") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(20, 8, 8);
     for (const test::GpuEngine& engine : test::engines_here()) {
         test::GpuProblem problem{train, train};
         Timeline timeline;
         const auto searcher = test::opened(engine, problem, timeline);
-        const knn::Rows rows = problem.query_rows();
-        CHECK_THROWS_AS(searcher->search(rows, 20, {.first = 0}, timeline, {}), std::invalid_argument);
-        CHECK_THROWS_AS(searcher->search(rows, 5, {.first = 1}, timeline, {}), DeviceError);
-        CHECK(test::wrong_queries(searcher->search(rows, 5, {}, timeline, {}), problem) == 0);
+        CHECK_THROWS_AS(nearest_of(*searcher, Queries::all_of(problem.train_rows()), 20, timeline, {}),
+                        std::invalid_argument);
+        CHECK(test::wrong_queries(nearest_of(*searcher, problem.queries(), 5, timeline, {}), problem) == 0);
     }
 }
 

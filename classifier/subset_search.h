@@ -1,14 +1,13 @@
 #pragma once
-/// A training set with what a method makes of it, so that any of its images can be searched among any others: what
-/// editing and condensing do. What the method fits on a training set (the axes of `pca`, the density of a re-ranking)
-/// is fitted once, on the whole set.
+/// Subsets of a training set that are searched among each other: what editing and condensing do. What the method fits on a
+/// training set (the axes of `pca`, the density of a re-ranking) is fitted once, on the whole set.
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 #include "data/set/dataset.h"
 
 namespace knn {
@@ -25,15 +24,15 @@ LabeledImages copied(const Training& training, std::span<const std::uint32_t> im
 /// Throws UsageError unless each of n images has k others, DataError where one image has none.
 void require_others(int k, std::int64_t n);
 
-class PartSearch {
+class SubsetSearch {
   public:
-    /// Throws as Classifier.
-    PartSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
-               const Watch& watch = {});
+    /// Throws as Index.
+    SubsetSearch(const TrainingSet& set, const Method& method, const Resolved& resolved,
+                 const Watch& watch = {});
 
-    std::int64_t size() const { return training_.rows.count; }
-    const Training& training() const { return training_; }
-    const Method& method() const { return method_; }
+    std::int64_t size() const { return features_.count; }
+    const Training& training() const { return index_.training(); }
+    const Method& method() const { return index_.method(); }
     const Resolved& resolved() const { return resolved_; }
 
     /// How many of the nearest among `n` images determine an answer: k, or the candidates of a re-ranking or of a vote
@@ -44,37 +43,33 @@ class PartSearch {
     Neighbors nearest_others(int k, const Watch& watch) const;
 
     /// The k nearest of each of `queries` among `among`, by the search alone; both ascending. An image that is in both is
-    /// its own neighbor. Throws as Searcher::search.
+    /// its own neighbor. Throws as DeviceIndex::top_k.
     Neighbors nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among, int k,
                       const Watch& watch) const;
 
     /// The distances of each of `images` from one image, in their order; on the CPU, on one thread.
     class Distances {
       public:
-        Distances(const PartSearch& set, std::span<const std::uint32_t> images);
+        Distances(const SubsetSearch& set, std::span<const std::uint32_t> images);
         /// Pairs (distance, position in `images`), the nearest first.
-        std::vector<Neighbor> from(std::uint32_t image);
+        Neighbors from(std::uint32_t image) const;
 
       private:
-        const PartSearch& set_;
+        const SubsetSearch& set_;
         std::vector<std::uint8_t> rows_;
-        std::unique_ptr<Searcher> searcher_;
-        std::int64_t count_;
+        std::unique_ptr<DeviceIndex> index_;
+        int count_;
     };
 
     /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
-    std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const;
+    std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const {
+        return index_.labels_of(images, nearest, images.size() > 1 ? 0 : 1);
+    }
 
   private:
-    std::vector<std::uint8_t> gathered(std::span<const std::uint32_t> images) const;
-    int threads() const;
-
-    Method method_;
     Resolved resolved_;
-    Classifier fitted_;
-    Training training_;      ///< with transform and re-ranking
-    Rows features_;          ///< what is compared
-    Descriptors described_;  ///< if the re-ranker needs them
+    Index index_;    ///< of the whole set
+    Rows features_;  ///< what is compared
 };
 
 }  // namespace knn

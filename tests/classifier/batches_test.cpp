@@ -1,12 +1,11 @@
-// Searchers that tell of answers before the last ones are found, as those of a GPU do: batch by batch.
+// Devices whose batches are final before the last ones are found, as those of a GPU are.
 
 #include <doctest/doctest.h>
 
 #include <atomic>
 
-#include "classifier/classifier.h"
-#include "classifier/merge_behind.h"
-#include "classifier/spread.h"
+#include "classifier/index.h"
+#include "classifier/sharded.h"
 #include "classifier/vote.h"
 #include "cpu/search.h"
 #include "tests/support/images.h"
@@ -18,60 +17,48 @@ namespace {
 
 std::atomic<std::int64_t> batch_size = 0;  ///< of the searchers below
 std::atomic<int> fails_at = -1;            ///< batch at which they throw; -1: none
-std::atomic<bool> votes_too = false;
 
 /// Searches batch by batch on the CPU.
-class InBatches final : public Searcher {
+class InBatches final : public DeviceIndex {
   public:
     InBatches(const Training& training, const Measure& measure, const Plan& plan, Timeline& timeline)
         : training_(training), inner_(cpu::open(training, measure, plan, timeline)) {}
 
-    Neighbors search(const Rows& queries, int k, Exclude exclude, Timeline& timeline,
-                     const Watch& watch) override {
-        Answers answers;
-        search_and_tell(queries, k, nullptr, exclude, timeline, watch, {}, answers);
-        return std::move(answers.neighbors);
-    }
-    bool votes(const VotingRule&) const override { return votes_too; }
-    void search_and_tell(const Rows& queries, int k, const VotingRule* rule, Exclude exclude,
-                         Timeline& timeline, const Watch& watch, const Tell& tell,
-                         Answers& answers) override {
-        require_k(k, training_.rows.count, exclude);
-        answers = {};
-        answers.neighbors = Neighbors(queries.count, k);
-        if (rule != nullptr) answers.votes.resize(static_cast<std::size_t>(queries.count));
+    std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                       const Watch& watch) override {
+        require_top_k(wanted, result, training_.rows.count);
+        const Queries& queries = wanted.queries;
         int batch = 0;
-        for (std::int64_t begin = 0; begin < queries.count; begin += batch_size, ++batch) {
+        for (std::int64_t begin = 0; begin < queries.count(); begin += batch_size, ++batch) {
             if (batch == fails_at) throw DeviceError("no more");
-            const std::int64_t n = std::min<std::int64_t>(batch_size, queries.count - begin);
-            const Neighbors found =
-                inner_->search(queries.slice(begin, n), k, exclude.from(begin), timeline, watch.quiet());
-            const auto here =
-                std::span(answers.neighbors.rows)
-                    .subspan(static_cast<std::size_t>(begin * k), static_cast<std::size_t>(n * k));
-            std::copy(found.rows.begin(), found.rows.end(), here.begin());
-            FoundRows rows{begin, here, {}};
-            if (rule != nullptr) {
-                const auto voted = std::span(answers.votes)
-                                       .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n));
-                vote_rows(here, k, training_.labels, *rule, {}, 1, voted);
+            const std::int64_t n = std::min<std::int64_t>(batch_size, queries.count() - begin);
+            const auto here = result.neighbors.subspan(static_cast<std::size_t>(begin * wanted.k),
+                                                       static_cast<std::size_t>(n * wanted.k));
+            inner_->top_k({.queries = queries.slice(begin, n), .k = wanted.k}, {here}, timeline,
+                          watch.quiet());
+            ResultBatch rows{begin, here};
+            if (wanted.vote != nullptr) {
+                const auto voted =
+                    result.votes.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(n));
+                vote_rows(here, wanted.k, training_.labels, *wanted.vote, {}, 1, voted);
                 rows.votes = voted;
             }
-            if (tell) tell(rows);
+            if (wanted.on_batch) wanted.on_batch(rows);
         }
+        return batch_size;
     }
-    Plan plan() const override { return inner_->plan(); }
 
   private:
     Training training_;
-    std::unique_ptr<Searcher> inner_;
+    std::unique_ptr<DeviceIndex> inner_;
 };
 
-const Engine engine{"in batches", "", false, cpu::settle,
-                    [](const Training& training, const Measure& measure, const Plan& plan,
-                       Timeline& timeline) -> std::unique_ptr<Searcher> {
-                        return std::make_unique<InBatches>(training, measure, plan, timeline);
-                    }};
+std::unique_ptr<DeviceIndex> open_in_batches(const Training& training, const Measure& measure,
+                                             const Plan& plan, Timeline& timeline) {
+    return std::make_unique<InBatches>(training, measure, plan, timeline);
+}
+const Engine engine{"in batches", "", false, cpu::settle, open_in_batches};
+const Engine voting{"in batches", "", false, cpu::settle, open_in_batches, {.votes = true}};
 
 Rows view(const test::Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
@@ -87,26 +74,24 @@ Plan plan_for(int devices, SpreadBy spread, std::int64_t memory = 0) {
     return plan;
 }
 
-/// Searches, and CHECKs that each query is told of once, with what is returned.
-Neighbors told(const test::Rows& points, const Rows& queries, int k, const Plan& plan, Exclude exclude) {
+/// Searches, and CHECKs that each query is in one batch, with what is returned.
+Neighbors told(const test::Rows& points, const Queries& queries, int k, const Plan& plan) {
     Timeline timeline;
-    const auto searcher = open_spread(engine, {view(points), {}}, {}, plan, timeline);
-    Neighbors heard(queries.count, k);
-    std::vector<int> times(static_cast<std::size_t>(queries.count));
-    Answers answers;
-    searcher->search_and_tell(
-        queries, k, nullptr, exclude, timeline, {},
-        [&](const FoundRows& rows) {
-            CHECK(rows.neighbors.data() == answers.neighbors.row(rows.begin).data());
-            std::copy(rows.neighbors.begin(), rows.neighbors.end(), heard.row(rows.begin).begin());
-            for (std::size_t i = 0; i < rows.neighbors.size() / static_cast<std::size_t>(k); ++i)
-                ++times[static_cast<std::size_t>(rows.begin) + i];
-        },
-        answers);
+    Sharded sharded(engine, {view(points), {}}, {}, plan, nullptr, timeline);
+    Neighbors heard(queries.count(), k), found(queries.count(), k);
+    std::vector<int> times(static_cast<std::size_t>(queries.count()));
+    const TopK wanted{
+        .queries = queries, .k = k, .on_batch = [&](const ResultBatch& batch) {
+            CHECK(batch.neighbors.data() == found.row(batch.first).data());
+            std::copy(batch.neighbors.begin(), batch.neighbors.end(), heard.row(batch.first).begin());
+            for (std::size_t i = 0; i < batch.neighbors.size() / static_cast<std::size_t>(k); ++i)
+                ++times[static_cast<std::size_t>(batch.first) + i];
+        }};
+    sharded.top_k(wanted, {found.rows}, queries.count(), timeline, {});
     for (const int one : times)
         CHECK(one == 1);
-    CHECK(heard.rows == answers.neighbors.rows);
-    return answers.neighbors;
+    CHECK(heard.rows == found.rows);
+    return found;
 }
 
 constexpr SpreadBy both[] = {SpreadBy::queries, SpreadBy::training};
@@ -120,10 +105,9 @@ TEST_CASE("tell: devices that tell of batches give what one search gives") {
     for (const std::int64_t batch : {1, 7, 64}) {
         batch_size = batch;
         for (const bool leave_one_out : {false, true}) {
-            const Exclude exclude{.first = leave_one_out ? 5 : -1};
-            const Rows queries = leave_one_out ? view(points).slice(5, 50) : view(others);
+            const Queries queries = leave_one_out ? Queries::some_of(view(points), 5, 50) : view(others);
             for (const int k : {1, 20, 61}) {
-                const Neighbors right = search_on_cpu(view(points), queries, k, {}, exclude);
+                const Neighbors right = search_on_cpu(view(points), queries, k, {});
                 for (const int devices : {1, 2, 5})
                     for (const SpreadBy spread : both)
                         for (const std::int64_t memory : {0, 60}) {  // of 248 bytes
@@ -133,7 +117,7 @@ TEST_CASE("tell: devices that tell of batches give what one search gives") {
                             CAPTURE(devices);
                             CAPTURE(spread);
                             CAPTURE(memory);
-                            CHECK(told(points, queries, k, plan_for(devices, spread, memory), exclude).rows ==
+                            CHECK(told(points, queries, k, plan_for(devices, spread, memory)).rows ==
                                   right.rows);
                         }
             }
@@ -146,7 +130,7 @@ TEST_CASE("tell: more devices than images") {
     batch_size = 2;
     for (const SpreadBy spread : both)
         for (const int k : {1, 13})
-            CHECK(told(points, view(queries), k, plan_for(20, spread), {}).rows ==
+            CHECK(told(points, view(queries), k, plan_for(20, spread)).rows ==
                   search_on_cpu(view(points), view(queries), k, {}).rows);
 }
 
@@ -159,17 +143,17 @@ TEST_CASE("tell: votes and evidence of batches are those of all queries at once"
     for (const Votes kind : {Votes::majority, Votes::class_mean}) {
         const Method method{.vote = {.k = 4, .votes = kind}};
         const auto classified = [&](const Engine& by, const Plan& plan) {
-            Classifier classifier(training, method, {&by, plan, ""});
-            return classifier.classify(view(queries), {});
+            Index classifier(training, method, {&by, plan, ""});
+            return classifier.search(view(queries));
         };
-        const Classified right = classified(*find_engine("cpu"), plan_for(1, SpreadBy::automatic));
+        const Results right = classified(*find_engine("cpu"), plan_for(1, SpreadBy::automatic));
         for (const bool device_votes : {false, true})
             for (const std::int64_t batch : {1, 8, 45})
                 for (const int devices : {1, 3})
                     for (const SpreadBy spread : both) {
                         batch_size = batch;
-                        votes_too = device_votes && kind == Votes::majority;
-                        const Classified found = classified(engine, plan_for(devices, spread));
+                        const Results found =
+                            classified(device_votes ? voting : engine, plan_for(devices, spread));
                         CHECK(found.neighbors.rows == right.neighbors.rows);
                         CHECK(found.all_voters.rows == right.all_voters.rows);
                         CHECK(found.votes == right.votes);
@@ -180,7 +164,6 @@ TEST_CASE("tell: votes and evidence of batches are those of all queries at once"
                             CHECK(found.evidence[q].margin == right.evidence[q].margin);
                         }
                     }
-        votes_too = false;
     }
 }
 
@@ -192,9 +175,9 @@ TEST_CASE("tell: a search that fails after it told of some answers") {
         fails_at = batch;
         for (const SpreadBy spread : both)
             for (const int devices : {1, 3}) {
-                Classifier classifier(Training{view(points), labels}, {.vote = {.k = 3}},
-                                      {&engine, plan_for(devices, spread), ""});
-                CHECK_THROWS_WITH_AS(classifier.classify(view(queries), {}), "no more", DeviceError);
+                Index classifier(Training{view(points), labels}, {.vote = {.k = 3}},
+                                 {&engine, plan_for(devices, spread), ""});
+                CHECK_THROWS_WITH_AS(classifier.search(view(queries)), "no more", DeviceError);
             }
     }
     fails_at = -1;

@@ -1,12 +1,13 @@
 // Several GPUs of one process against plain loops. On a machine with one GPU it is named several times.
 
-#include "classifier/spread.h"
+#include "classifier/sharded.h"
 
 #include <doctest/doctest.h>
 
-#include "classifier/classifier.h"
+#include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/images.h"
+#include "tests/support/leave_out.h"
 #include "tests/support/oracle.h"
 
 namespace knn {
@@ -48,31 +49,30 @@ Rows view(const test::Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
 }
 
-std::vector<Neighbor> right(const test::Rows& points, const test::Rows& queries, int k) {
-    std::vector<Neighbor> all;
+Uninitialized<Neighbor> right(const test::Rows& points, const test::Rows& queries, int k) {
+    Uninitialized<Neighbor> all;
     for (const auto& row : test::nearest(points, queries, k))
         for (const auto& [distance, index] : row)
             all.push_back({static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)});
     return all;
 }
 
-std::vector<Neighbor> found_by(const Engine& engine, const test::Rows& points, const test::Rows& queries,
-                               int k, const Spread& spread) {
+Uninitialized<Neighbor> found_by(const Engine& engine, const test::Rows& points, const test::Rows& queries,
+                                 int k, const Spread& spread) {
     Timeline timeline;
     const Plan plan = plan_for(engine, {points.n, queries.n, points.dim, k}, spread);
-    const auto searcher = open_spread(engine, {view(points), {}}, {}, plan, timeline);
+    Sharded sharded(engine, {view(points), {}}, {}, plan, nullptr, timeline);
     std::vector<int> told(static_cast<std::size_t>(queries.n));
-    Answers answers;
-    searcher->search_and_tell(
-        view(queries), k, nullptr, {}, timeline, {},
-        [&](const FoundRows& rows) {
-            for (std::size_t i = 0; i < rows.neighbors.size() / static_cast<std::size_t>(k); ++i)
-                ++told[static_cast<std::size_t>(rows.begin) + i];
-        },
-        answers);
+    Neighbors found(queries.n, k);
+    const TopK wanted{.queries = view(queries), .k = k, .on_batch = [&](const ResultBatch& batch) {
+                          for (std::size_t i = 0; i < batch.neighbors.size() / static_cast<std::size_t>(k);
+                               ++i)
+                              ++told[static_cast<std::size_t>(batch.first) + i];
+                      }};
+    sharded.top_k(wanted, {found.rows}, queries.n, timeline, {});
     for (const int times : told)
         CHECK(times == 1);
-    return answers.neighbors.rows;
+    return found.rows;
 }
 
 constexpr SpreadBy both[] = {SpreadBy::queries, SpreadBy::training};
@@ -85,7 +85,7 @@ TEST_CASE("gpu: several devices and parts find what plain loops find") {
     const test::Rows points = test::repeated(test::random_rows(677, 30, 3, 3), 3);
     const test::Rows queries = test::random_rows(211, 30, 4, 3);
     for (const int k : {1, 33, 700}) {  // 700: more than a part has
-        const std::vector<Neighbor> expected = right(points, queries, k);
+        const Uninitialized<Neighbor> expected = right(points, queries, k);
         for (const Engine* engine : engines_here())
             for (const std::size_t count : {1, 2, 5})
                 for (const SpreadBy by : both)
@@ -120,9 +120,11 @@ TEST_CASE("gpu: leave-one-out in parts finds what a search of all finds") {
                 const auto found = [&, exclude = exclude, n = n](const Spread& spread) {
                     Timeline timeline;
                     const Plan plan = plan_for(*engine, {points.n, n, points.dim, k}, spread);
-                    return open_spread(*engine, {view(points), {}}, {}, plan, timeline)
-                        ->search(rows, k, exclude, timeline, {})
-                        .rows;
+                    Neighbors neighbors(n, k);
+                    Sharded(*engine, {view(points), {}}, {}, plan, nullptr, timeline)
+                        .top_k({.queries = test::queries_of(rows, exclude, view(points)), .k = k},
+                               {neighbors.rows}, n, timeline, {});
+                    return neighbors.rows;
                 };
                 const auto whole = found({.devices = 1});
                 for (const std::size_t devices : {1, 2})
@@ -156,13 +158,13 @@ TEST_CASE("gpu: votes and evidence of several devices are those of one") {
     for (const Engine* engine : engines_here()) {
         const auto classified = [&](const Spread& spread) {
             const Plan plan = plan_for(*engine, {points.n, queries.n, points.dim, 7}, spread);
-            Classifier classifier(Training{view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
-            return classifier.classify(view(queries), {});
+            Index classifier(Training{view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
+            return classifier.search(view(queries));
         };
-        const Classified one = classified({1, SpreadBy::automatic});
+        const Results one = classified({1, SpreadBy::automatic});
         for (const SpreadBy by : both)
             for (const std::int64_t batch : {0, 100}) {
-                const Classified found = classified({3, by, 0, batch});
+                const Results found = classified({3, by, 0, batch});
                 CHECK(found.neighbors.rows == one.neighbors.rows);
                 CHECK(found.votes == one.votes);
                 REQUIRE(found.evidence.size() == one.evidence.size());
@@ -193,11 +195,11 @@ TEST_CASE("gpu: parts are transformed by the tables of their own transform, many
             plan.memory = std::ssize(points.pixels) / 3;
         }
         REQUIRE(!engine.settle(method.problem(training, queries.n), plan));
-        Classifier classifier(training, method, {&engine, plan, ""});
-        return classifier.classify(view(queries), {}).neighbors.rows;
+        Index classifier(training, method, {&engine, plan, ""});
+        return classifier.search(view(queries)).neighbors.rows;
     };
     constexpr double sigmas[] = {1, 1.1};  // tables of one size: what was there before is the other's
-    const std::vector<Neighbor> expected[] = {found_by("cpu", sigmas[0]), found_by("cpu", sigmas[1])};
+    const Uninitialized<Neighbor> expected[] = {found_by("cpu", sigmas[0]), found_by("cpu", sigmas[1])};
     for (int i = 0; i < 100; ++i)
         CHECK(found_by("classic", sigmas[i % 2]) == expected[i % 2]);
 }

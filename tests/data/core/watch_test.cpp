@@ -1,4 +1,4 @@
-#include "data/core/searcher.h"
+#include "data/core/watch.h"
 
 #include <doctest/doctest.h>
 

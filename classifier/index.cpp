@@ -1,0 +1,355 @@
+#include "classifier/index.h"
+
+#include <algorithm>
+
+#include "classifier/evidence.h"
+#include "classifier/host.h"
+#include "classifier/job_queue.h"
+#include "classifier/sharded.h"
+#include "classifier/spread_fit.h"
+#include "classifier/vote.h"
+#include "cpu/rerank/rerank.h"
+#include "data/core/clock.h"
+#include "data/rerank/density.h"
+
+namespace knn {
+
+namespace {
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+/// The descriptors of some of the images.
+Descriptors some_of(const Descriptors& all, std::span<const std::uint32_t> images) {
+    Descriptors some{all.layout, {}};
+    for (const std::uint32_t image : images)
+        some.bytes.insert(some.bytes.end(), all.row(image), all.row(image) + all.layout.bytes());
+    return some;
+}
+
+/// Re-ranks without the descriptors of all training images: the candidates become a training set of their own, in the
+/// same order, so that ties stay as they are.
+Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const Reranking& reranking,
+                         const Rows& train, int k, int threads, const Watch& watch) {
+    std::vector<std::uint32_t> images;
+    for (const Neighbor& one : found.rows)
+        images.push_back(one.index);
+    std::sort(images.begin(), images.end());
+    images.erase(std::unique(images.begin(), images.end()), images.end());
+    const std::vector<std::uint8_t> pixels = gathered(train, images);
+    std::vector<std::uint32_t> density;
+    if (!reranking.density.empty())
+        for (const std::uint32_t image : images)
+            density.push_back(reranking.density[image]);
+    for (Neighbor& one : found.rows)
+        one.index = static_cast<std::uint32_t>(std::lower_bound(images.begin(), images.end(), one.index) -
+                                               images.begin());
+    const Descriptors described =
+        cpu::describe(reranking.rerank, {pixels.data(), std::ssize(images), train.dim}, queries.layout.image,
+                      threads, watch.stop);
+    Neighbors ordered = cpu::rerank(found, queries, described, density, k, threads, watch);
+    for (Neighbor& one : ordered.rows)
+        one.index = images[one.index];
+    return ordered;
+}
+
+/// What the host computes of batches: votes, unless the device has voted, and evidence. In the order in which they come,
+/// while the device searches others.
+class Voting {
+  public:
+    /// voters: neighbors of each query. threads: of the host.
+    Voting(const Training& training, const Measure& measure, const VotingRule& rule, int voters,
+           const Plan& plan, int threads, const BatchCallback& on_batch, Results& results)
+        : training_(training),
+          measure_(measure),
+          rule_(rule),
+          voters_(voters),
+          on_device_(plan.stages.vote == StagePlace::device),
+          threads_(threads),
+          vote_threads_(plan.device.kind == Device::Kind::cpu ? plan.threads : threads),
+          on_batch_(on_batch),
+          results_(results),
+          stage_{.name = "vote", .kind = host_kind(plan)} {}
+
+    /// What the host does is a kernel where the host is the device.
+    static StageKind host_kind(const Plan& plan) {
+        return plan.device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
+    }
+
+    void add(const ResultBatch& batch) {
+        // Nothing else is searched meanwhile: a thread would only cost time.
+        if (batch.neighbors.size() == results_.votes.size() * at(voters_)) return vote(batch);
+        jobs_.add([this, batch] { vote(batch); });
+    }
+
+    /// After the search.
+    void finish(Timeline& timeline) {
+        jobs_.finish();
+        if (stage_.launches > 0) timeline.add(stage_);
+    }
+
+  private:
+    void vote(const ResultBatch& batch) {
+        const std::size_t begin = at(batch.first), count = batch.neighbors.size() / at(voters_);
+        const auto votes = std::span(results_.votes).subspan(begin, count);
+        if (!on_device_) {
+            const auto start = Clock::now();
+            vote_rows(batch.neighbors, voters_, training_.labels, rule_, measure_, vote_threads_, votes);
+            stage_.launches = 1;
+            stage_.total_ms += ms_since(start);
+        }
+        results_.evidence.resize(results_.votes.size());
+        const auto evidence = std::span(results_.evidence).subspan(begin, count);
+        evidence_of_rows(batch.neighbors, voters_, training_.labels, votes, rule_, measure_, threads_,
+                         evidence);
+        if (on_batch_) on_batch_({batch.first, batch.neighbors, votes, evidence});
+    }
+
+    const Training& training_;
+    Measure measure_;
+    const VotingRule& rule_;
+    int voters_;
+    bool on_device_;
+    int threads_, vote_threads_;
+    const BatchCallback& on_batch_;
+    Results& results_;
+    Stage stage_;
+    JobQueue jobs_;
+};
+
+}  // namespace
+
+Index::Index(const TrainingSet& set, const Method& method, const Resolved& resolved, const Watch& watch)
+    : set_(set),
+      training_(set.view()),
+      method_(method),
+      plan_(resolved.plan),
+      ranks_(resolved.ranks),
+      threads_(available_threads()) {
+    const auto start = Clock::now();
+    const Engine& engine = *resolved.engine;
+    plan_.stages = stages_of(method, engine, plan_, training_);
+    if (!method.transform.is_raw()) {
+        // A device makes features faster than they are read, and a rank those of its own images.
+        const bool has_features = plan_.stages.transform == StagePlace::host && ranks_ == nullptr;
+        if (has_features) {
+            const Features& features = set_.features(method.transform, plan_.threads, watch.stop, opening_);
+            training_.transform = &features.transform;
+            training_.features = features.rows;
+        } else {
+            training_.transform = &set_.transform(method.transform, 0, watch.stop, opening_);
+        }
+    }
+    if (method.reranks()) fit_reranking(resolved, watch);
+    if (plan_.stages.rerank == StagePlace::device) training_.reranking = &reranking_;
+    sharded_ = std::make_unique<Sharded>(engine, training_, method.measure, plan_, ranks_, opening_);
+    open_ms_ = ms_since(start);
+}
+
+Index::~Index() = default;
+
+void Index::fit_reranking(const Resolved& resolved, const Watch& watch) {
+    const auto start = Clock::now();
+    const bool fits = !is_fitted(set_, method_);
+    reranking_.rerank = method_.rerank;
+    if (method_.rerank.has_descriptors()) {
+        reranking_.density = fits ? fitted_density(resolved, watch)
+                                  : set_.find<std::uint32_t>(Fitted::density, method_, set_.size());
+    } else {
+        reranking_.spread =
+            fits ? set_.keep<std::int64_t>(Fitted::spread, method_,
+                                           fitted_spread(training_, method_, resolved, opening_, watch))
+                 : set_.find<std::int64_t>(Fitted::spread, method_, set_.size());
+    }
+    if (fits)
+        opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+}
+
+/// The density of the training set is that of a search without density, each image among all others.
+std::span<const std::uint32_t> Index::fitted_density(const Resolved& resolved, const Watch& watch) {
+    Method first = method_;
+    first.rerank.density = false;
+    first.rerank.candidates = density_candidates;
+    first.vote = {.k = static_cast<int>(std::min<std::int64_t>(density_neighbors, set_.size() - 1))};
+    const Index index(set_, first, resolved, watch);
+    const Results nearest = index.search(Queries::all_of(set_.images()), {.vote = false, .watch = watch});
+    opening_.add(index.opening());
+    opening_.add(nearest.timeline);
+    return set_.keep<std::uint32_t>(Fitted::density, method_, density_factors(nearest.neighbors));
+}
+
+bool is_fitted(const TrainingSet& set, const Method& method) {
+    if (!method.reranks()) return true;
+    const std::int64_t n = set.size();
+    if (!method.rerank.has_descriptors()) return !set.find<std::int64_t>(Fitted::spread, method, n).empty();
+    const bool has_density = method.rerank.density && n > 1;
+    return !has_density || !set.find<std::uint32_t>(Fitted::density, method, n).empty();
+}
+
+/// What the engine compares: features where the host makes them, else the images themselves.
+Queries Index::features_of(const Queries& queries, Timeline& timeline, const Watch& watch) const {
+    if (plan_.stages.transform != StagePlace::host || queries.count() == 0) return queries;
+    if (queries.leaves_out() && training_.features.count > 0) return queries.as_rows_of(training_.features);
+    const FittedTransform& transform = *training_.transform;
+    const auto start = Clock::now();
+    const auto made = std::make_shared<const std::vector<std::uint8_t>>(
+        features(transform, queries.rows, plan_.threads, watch.stop));
+    const std::int64_t n = queries.count(), dim = transform.dim_out();
+    timeline.add({.name = "transform",
+                  .launches = 1,
+                  .total_ms = ms_since(start),
+                  .bytes = static_cast<double>(n * (queries.rows.dim + dim))});
+    Queries same = queries;
+    same.rows = {made->data(), n, dim};
+    struct Owners {
+        std::shared_ptr<const void> features, images;
+    };
+    same.owner = std::make_shared<const Owners>(made, queries.owner);
+    return same;
+}
+
+/// On the host.
+Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all,
+                          int threads, Timeline& timeline, const Watch& watch) const {
+    const Rerank& rerank = method_.rerank;
+    const StageKind kind = Voting::host_kind(plan_);
+    auto start = Clock::now();
+    const auto timed = [&](const char* name) {
+        timeline.add({.name = name, .launches = 1, .total_ms = ms_since(start), .kind = kind});
+        start = Clock::now();
+    };
+    if (!rerank.has_descriptors()) {
+        Neighbors ordered = cpu::scaled(rerank, found, reranking_.spread, k, threads);
+        timed("rerank");
+        return ordered;
+    }
+    Descriptors all;
+    if (describe_all || queries.count() * found.k >= set_.size())
+        all = set_.descriptors(rerank, threads_, watch.stop, !queries.leaves_out());
+    const bool are_described = queries.leaves_out() && all.count() > 0;
+    const Descriptors described =
+        are_described ? some_of(all, queries.images)
+                      : cpu::describe(rerank, queries.rows, training_.shape, threads, watch.stop);
+    timed("describe");
+    Neighbors ordered =
+        all.count() > 0
+            ? cpu::rerank(found, described, all, reranking_.density, k, threads, watch.quiet())
+            : reranked_alone(found, described, reranking_, training_.rows, k, threads, watch.quiet());
+    timed("rerank");
+    return ordered;
+}
+
+Results Index::search(const Queries& queries, const SearchOptions& options) const {
+    const auto start = Clock::now();
+    VotingRule rule = method_.vote;
+    if (options.k > 0) rule.k = options.k;
+    Method method = method_;
+    method.vote = rule;
+    const std::int64_t n_query = queries.count(), others = set_.size() - (queries.leaves_out() ? 1 : 0);
+    const bool device_vote = options.vote && plan_.stages.vote == StagePlace::device;
+    const bool host_rerank = plan_.stages.rerank == StagePlace::host;
+    const int voters = options.vote && !device_vote ? method.voters(others) : rule.k;
+    const int found_k =
+        host_rerank ? reranking_.candidates(voters, set_.size(), queries.leaves_out()) : voters;
+    const Share searched = sharded_->searched(n_query), answered = sharded_->answered(n_query);
+    const Watch& watch = options.watch;
+
+    Results results;
+    Timeline& timeline = results.timeline;
+    Neighbors found(answered.count, found_k);
+    if (options.vote) results.votes.resize(at(answered.count));
+    const BatchCallback told = ranks_ == nullptr ? options.on_batch : BatchCallback();
+    Voting voting(training_, method.neighbor_measure(), rule, voters, plan_, threads_, told, results);
+    const BatchCallback take =
+        options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : told;
+    TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, watch),
+                .k = found_k,
+                .vote = device_vote ? &rule : nullptr,
+                .on_batch = host_rerank ? BatchCallback() : take};
+    const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
+    results.plan = plan_;
+    const Sharded::Searched own = sharded_->top_k(wanted, memory, n_query, timeline, watch);
+    results.plan.batch = own.batch;
+    if (host_rerank && answered.count > 0) {
+        found = reranked(found, queries.slice(answered.begin, answered.count), voters, false, threads_,
+                         timeline, watch);
+        if (take) take({0, found.rows});
+    }
+    voting.finish(timeline);
+    results.neighbors = std::move(found);
+    if (ranks_ != nullptr) {
+        gather(n_query, options.vote, own.ms, watch, results);
+        if (options.on_batch) options.on_batch({0, results.neighbors.rows, results.votes, results.evidence});
+    }
+    if (results.neighbors.k > rule.k) {
+        results.all_voters = std::move(results.neighbors);
+        results.neighbors = results.all_voters.first(rule.k);
+    }
+    results.search_ms = ms_since(start);
+    return results;
+}
+
+/// Every rank gets what all ranks have answered.
+void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Watch& watch,
+                   Results& results) const {
+    Timeline& timeline = results.timeline;
+    const auto start = Clock::now();
+    const auto gather_rows = [&](auto& rows, int length) {
+        auto mine = std::move(rows);
+        rows.resize(at(n_query * length));
+        Incoming receive;
+        for (int r = 0; r < ranks_->size(); ++r) {
+            const Share share = share_of(n_query, ranks_->size(), r);
+            receive.push_back(
+                bytes_of(std::span(rows).subspan(at(share.begin * length), at(share.count * length))));
+        }
+        using Row = typename std::remove_reference_t<decltype(rows)>::value_type;
+        ranks_->exchange(Outgoing(at(ranks_->size()), bytes_of(std::span<const Row>(mine))), receive,
+                         watch.stop);
+    };
+    results.neighbors.n_query = n_query;
+    gather_rows(results.neighbors.rows, results.neighbors.k);
+    if (has_votes) {
+        gather_rows(results.votes, 1);
+        gather_rows(results.evidence, 1);
+    }
+    timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    timeline = slowest_rank(*ranks_, timeline, ms, watch.stop);
+}
+
+std::vector<std::uint8_t> Index::labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
+                                           int threads) const {
+    if (threads == 0) threads = plan_.device.kind == Device::Kind::cpu ? plan_.threads : threads_;
+    const int voters = std::min(method_.voters(nearest.k), nearest.k);
+    Queries who;  // without rows: their descriptors are those of the training images
+    who.images = images;
+    who.rows.count = std::ssize(images);
+    Timeline timeline;
+    const Neighbors voting = method_.reranks() ? reranked(nearest, who, voters, true, threads, timeline, {})
+                                               : nearest.first(voters);
+    std::vector<std::uint8_t> labels;
+    for (const Vote& vote :
+         votes(voting, training_.labels, method_.vote, method_.neighbor_measure(), threads))
+        labels.push_back(vote.label);
+    return labels;
+}
+
+Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,
+                     const Watch& watch) {
+    Neighbors found(queries.count(), k);
+    index.top_k({.queries = queries, .k = k}, {found.rows}, timeline, watch);
+    return found;
+}
+
+Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
+                        const Watch& watch, int threads) {
+    const Engine& engine = *find_engine("cpu");
+    Plan plan{.engine = engine.name, .device = cpu_device(), .threads = threads};
+    if (const Refusal why = engine.settle({train.count, queries.count(), train.dim, k, measure}, plan))
+        throw UsageError(*why);
+    Timeline timeline;
+    return nearest_of(*engine.open({train, {}}, measure, plan, timeline), queries, k, timeline, watch);
+}
+
+}  // namespace knn

@@ -1,0 +1,100 @@
+#pragma once
+/// A training set on the devices of a plan, ready to search and to classify.
+///
+///   queries ─transform─► features ─top-k─► lists ─merge─► neighbors ─re-rank─► neighbors ─vote─► results
+///
+/// `Stages` says which of these a device does; classifier/sharded.h merges.
+
+#include <memory>
+
+#include "classifier/method.h"
+#include "classifier/plan.h"
+#include "classifier/training_set.h"
+#include "data/core/device_index.h"
+#include "data/rerank/reranking.h"
+
+namespace knn {
+
+class Sharded;
+
+struct SearchOptions {
+    int k = 0;         ///< neighbors of each query; 0: as many as the method's
+    bool vote = true;  ///< needs labels; false: neighbors alone
+    Watch watch = {};
+    /// May be empty. Of ranks it gets all queries at the end. The neighbors of a batch are all that voted.
+    BatchCallback on_batch = {};
+};
+
+/// The result of a search.
+struct Results {
+    Neighbors neighbors;             ///< n_query × k
+    Uninitialized<Vote> votes;       ///< n_query, or empty if there was no vote
+    std::vector<Evidence> evidence;  ///< the same; of the neighbors that voted
+    Neighbors all_voters;            ///< if more than k voted, else empty
+    Timeline timeline;
+    double search_ms = 0;  ///< wall clock, votes included
+    Plan plan;             ///< with the batch size of the search
+
+    std::span<const Neighbor> voters(std::int64_t query) const {
+        return all_voters.n_query > 0 ? all_voters.row(query) : neighbors.row(query);
+    }
+};
+
+class Index {
+  public:
+    /// Fits what the method needs to `set`, unless that has it, and moves the training set to the plan's devices. Throws
+    /// DeviceError, DataError, UsageError, Interrupted.
+    Index(const TrainingSet& set, const Method& method, const Resolved& resolved, const Watch& watch = {});
+    ~Index();
+
+    /// Thread-safe. Throws DeviceError, DataError (not enough memory), Interrupted, std::invalid_argument (k).
+    Results search(const Queries& queries, const SearchOptions& options = {}) const;
+
+    /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what
+    /// re-ranking and vote make of them. threads: 0: the plan's.
+    std::vector<std::uint8_t> labels_of(std::span<const std::uint32_t> images, const Neighbors& nearest,
+                                        int threads = 0) const;
+
+    const TrainingSet& set() const { return set_; }
+    /// The set with what is fitted to it.
+    const Training& training() const { return training_; }
+    const Reranking& reranking() const { return reranking_; }
+    const Method& method() const { return method_; }
+    const Plan& plan() const { return plan_; }
+
+    /// The time of opening: the stages that move and arrange the training set, and wall clock.
+    const Timeline& opening() const { return opening_; }
+    double open_ms() const { return open_ms_; }
+
+  private:
+    void fit_reranking(const Resolved& resolved, const Watch& watch);
+    std::span<const std::uint32_t> fitted_density(const Resolved& resolved, const Watch& watch);
+    Queries features_of(const Queries& queries, Timeline& timeline, const Watch& watch) const;
+    Neighbors reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all, int threads,
+                       Timeline& timeline, const Watch& watch) const;
+    void gather(std::int64_t n_query, bool has_votes, double ms, const Watch& watch, Results& results) const;
+
+    TrainingSet set_;
+    Reranking reranking_;
+    Training training_;
+    Method method_;
+    Plan plan_;
+    Ranks* ranks_;
+    Timeline opening_;
+    double open_ms_ = 0;
+    int threads_;  ///< of the host: read once, because the system takes 50 µs to say it
+    std::unique_ptr<Sharded> sharded_;
+};
+
+/// Whether an index needs no search to be opened: the set has what the method fits.
+bool is_fitted(const TrainingSet& set, const Method& method);
+
+/// One search by the engine `cpu`, without votes. Throws UsageError (refused), DataError, Interrupted.
+Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
+                        const Watch& watch = {}, int threads = 0);
+
+/// The k nearest by an engine's index, without votes.
+Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline& timeline,
+                     const Watch& watch);
+
+}  // namespace knn

@@ -1,0 +1,473 @@
+#include "classifier/sharded.h"
+
+#include <algorithm>
+#include <cstring>
+#include <future>
+
+#include "classifier/host.h"
+#include "classifier/job_queue.h"
+#include "classifier/together.h"
+#include "data/core/clock.h"
+#include "data/transform/fitted.h"
+
+namespace knn {
+
+namespace {
+
+std::size_t at(std::int64_t i) {
+    return static_cast<std::size_t>(i);
+}
+
+std::int64_t row_bytes(const Training& training) {
+    return training.transform != nullptr ? training.transform->dim_out() : training.rows.dim;
+}
+
+std::size_t n_devices(const Plan& plan) {
+    return std::max<std::size_t>(plan.devices.size(), 1);
+}
+
+/// The plan of device `i` of several.
+Plan plan_of_device(const Plan& plan, std::size_t i) {
+    Plan own = plan;
+    if (!plan.devices.empty()) own.device = plan.devices[i];
+    own.devices.clear();
+    own.threads = std::max(plan.threads / static_cast<int>(n_devices(plan)), 1);
+    return own;
+}
+
+/// Part of a training set, with what was fitted on all of it.
+Training slice(const Training& training, Share share) {
+    if (share.count == training.rows.count) return training;
+    Training part = training;
+    part.rows = training.rows.slice(share.begin, share.count);
+    if (!training.labels.empty()) part.labels = training.labels.subspan(at(share.begin), at(share.count));
+    if (training.features.count > 0) part.features = training.features.slice(share.begin, share.count);
+    return part;
+}
+
+TopKResult slice(const TopKResult& result, Share queries, int k) {
+    TopKResult some{result.neighbors.subspan(at(queries.begin * k), at(queries.count * k))};
+    if (!result.votes.empty()) some.votes = result.votes.subspan(at(queries.begin), at(queries.count));
+    return some;
+}
+
+/// Queries with their own images as `part` counts them.
+struct PartQueries {
+    Queries queries;
+    std::vector<std::uint32_t> images = {};
+    int most = 0;  ///< neighbors that each query has in the part
+
+    PartQueries(const Queries& all, Share part) : queries(all) {
+        queries.is_training_set = all.is_training_set && part.count == all.count();
+        bool any = false;
+        for (const std::uint32_t image : all.images) {
+            const bool inside = image >= part.begin && image < part.end();
+            any = any || inside;
+            images.push_back(inside ? image - static_cast<std::uint32_t>(part.begin) : no_neighbor.index);
+        }
+        queries.images = any ? std::span<const std::uint32_t>(images) : std::span<const std::uint32_t>();
+        most = static_cast<int>(std::min<std::int64_t>(part.count - (any ? 1 : 0), max_k));
+    }
+};
+
+/// The lists' heads are compared one by one: there are as many lists as devices.
+void merge_row(std::span<const Neighbor*> heads, std::span<Neighbor> out) {
+    for (Neighbor& next : out) {
+        const auto least =
+            std::min_element(heads.begin(), heads.end(), [](auto* a, auto* b) { return *a < *b; });
+        next = *(*least)++;
+    }
+}
+
+/// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
+/// have found are merged while the others are searched. The result takes the place of list 0.
+class MergeBehind {
+  public:
+    MergeBehind(std::vector<Neighbor*> lists, int k, const Watch& watch, const BatchCallback& on_batch)
+        : lists_(std::move(lists)), n_found_(lists_.size()), k_(k), watch_(watch), on_batch_(on_batch) {}
+
+    /// Rows of search `list`, in ascending order of the queries.
+    void add(std::size_t list, const ResultBatch& batch) {
+        const std::lock_guard lock(mutex_);
+        n_found_[list] = batch.first + std::ssize(batch.neighbors) / k_;
+        const std::int64_t begin = n_given_, end = *std::min_element(n_found_.begin(), n_found_.end());
+        if (end == begin) return;
+        n_given_ = end;
+        jobs_.add([this, begin, end] { merge(begin, end - begin); });
+    }
+    /// When all have been added: waits for the merges.
+    void finish(Timeline& timeline) {
+        jobs_.finish();
+        timeline.add(stage_);
+    }
+
+  private:
+    void merge(std::int64_t begin, std::int64_t count) {
+        const auto start = Clock::now();
+        std::vector<Neighbor*> rows;
+        for (Neighbor* list : lists_)
+            rows.push_back(list + begin * k_);
+        merge_top_k(rows, count, k_, available_threads(), watch_.stop);
+        ++stage_.launches;
+        stage_.total_ms += ms_since(start);
+        if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
+    }
+
+    std::vector<Neighbor*> lists_;
+    std::vector<std::int64_t> n_found_;  ///< queries of each list
+    int k_;
+    const Watch& watch_;
+    const BatchCallback& on_batch_;
+    std::mutex mutex_;
+    std::int64_t n_given_ = 0;  ///< queries whose merge has been queued
+    Stage stage_{.name = "merge", .kind = StageKind::host};
+    JobQueue jobs_;
+};
+
+/// The k nearest of each query in a part that has fewer: all, behind which come entries that are no neighbors.
+void search_few(DeviceIndex& index, Share part, const TopK& wanted, std::span<Neighbor> result,
+                Timeline& timeline, const Watch& watch) {
+    const int count = static_cast<int>(part.count);
+    Neighbors all(wanted.queries.count(), count);
+    index.top_k({.queries = wanted.queries.rows, .k = count}, {all.rows}, timeline, watch);
+    for (std::int64_t q = 0; q < all.n_query; ++q) {
+        auto next = result.begin() + q * wanted.k;
+        const auto end = next + wanted.k;
+        for (Neighbor neighbor : all.row(q)) {
+            neighbor.index += static_cast<std::uint32_t>(part.begin);
+            if (!wanted.queries.leaves_out() || neighbor.index != wanted.queries.images[at(q)])
+                *next++ = neighbor;
+        }
+        std::fill(next, end, no_neighbor);
+    }
+}
+
+}  // namespace
+
+Sharded::Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
+                 Ranks* ranks, Timeline& timeline)
+    : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
+    const Share all{0, n_train_};
+    Share here = all;
+    if (ranks != nullptr && !by_queries()) here = share_of(n_train_, ranks->size(), ranks->rank());
+    const auto devices = static_cast<std::int64_t>(n_devices(plan));
+    for (std::int64_t i = 0; i < devices; ++i) {
+        Share own = by_queries() ? here : share_of(here.count, devices, i);
+        if (!by_queries()) own.begin += here.begin;
+        if (own.count == 0) continue;
+        Shard shard{plan_of_device(plan, at(i)), {}, nullptr};
+        const std::int64_t parts = n_parts(plan, own.count, row_bytes(training));
+        for (std::int64_t p = 0; p < parts; ++p) {
+            Share images = share_of(own.count, parts, p);
+            images.begin += own.begin;
+            shard.parts.push_back(make_part(training, images, shard.plan.threads, timeline));
+        }
+        shards_.push_back(std::move(shard));
+    }
+    if (!shards_.empty())
+        run_shards(0, timeline, {}, [&](std::size_t i, Timeline& own, const Watch&) -> std::int64_t {
+            Shard& shard = shards_[i];
+            if (shard.parts.size() == 1) shard.resident = open(shard.parts.front(), shard.plan, own);
+            return 0;
+        });
+    if (ranks != nullptr) timeline = slowest_rank(*ranks, timeline, 0, nullptr);
+}
+
+Sharded::~Sharded() = default;
+
+/// The host makes features for an engine that does not.
+Sharded::Part Sharded::make_part(const Training& training, Share images, int threads,
+                                 Timeline& timeline) const {
+    Part part{images, slice(training, images)};
+    Training& own = part.training;
+    if (own.transform == nullptr || own.features.count > 0 || engine_.can.transforms) return part;
+    const auto start = Clock::now();
+    part.features = features(*own.transform, own.rows, threads);
+    own.features = {part.features.data(), own.rows.count, own.transform->dim_out()};
+    timeline.add({.name = "transform", .launches = 1, .total_ms = ms_since(start)});
+    return part;
+}
+
+/// Errors name the device if there are several.
+std::unique_ptr<DeviceIndex> Sharded::open(const Part& part, const Plan& plan, Timeline& timeline) const {
+    try {
+        return engine_.open(part.training, measure_, plan, timeline);
+    } catch (const DeviceError& error) {
+        if (n_devices(plan_) == 1) throw;
+        throw DeviceError(device_id(plan.device) + ": " + error.what());
+    }
+}
+
+Share Sharded::answered(std::int64_t n) const {
+    return ranks_ == nullptr ? Share{0, n} : share_of(n, ranks_->size(), ranks_->rank());
+}
+
+Share Sharded::searched(std::int64_t n) const {
+    return by_queries() ? answered(n) : Share{0, n};
+}
+
+std::int64_t Sharded::run_shards(std::int64_t n_query, Timeline& timeline, const Watch& watch,
+                                 const Work& work) {
+    std::vector<Timeline> timelines(shards_.size());
+    std::vector<double> ms(shards_.size());
+    std::vector<std::int64_t> batches(shards_.size());
+    run_together(shards_.size(), n_query, watch, [&](std::size_t shard, const Watch& own) {
+        const auto start = Clock::now();
+        batches[shard] = work(shard, timelines[shard], own);
+        ms[shard] = ms_since(start);
+    });
+    timeline.add(slowest(timelines));
+    if (shards_.size() > 1 && n_query > 0) timeline.add_device_ms(ms);
+    return batches.front();
+}
+
+Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query,
+                                 Timeline& timeline, const Watch& watch) {
+    std::unique_lock lock(one_search_, std::defer_lock);
+    const auto is_resident = [](const Shard& shard) { return shard.resident != nullptr; };
+    if (ranks_ != nullptr || !std::all_of(shards_.begin(), shards_.end(), is_resident)) lock.lock();
+    require_top_k(wanted, {result.neighbors, result.votes}, n_train_, answered(n_query).count);
+    const auto start = Clock::now();
+    const std::int64_t searched = wanted.queries.count();
+    Watch part = watch;
+    if (ranks_ != nullptr && watch.progress)  // of all queries, as the other ranks
+        part.progress = [&](std::int64_t done, std::int64_t) {
+            watch.progress(done * n_query / std::max<std::int64_t>(searched, 1), n_query);
+        };
+    Searched here;
+    if (ranks_ == nullptr || by_queries()) {
+        here.batch = top_k_here(wanted, result, timeline, part);
+        here.ms = ms_since(start);
+        return here;
+    }
+    Neighbors mine(searched, wanted.k);
+    TopK quiet = wanted;
+    quiet.on_batch = {};
+    if (shards_.empty())
+        std::fill(mine.rows.begin(), mine.rows.end(), no_neighbor);
+    else
+        here.batch = top_k_here(quiet, {mine.rows}, timeline, part);
+    here.ms = ms_since(start);
+    merge_ranks(mine, result.neighbors, timeline, watch);
+    if (wanted.on_batch && !result.neighbors.empty()) wanted.on_batch({0, result.neighbors});
+    return here;
+}
+
+/// On the devices of this process.
+std::int64_t Sharded::top_k_here(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                                 const Watch& watch) {
+    const Shard& only = shards_.front();
+    const bool alone = shards_.size() == 1 && only.resident && only.parts.front().images.count == n_train_;
+    if (alone) return only.resident->top_k(wanted, result, timeline, watch);
+    const std::int64_t n = wanted.queries.count();
+    watch.step(0, n);
+    if (n == 0) return 0;
+    const std::int64_t batch = by_queries() ? share_queries(wanted, result, timeline, watch)
+                                            : share_images(wanted, result, timeline, watch);
+    watch.step(n, n);
+    return batch;
+}
+
+std::int64_t Sharded::share_queries(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                                    const Watch& watch) {
+    std::mutex calling;
+    return run_shards(wanted.queries.count(), timeline, watch,
+                      [&](std::size_t i, Timeline& own, const Watch& part) -> std::int64_t {
+                          const Share share = share_of(wanted.queries.count(), std::ssize(shards_),
+                                                       static_cast<std::int64_t>(i));
+                          if (share.count == 0) return 0;
+                          TopK some = wanted;
+                          some.queries = wanted.queries.slice(share.begin, share.count);
+                          if (wanted.on_batch)
+                              some.on_batch = [&, share](ResultBatch batch) {
+                                  batch.first += share.begin;
+                                  const std::lock_guard lock(calling);
+                                  wanted.on_batch(batch);
+                              };
+                          return search_shard(shards_[i], some, slice(result, share, wanted.k), own, part);
+                      });
+}
+
+std::int64_t Sharded::share_images(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                                   const Watch& watch) {
+    const std::int64_t n = wanted.queries.count();
+    std::vector<Neighbors> others;
+    std::vector<Neighbor*> lists{result.neighbors.data()};
+    for (std::size_t i = 1; i < shards_.size(); ++i)
+        lists.push_back(others.emplace_back(n, wanted.k).rows.data());
+    MergeBehind merge(lists, wanted.k, watch, wanted.on_batch);
+    const std::int64_t batch =
+        run_shards(n, timeline, watch, [&](std::size_t i, Timeline& own, const Watch& part) {
+            TopK one = wanted;
+            one.on_batch = [&, i](const ResultBatch& found) { merge.add(i, found); };
+            return search_shard(shards_[i], one, {{lists[i], result.neighbors.size()}}, own, part);
+        });
+    merge.finish(timeline);
+    return batch;
+}
+
+std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
+                                   Timeline& timeline, const Watch& watch) const {
+    if (!shard.resident) return search_parts(shard, wanted, result, timeline, watch);
+    return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
+}
+
+/// The k nearest in the part, with their indices in the whole set, and among those that are known.
+std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
+                                  const TopKResult& result, Timeline& timeline, const Watch& watch) const {
+    if (part.images.count == n_train_) return index.top_k(wanted, result, timeline, watch);
+    const PartQueries here(wanted.queries, part.images);
+    TopK own = wanted;
+    own.queries = here.queries;
+    own.known.first = static_cast<std::uint32_t>(part.images.begin);
+    const bool has_known = !wanted.known.neighbors.empty();
+    if (has_known && engine_.can.known && wanted.k <= here.most)
+        return index.top_k(own, result, timeline, watch);
+    if (has_known) {
+        Neighbors found(wanted.queries.count(), wanted.k);
+        own = {.queries = wanted.queries, .k = wanted.k};
+        const std::int64_t batch = search_part(index, part, own, {found.rows}, timeline, watch);
+        const auto start = Clock::now();
+        Neighbor* const lists[] = {result.neighbors.data(), found.rows.data()};
+        const int threads = std::max(available_threads() / static_cast<int>(shards_.size()), 1);
+        merge_top_k(lists, found.n_query, wanted.k, threads, watch.stop);
+        timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
+        return batch;
+    }
+    if (wanted.k > here.most) {
+        search_few(index, part.images, wanted, result.neighbors, timeline, watch);
+        if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
+        return wanted.queries.count();
+    }
+    own.on_batch = [&](const ResultBatch& batch) {
+        const auto rows = result.neighbors.subspan(at(batch.first * wanted.k), batch.neighbors.size());
+        for (Neighbor& neighbor : rows)
+            neighbor.index += own.known.first;
+        if (wanted.on_batch) wanted.on_batch({batch.first, rows});
+    };
+    return index.top_k(own, result, timeline, watch);
+}
+
+/// One part after another.
+std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKResult& result,
+                                   Timeline& timeline, const Watch& watch) const {
+    struct Opened {
+        std::unique_ptr<DeviceIndex> index;
+        Timeline timeline;
+    };
+    std::unique_ptr<DeviceIndex> before;  // the previous part's: `open` frees its memory, which takes time
+    const auto open_next = [&](std::size_t p) {
+        before.reset();
+        Opened opened;
+        Plan plan = shard.plan;
+        if (engine_.can.known) plan.expected = {wanted.queries.count(), wanted.k, p > 0};
+        opened.index = open(shard.parts[p], plan, opened.timeline);
+        return opened;
+    };
+    const std::size_t parts = shard.parts.size();
+    std::int64_t batch = 0;
+    std::future<Opened> next = std::async(std::launch::async, open_next, 0);
+    for (std::size_t p = 0; p < parts; ++p) {
+        Opened now = next.get();
+        if (watch.stopped()) throw Interrupted();
+        if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
+        timeline.add(now.timeline);
+        Watch own = watch;
+        if (watch.progress)
+            own.progress = [&](std::int64_t done, std::int64_t total) {
+                watch.progress(static_cast<std::int64_t>(p) * total + done,
+                               static_cast<std::int64_t>(parts) * total);
+            };
+        TopK one = wanted;
+        if (p > 0) one.known.neighbors = result.neighbors;
+        if (p + 1 < parts) one.on_batch = {};
+        batch = search_part(*now.index, shard.parts[p], one, result, timeline, own);
+        if (next.valid()) next.wait();
+        before = std::move(now.index);
+    }
+    return batch;
+}
+
+void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
+                 const std::atomic<bool>* stop) {
+    if (lists.size() == 1) return;
+    for_rows(count, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Neighbor> row(at(k));
+        std::vector<const Neighbor*> heads(lists.size());
+        for (std::int64_t q = first; q < last; ++q) {
+            std::transform(lists.begin(), lists.end(), heads.begin(),
+                           [&](const Neighbor* list) { return list + q * k; });
+            merge_row(heads, row);
+            std::copy(row.begin(), row.end(), lists.front() + q * k);
+        }
+    });
+}
+
+/// Each rank merges the lists of its share of the queries.
+void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
+                          const Watch& watch) {
+    auto start = Clock::now();
+    const int size = ranks_->size(), k = mine.k;
+    const Share own = answered(mine.n_query);
+    std::vector<Neighbors> lists;
+    std::vector<Neighbor*> rows;
+    Outgoing send;
+    Incoming receive;
+    for (int r = 0; r < size; ++r) {
+        const Share theirs = share_of(mine.n_query, size, r);
+        send.push_back(bytes_of(std::span(mine.rows).subspan(at(theirs.begin * k), at(theirs.count * k))));
+        // The first list becomes the result.
+        const std::span<Neighbor> list = r == 0 ? merged : lists.emplace_back(own.count, k).rows;
+        rows.push_back(list.data());
+        receive.push_back(bytes_of(list));
+    }
+    ranks_->exchange(send, receive, watch.stop);
+    timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    start = Clock::now();
+    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop);
+    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+}
+
+namespace {
+
+/// A stage as it is sent; names of stages are short.
+struct PackedStage {
+    char name[40] = "";
+    std::int64_t launches = 0;
+    double total_ms = 0, bytes = 0, operations = 0;
+    StageKind kind = StageKind::kernel;
+};
+
+}  // namespace
+
+Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop) {
+    std::vector<PackedStage> own(1);
+    own[0].total_ms = ms;
+    for (const Stage& stage : mine.stages()) {
+        PackedStage& one = own.emplace_back();
+        stage.name.copy(one.name, sizeof one.name - 1);
+        one.launches = stage.launches;
+        one.total_ms = stage.total_ms;
+        one.bytes = stage.bytes;
+        one.operations = stage.operations;
+        one.kind = stage.kind;
+    }
+    std::vector<Timeline> timelines;
+    std::vector<double> rank_ms;
+    for (const auto& bytes : gather_all(ranks, bytes_of(std::span<const PackedStage>(own)), stop)) {
+        std::vector<PackedStage> stages(bytes.size() / sizeof(PackedStage));
+        std::memcpy(stages.data(), bytes.data(), stages.size() * sizeof(PackedStage));
+        Timeline& timeline = timelines.emplace_back();
+        for (std::size_t i = 1; i < stages.size(); ++i) {
+            const PackedStage& one = stages[i];
+            timeline.add({one.name, one.launches, one.total_ms, one.bytes, one.operations, one.kind});
+        }
+        rank_ms.push_back(stages.at(0).total_ms);
+    }
+    Timeline all = slowest(timelines);
+    all.add_device_ms(rank_ms);
+    return all;
+}
+
+}  // namespace knn

@@ -1,0 +1,93 @@
+#pragma once
+/// One training set on all devices of a plan: those of this process, and those of the ranks that search together.
+///
+/// SpreadBy::queries: every device has the whole training set and searches a share of the queries. SpreadBy::training:
+/// every device has a share of the training set and searches all queries; the lists of all devices are merged by
+/// (distance, index) on the host, those of a batch while the devices search the next. What does not fit the plan's limit
+/// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it. What
+/// the parts before found is known to the next. Each way gives what one device gives, byte by byte.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "classifier/engines.h"
+#include "classifier/plan.h"
+#include "classifier/ranks.h"
+#include "classifier/shares.h"
+#include "data/core/device_index.h"
+
+namespace knn {
+
+class Sharded {
+  public:
+    /// plan.devices, or plan.device alone; devices that get no images stay idle. ranks: null: this process alone; else all
+    /// ranks call each function with the same arguments. Throws as Engine::open.
+    Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
+            Ranks* ranks, Timeline& timeline);
+    ~Sharded();
+
+    /// Of n queries, those that this rank searches, and those that it answers: all of this process alone.
+    Share searched(std::int64_t n) const;
+    Share answered(std::int64_t n) const;
+
+    struct Searched {
+        std::int64_t batch = 0;  ///< queries at once
+        double ms = 0;           ///< of this process, before ranks wait for each other
+    };
+    /// As DeviceIndex::top_k. wanted.queries: `searched` of all n_query queries; result: of `answered`.
+    Searched top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query, Timeline& timeline,
+                   const Watch& watch);
+
+  private:
+    struct Part {
+        Share images;
+        Training training;
+        std::vector<std::uint8_t> features = {};  ///< if this class makes them
+    };
+    /// A device with its parts of the training set.
+    struct Shard {
+        Plan plan;
+        std::vector<Part> parts;
+        std::unique_ptr<DeviceIndex> resident;  ///< of the only part; null if there are several
+    };
+    using Work = std::function<std::int64_t(std::size_t shard, Timeline& timeline, const Watch& watch)>;
+
+    Part make_part(const Training& training, Share images, int threads, Timeline& timeline) const;
+    std::unique_ptr<DeviceIndex> open(const Part& part, const Plan& plan, Timeline& timeline) const;
+    std::int64_t top_k_here(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                            const Watch& watch);
+    std::int64_t share_queries(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                               const Watch& watch);
+    std::int64_t share_images(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                              const Watch& watch);
+    std::int64_t search_shard(Shard& shard, const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                              const Watch& watch) const;
+    std::int64_t search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
+                             const TopKResult& result, Timeline& timeline, const Watch& watch) const;
+    std::int64_t search_parts(Shard& shard, const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                              const Watch& watch) const;
+    std::int64_t run_shards(std::int64_t n_query, Timeline& timeline, const Watch& watch, const Work& work);
+    void merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
+                     const Watch& watch);
+    bool by_queries() const { return plan_.spread == SpreadBy::queries; }
+
+    const Engine& engine_;
+    Measure measure_;
+    Plan plan_;
+    Ranks* ranks_;
+    std::int64_t n_train_;
+    std::vector<Shard> shards_;
+    std::mutex one_search_;  ///< where ranks take part, or parts take all memory
+};
+
+/// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
+/// rows in list i. The result takes the place of list 0. Throws Interrupted.
+void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
+                 const std::atomic<bool>* stop);
+
+/// The timeline of all ranks: the slowest of each stage, and the time of each rank.
+Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop);
+
+}  // namespace knn

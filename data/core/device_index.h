@@ -1,0 +1,83 @@
+#pragma once
+/// A training set on one device, and the one search in it. Every engine's `open` makes one.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "data/core/metric.h"
+#include "data/core/neighbors.h"
+#include "data/core/plan.h"
+#include "data/core/problem.h"
+#include "data/core/queries.h"
+#include "data/core/rows.h"
+#include "data/core/timeline.h"
+#include "data/core/voting.h"
+#include "data/core/watch.h"
+
+namespace knn {
+
+struct FittedTransform;  // data/transform/fitted.h
+struct Reranking;        // data/rerank/reranking.h
+
+/// The training set that an engine opens. Does not own what it refers to.
+struct Training {
+    Rows rows;
+    std::span<const std::uint8_t> labels;        ///< rows.count, or empty if there is no vote
+    ImageShape shape = {};                       ///< of the images; only transforms need it
+    const FittedTransform* transform = nullptr;  ///< of all images before they are compared; null: none
+    Rows features = {};                          ///< of `rows`, if they are already there
+    const Reranking* reranking = nullptr;        ///< what orders neighbors again on the device; null: nothing
+};
+
+/// Neighbors found in other images: n_query × k. A row may end with entries of the largest distance and index, which are
+/// no neighbors.
+struct Known {
+    std::span<const Neighbor> neighbors = {};  ///< empty: none are known
+    std::uint32_t first = 0;  ///< where the indices of this training set begin: above those of the known
+};
+
+/// Queries whose answers are final: each query once, in any order of the batches.
+struct ResultBatch {
+    std::int64_t first = 0;  ///< query
+    std::span<const Neighbor> neighbors;
+    std::span<const Vote> votes = {};         ///< empty if there was no vote
+    std::span<const Evidence> evidence = {};  ///< of the votes; none comes from a device
+};
+/// Called from any thread, but not from two at once.
+using BatchCallback = std::function<void(const ResultBatch& batch)>;
+
+/// What a device is asked for.
+struct TopK {
+    Queries queries;  ///< images, or features where the engine does not transform
+    int k = 0;        ///< 1 to max_k, at most the training images, less one if a query among them is left out
+    Known known = {};                  ///< only where the engine's capabilities say so
+    const VotingRule* vote = nullptr;  ///< the same; null: none
+    BatchCallback on_batch = {};       ///< may be empty
+};
+
+/// Memory for the results. It is not touched before there are results, and holds those of all batches so far if a search
+/// fails.
+struct TopKResult {
+    std::span<Neighbor> neighbors;  ///< n_query × k; may be where the known are
+    std::span<Vote> votes = {};     ///< n_query, or empty
+};
+
+class DeviceIndex {
+  public:
+    virtual ~DeviceIndex() = default;
+
+    /// The k nearest neighbors of each query by (distance, index), in the order of the re-ranking if the training set has
+    /// one; a query's own image (Queries::images) is left out, and an index behind the training images leaves out none.
+    /// Adds its stages to `timeline`. Returns how many queries were searched at once. Thread-safe. Throws DeviceError,
+    /// DataError (not enough memory), Interrupted, std::invalid_argument (k).
+    virtual std::int64_t top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
+                               const Watch& watch) = 0;
+};
+
+/// Every search calls this first. Throws std::invalid_argument if there are fewer than k images to find, or the memory
+/// is not that of `n_result` queries, by default all.
+void require_top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_train,
+                   std::int64_t n_result = -1);
+
+}  // namespace knn

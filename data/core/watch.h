@@ -1,0 +1,37 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "data/core/errors.h"
+
+namespace knn {
+
+/// Progress and cancellation of a search.
+struct Watch {
+    std::function<void(std::int64_t done, std::int64_t total)>
+        progress;                             ///< may be empty; called from one thread
+    const std::atomic<bool>* stop = nullptr;  ///< may be null
+
+    /// For a part of the work that does not report: the same stop alone.
+    Watch quiet() const { return {.progress = nullptr, .stop = stop}; }
+    /// For a part of the work: what it has done follows `before`, of `all`. This must outlive it.
+    Watch part(std::int64_t before, std::int64_t all) const {
+        Watch some = quiet();
+        if (progress)
+            some.progress = [this, before, all](std::int64_t done, std::int64_t) {
+                progress(before + done, all);
+            };
+        return some;
+    }
+
+    bool stopped() const { return stop != nullptr && stop->load(std::memory_order_relaxed); }
+    /// Called between batches: reports progress, and throws Interrupted if a stop was requested.
+    void step(std::int64_t done, std::int64_t total) const {
+        if (stopped()) throw Interrupted();
+        if (progress) progress(done, total);
+    }
+};
+
+}  // namespace knn

@@ -1,0 +1,49 @@
+#pragma once
+/// Queries that are images of the training set, as tests name them, and searches in one call.
+
+#include <vector>
+
+#include "classifier/index.h"
+
+namespace knn {
+
+/// Query i is training image first + ⌊i · n / m⌋, and not its own neighbor. first: -1: no query is one.
+struct Exclude {
+    std::int64_t first = -1, n = 1, m = 1;
+
+    bool any() const { return first >= 0; }
+    std::int64_t index_of(std::int64_t i) const { return any() ? first + i * n / m : -1; }
+};
+
+namespace test {
+
+/// Queries with these rows. They are the training set if they are the same memory.
+inline Queries queries_of(const knn::Rows& rows, const Exclude& exclude, const knn::Rows& train) {
+    Queries queries = rows;
+    queries.is_training_set = rows.pixels == train.pixels && rows.count == train.count && exclude.first <= 0;
+    if (!exclude.any()) return queries;
+    const auto images = std::make_shared<std::vector<std::uint32_t>>();
+    for (std::int64_t i = 0; i < rows.count; ++i)
+        images->push_back(static_cast<std::uint32_t>(exclude.index_of(i)));
+    queries.images = *images;
+    queries.owner = images;
+    return queries;
+}
+
+struct Voted {
+    Neighbors neighbors;
+    Uninitialized<Vote> votes;
+};
+
+/// A search with a vote by the rule.
+inline Voted voted(DeviceIndex& index, const Queries& queries, const VotingRule& rule, Timeline& timeline,
+                   const Watch& watch = {}) {
+    Voted answers{Neighbors(queries.count(), rule.k), {}};
+    answers.votes.resize(static_cast<std::size_t>(queries.count()));
+    index.top_k({.queries = queries, .k = rule.k, .vote = &rule}, {answers.neighbors.rows, answers.votes},
+                timeline, watch);
+    return answers;
+}
+
+}  // namespace test
+}  // namespace knn
