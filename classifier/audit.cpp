@@ -157,10 +157,10 @@ std::vector<std::int64_t> plant_wrong_labels(std::span<std::uint8_t> labels, std
                                              std::uint64_t seed) {
     const std::vector<std::uint8_t> classes = occurring(labels);
     if (n > std::ssize(labels))
-        throw UsageError("--plant " + std::to_string(n) + ": there are " + with_commas(std::ssize(labels)) +
+        throw UsageError("§plant " + std::to_string(n) + ": there are " + with_commas(std::ssize(labels)) +
                          " images; expected at most that many");
     if (classes.size() < 2)
-        throw UsageError("--plant " + std::to_string(n) + ": all labels are " +
+        throw UsageError("§plant " + std::to_string(n) + ": all labels are " +
                          std::to_string(classes.front()) + "; expected at least two classes");
     // Of the library's generators the bits are defined, of its distributions they are not.
     std::mt19937_64 random(seed);

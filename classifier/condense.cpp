@@ -175,7 +175,7 @@ Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, con
 Condensed condense(const SubsetSearch& set, const Watch& watch) {
     const int k = set.method().vote.k;
     if (k > set.size())
-        throw UsageError("-k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
+        throw UsageError("§k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
                          " images; expected at most that many");
     Condenser condenser(set, watch);
     Condensed condensed;

@@ -5,6 +5,7 @@
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #ifdef MNIST_KNN_HAS_CUDA
+#include "cpu/host/host.h"
 #include "gpu/bench/bench.h"
 #include "gpu/engines/engines.h"
 #endif

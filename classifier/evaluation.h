@@ -9,7 +9,7 @@
 #include "classifier/confidence.h"
 #include "classifier/index.h"
 #include "classifier/score.h"
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 
 namespace knn {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "cpu/threads.h"
+#include "cpu/host/threads.h"
 
 namespace knn {
 

@@ -1,8 +1,8 @@
 #pragma once
 /// The host's threads and what its backend computes of single images, for the layers above: they do not include cpu/.
 
-#include "cpu/search.h"
-#include "cpu/threads.h"
+#include "cpu/host/host.h"
+#include "cpu/host/threads.h"
 #include "cpu/transform/transform.h"
 
 namespace knn {

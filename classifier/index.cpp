@@ -268,6 +268,8 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
                 .vote = device_vote ? &rule : nullptr,
                 .on_batch = host_rerank ? BatchCallback() : take};
     const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
+    if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
+        results.features = wanted.queries;
     results.plan = plan_;
     const Sharded::Searched own = sharded_->top_k(wanted, memory, n_query, timeline, watch);
     results.plan.batch = own.batch;

@@ -18,8 +18,9 @@ namespace knn {
 class Sharded;
 
 struct SearchOptions {
-    int k = 0;         ///< neighbors of each query; 0: as many as the method's
-    bool vote = true;  ///< needs labels; false: neighbors alone
+    int k = 0;                   ///< neighbors of each query; 0: as many as the method's
+    bool vote = true;            ///< needs labels; false: neighbors alone
+    bool keep_features = false;  ///< Results::features
     Watch watch = {};
     /// May be empty. Of ranks it gets all queries at the end. The neighbors of a batch are all that voted.
     BatchCallback on_batch = {};
@@ -31,6 +32,7 @@ struct Results {
     Uninitialized<Vote> votes;       ///< n_query, or empty if there was no vote
     std::vector<Evidence> evidence;  ///< the same; of the neighbors that voted
     Neighbors all_voters;            ///< if more than k voted, else empty
+    Queries features;  ///< if asked for: what was compared; none where a device or a rank made them
     Timeline timeline;
     double search_ms = 0;  ///< wall clock, votes included
     Plan plan;             ///< with the batch size of the search

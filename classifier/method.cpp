@@ -11,8 +11,8 @@ Problem Method::problem(const Training& training, std::int64_t n_query) const {
     const Rows& rows = training.rows;
     if (const Refusal why = refuse_transform(transform, training.shape, rows.count)) throw UsageError(*why);
     if (rerank.kind == Reranker::spread && !is_integral(measure.metric))
-        throw UsageError(std::string("--rerank spread: scales integers, which distances by ") +
-                         name(measure.metric) + " are not; expected --metric l2 or l1");
+        throw UsageError(std::string("§rerank spread: scales integers, which distances by ") +
+                         name(measure.metric) + " are not; expected §metric l2 or l1");
     const std::int64_t dim = transform.is_raw() ? rows.dim : output_dim(transform, training.shape);
     const int wanted = reranks() ? std::max(rerank.candidates, voters(max_k)) : voters(max_k);
     // Fewer candidates than wanted do, but k has to be there.

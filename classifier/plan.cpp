@@ -31,23 +31,23 @@ void check_combination(const Wish& wish) {
     const bool gpu_device = wish.device.kind == DeviceKind::gpu;
     const bool cpu_device = wish.device.kind == DeviceKind::cpu;
     if (cpu_device && gpu_engine)
-        throw UsageError("--engine " + *wish.engine + " needs a GPU; expected --device gpu, or --engine cpu");
+        throw UsageError("§engine " + *wish.engine + " needs a GPU; expected §device gpu, or §engine cpu");
     if (cpu_engine && gpu_device)
-        throw UsageError("--engine " + *wish.engine +
-                         " runs on the CPU; expected --device cpu, or another engine");
+        throw UsageError("§engine " + *wish.engine +
+                         " runs on the CPU; expected §device cpu, or another engine");
     check_ranks(wish);
     const bool serial = selects_on_cpu(wish);
     if (serial && (gpu_device || gpu_engine))
-        throw UsageError("--select " + wish.select + " runs on the CPU; expected no GPU with it");
+        throw UsageError("§select " + wish.select + " runs on the CPU; expected no GPU with it");
     if (serial && !wish.distance.empty())
-        throw UsageError("--select " + wish.select +
-                         " runs on the CPU; expected no --distance, which names a GPU kernel, with it");
-    const std::string kernel = !wish.distance.empty()            ? "--distance"
-                               : !wish.select.empty() && !serial ? "--select"
+        throw UsageError("§select " + wish.select +
+                         " runs on the CPU; expected no §distance, which names a GPU kernel, with it");
+    const std::string kernel = !wish.distance.empty()            ? "§distance"
+                               : !wish.select.empty() && !serial ? "§select"
                                                                  : "";
     if (!kernel.empty() && (cpu_device || cpu_engine))
         throw UsageError(kernel +
-                         " names a GPU kernel; expected neither --device cpu nor --engine cpu with it");
+                         " names a GPU kernel; expected neither §device cpu nor §engine cpu with it");
 }
 
 /// Kernels and engines say what they do not support; the advice is added here.
@@ -55,7 +55,7 @@ void check_combination(const Wish& wish) {
     const bool told = why.find("; expected") != std::string::npos;
     throw UsageError(told ? why
                           : why + "; expected another metric or " +
-                                (on_gpu ? "kernel, or --device cpu" : "selector"));
+                                (on_gpu ? "kernel, or §device cpu" : "selector"));
 }
 
 Plan plan_for(const Wish& wish, const Engine& engine, const Device& device) {
@@ -112,9 +112,8 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
 
 void check_ranks(const Wish& wish) {
     if (wish.ranks != nullptr && wish.device.several())
-        throw UsageError(
-            "--device " + wish.device.text() +
-            ": with mpirun each rank has one device; expected --device gpu, and a rank for each");
+        throw UsageError("§device " + wish.device.text() +
+                         ": with mpirun each rank has one device; expected §device gpu, and a rank for each");
 }
 
 std::string DeviceWish::text() const {
@@ -128,12 +127,12 @@ std::string DeviceWish::text() const {
 
 const Device* find_gpu(const DeviceWish& wish, const Machine& machine) {
     const auto fail = [&](const std::string& what) {
-        throw DeviceError("--device " + wish.text() + ": " + what);
+        throw DeviceError("§device " + wish.text() + ": " + what);
     };
     if (machine.gpus.empty()) {
         if (wish.kind == DeviceKind::gpu)
             fail("no GPU: " + machine.why_no_gpu +
-                 "; expected an NVIDIA GPU with its driver, or --device cpu");
+                 "; expected an NVIDIA GPU with its driver, or §device cpu");
         return nullptr;
     }
     const auto found = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Device& gpu) {
@@ -172,7 +171,7 @@ Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& ma
     Resolved resolved = resolve_with(cpu_engine, without_kernels(wish), problem, machine.cpu);
     resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
     if (!wish.distance.empty() || !wish.select.empty())
-        resolved.notice += ", which has no use for --distance and --select";
+        resolved.notice += ", which has no use for §distance and §select";
     return resolved;
 }
 

@@ -40,7 +40,7 @@ std::vector<std::int64_t> fitted_spread(const Training& training, const Method& 
                                         const Resolved& resolved, Timeline& timeline, const Watch& watch) {
     const std::int64_t n = training.rows.count;
     if (std::ssize(training.labels) != n)
-        throw UsageError("--rerank spread: needs the images' classes; expected images with labels");
+        throw UsageError("§rerank spread: needs the images' classes; expected images with labels");
     const ClassSpread& spread = method.rerank.spread;
     std::array<bool, 256> occurs{};
     for (const std::uint8_t label : training.labels)

@@ -29,7 +29,7 @@ void require_others(int k, std::int64_t n) {
     if (n < 2)
         throw DataError("training set: has 1 image, which has no neighbor; expected at least 2 images");
     if (k > n - 1)
-        throw UsageError("-k " + std::to_string(k) + ": each of " + with_commas(n) +
+        throw UsageError("§k " + std::to_string(k) + ": each of " + with_commas(n) +
                          " images has fewer others; expected at most " + std::to_string(n - 1));
 }
 

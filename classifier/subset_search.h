@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "classifier/index.h"
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 
 namespace knn {
 

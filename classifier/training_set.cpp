@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "cpu/host/host.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/search.h"
 #include "cpu/transform/transform.h"

@@ -7,8 +7,9 @@
 #include "classifier/graph.h"
 #include "classifier/running_votes.h"
 #include "classifier/vote.h"
+#include "cpu/host/host.h"
+#include "cpu/host/threads.h"
 #include "cpu/search.h"
-#include "cpu/threads.h"
 #include "data/core/clock.h"
 
 namespace knn {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cpu/threads.h"
+#include "cpu/host/threads.h"
 
 namespace knn {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "cpu/aligned.h"
+#include "cpu/host/aligned.h"
 #include "cpu/kernels/kernel.h"
 #include "data/core/neighbors.h"
 

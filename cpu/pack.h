@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "cpu/aligned.h"
+#include "cpu/host/aligned.h"
 #include "cpu/kernels/kernel.h"
 #include "data/core/round_up.h"
 #include "data/core/rows.h"

@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 
+#include "cpu/host/threads.h"
 #include "cpu/kernels/kernel.h"
 #include "cpu/pack.h"
 #include "cpu/scanner.h"
 #include "cpu/scorer.h"
-#include "cpu/threads.h"
 #include "data/core/device_index.h"
 
 namespace knn::cpu {

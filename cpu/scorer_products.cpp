@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/aligned.h"
+#include "cpu/host/aligned.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 

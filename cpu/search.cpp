@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/host.h"
+#include "cpu/host/host.h"
+#include "cpu/host/threads.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/resident.h"
 #include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
-#include "cpu/threads.h"
 #include "cpu/work.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"

@@ -3,28 +3,10 @@
 /// query.
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "data/core/device_index.h"
 
 namespace knn::cpu {
-
-/// The processor as `info` and the report show it.
-Device device();
-
-/// The threads that this process may use (affinity and cgroup quota respected), at least 1.
-int available_threads();
-/// `wanted`, or all of them if that is 0.
-int threads_or_all(int wanted);
-
-/// The instruction sets that this processor can run, best first: of amx, avx512vnni, avxvnni, avx2,
-/// plain.
-std::vector<std::string> instruction_sets();
-
-/// The one that a search uses: the best, or the one named by the environment variable MNIST_KNN_ISA.
-/// Throws UsageError if that is unknown or cannot run here.
-std::string instruction_set();
 
 /// The reason why this engine does not support the problem; if it does, sets the plan's kernel, selector and threads.
 /// Throws UsageError (bad MNIST_KNN_ISA).

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <thread>
 
-#include "cpu/host.h"
+#include "cpu/host/host.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
 

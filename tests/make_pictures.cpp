@@ -13,7 +13,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/pages.h"
 #include "tests/support/photo.h"

@@ -6,6 +6,8 @@
 
 #include "app/bench/run.h"
 #include "app/bench/table.h"
+#include "cpu/host/host.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/search.h"
 #include "cpu/transform/transform.h"

@@ -9,8 +9,8 @@
 
 #include "classifier/engines.h"
 #include "classifier/index.h"
+#include "data/core/dataset.h"
 #include "data/core/metric.h"
-#include "data/set/dataset.h"
 
 namespace knn {
 

@@ -79,8 +79,10 @@ void Judge::judge(Answer& digit, const Results& found, std::int64_t query) const
     const auto at = static_cast<std::size_t>(query);
     const Vote& vote = found.votes[at];
     const Evidence& evidence = found.evidence[at];
-    const double unlike =
-        unlikeness(features_of(digit.image.pixels).data(), compared_, found.voters(query), vote.label);
+    std::vector<std::uint8_t> made;
+    if (found.features.count() == 0) made = features_of(digit.image.pixels);
+    const std::uint8_t* row = made.empty() ? found.features.rows.row(query) : made.data();
+    const double unlike = unlikeness(row, compared_, found.voters(query), vote.label);
     // No digit was seen in the picture, so a forced answer is not right.
     digit.confidence = digit.image.refused.empty() ? confidence_.probability(evidence) : 0;
     digit.vote_share = vote.confidence;
@@ -107,7 +109,8 @@ Results answer_digits(std::span<Answer* const> digits, const Index& index, const
     const std::vector<std::uint8_t> rows = rows_to_search(images);
     const Training& training = index.training();
     const std::int64_t dim = training.rows.dim;
-    Results found = index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.watch = watch});
+    Results found =
+        index.search(Rows{rows.data(), std::ssize(rows) / dim, dim}, {.keep_features = true, .watch = watch});
     const std::vector<std::int64_t> chosen =
         choose_sizes(images, index.method().neighbor_measure(), found.neighbors);
     for (std::size_t i = 0; i < digits.size(); ++i) {

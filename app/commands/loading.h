@@ -10,8 +10,8 @@
 #include "app/cli/options.h"
 #include "classifier/index.h"
 #include "classifier/plan.h"
+#include "data/core/dataset.h"
 #include "data/core/host_memory.h"
-#include "data/set/dataset.h"
 #include "data/set/locate.h"
 
 namespace knn {

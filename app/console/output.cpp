@@ -90,8 +90,25 @@ void print_to_stderr(std::string_view text) {
     write_all(STDERR_FILENO, text);  // a failure cannot be reported
 }
 
+std::string as_options(std::string_view message) {
+    constexpr std::string_view mark = "§";
+    const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+    std::string shown;
+    for (std::size_t at = 0; at < message.size();) {
+        const std::size_t name = at + mark.size();
+        if (!message.substr(at).starts_with(mark) || name >= message.size() || !is_letter(message[name])) {
+            shown += message[at++];
+            continue;
+        }
+        const bool is_short = name + 1 == message.size() || !is_letter(message[name + 1]);
+        shown += is_short ? "-" : "--";
+        at = name;
+    }
+    return shown;
+}
+
 void print_line_to_stderr(std::string_view text) {
-    print_to_stderr("mnist-knn: " + harmless(text) + '\n');
+    print_to_stderr("mnist-knn: " + harmless(as_options(text)) + '\n');
 }
 
 std::ostream& OutputFiles::open(const std::string& file) {

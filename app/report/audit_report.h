@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "classifier/audit.h"
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 
 namespace knn {
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "cpu/search.h"
 #include "data/core/errors.h"
 
 namespace knn::cpu {

@@ -2,10 +2,19 @@
 /// The table of instruction sets, and the choice among them.
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "cpu/kernels/kernel.h"
 
 namespace knn::cpu {
+
+/// The instruction sets that this processor can run, best first: of amx, avx512vnni, avxvnni, avx2, plain.
+std::vector<std::string> instruction_sets();
+
+/// The one that a search uses: the best, or the one named by the environment variable MNIST_KNN_ISA. Throws UsageError if
+/// that is unknown or cannot run here.
+std::string instruction_set();
 
 /// All kernels of this build for an arithmetic, best first; the last one runs everywhere.
 std::span<const Kernel* const> kernels(Arithmetic arithmetic = Arithmetic::squares);

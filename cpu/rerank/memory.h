@@ -1,6 +1,6 @@
 #pragma once
 
-#include "cpu/aligned.h"
+#include "cpu/host/aligned.h"
 #include "cpu/rerank/kernel.h"
 #include "data/rerank/descriptor.h"
 

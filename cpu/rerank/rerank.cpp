@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "cpu/host/host.h"
+#include "cpu/host/threads.h"
 #include "cpu/kernels/kernels.h"
 #include "cpu/rerank/kernel.h"
 #include "cpu/rerank/memory.h"
-#include "cpu/search.h"
-#include "cpu/threads.h"
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "data/rerank/density.h"

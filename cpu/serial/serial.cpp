@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 
-#include "cpu/search.h"
 #include "data/core/clock.h"
 
 namespace knn::cpu {

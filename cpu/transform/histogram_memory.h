@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cpu/aligned.h"
+#include "cpu/host/aligned.h"
 #include "cpu/transform/kernel.h"
 #include "data/transform/histograms.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
+#include "cpu/host/host.h"
+#include "cpu/host/threads.h"
 #include "cpu/kernels/kernels.h"
-#include "cpu/search.h"
-#include "cpu/threads.h"
 #include "cpu/transform/histogram_memory.h"
 #include "cpu/transform/kernel.h"
 #include "data/core/errors.h"

@@ -21,9 +21,9 @@
 #include <utility>
 #include <vector>
 
+#include "data/core/dataset.h"
 #include "data/file/atomic_file.h"
 #include "data/file/file_descriptor.h"
-#include "data/set/dataset.h"
 
 namespace knn {
 

@@ -8,8 +8,8 @@
 #include <iosfwd>
 #include <memory_resource>
 
+#include "data/core/dataset.h"
 #include "data/core/errors.h"
-#include "data/set/dataset.h"
 
 namespace knn {
 

@@ -26,8 +26,8 @@ using FourFiles = std::array<fs::path, mnist_files.size()>;
 using WantedFiles = std::span<fs::path>;
 constexpr std::size_t training_files = 2;
 
-constexpr std::array<const char*, mnist_files.size()> option_names = {"--train-images", "--train-labels",
-                                                                      "--test-images", "--test-labels"};
+constexpr std::array<const char*, mnist_files.size()> option_names = {"§train-images", "§train-labels",
+                                                                      "§test-images", "§test-labels"};
 
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
@@ -132,7 +132,7 @@ bool fill_from_usual(DataLocation& location, WantedFiles files) {
         places += " (" + place + ")";
     throw DataError(missing + ": not given, and no data set was found in " + places + "; expected " +
                     (given.size() == training_files ? "both" : "all four") +
-                    " files, or --data with a folder for the rest");
+                    " files, or §data with a folder for the rest");
 }
 
 DataLocation locate_first(const DataOptions& options, std::size_t wanted) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 
 namespace knn {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "data/core/dataset.h"
 #include "data/set/cache.h"
-#include "data/set/dataset.h"
 #include "data/set/locate.h"
 
 namespace knn {

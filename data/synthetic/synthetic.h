@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory_resource>
 
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 
 namespace knn {
 

@@ -6,7 +6,7 @@
 
 #include "classifier/readings.h"
 #include "classifier/sizes.h"
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/drawn.h"
 #include "tests/support/pages.h"

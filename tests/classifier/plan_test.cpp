@@ -77,7 +77,7 @@ TEST_CASE("plan: what the user named is not replaced") {
     wish.engine = "tensor";
     CHECK_THROWS_WITH_AS(resolved(wish, Metric::cosine),
                          "the first computes l2 distances only; expected another metric or kernel, or "
-                         "--device cpu",
+                         "§device cpu",
                          UsageError);
     Wish kernel;
     kernel.distance = "float4";

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
+#include "data/core/dataset.h"
 #include "data/picture/picture_file.h"
-#include "data/set/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/photo.h"
 #include "tests/support/search.h"

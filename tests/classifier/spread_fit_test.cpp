@@ -193,8 +193,8 @@ TEST_CASE("class spread: metrics that are no integers, and images without labels
     const Set set(30);
     Method method{.measure = {Metric::cosine}, .rerank = {.kind = Reranker::spread}, .vote = {.k = 3}};
     CHECK_THROWS_WITH_AS(method.problem(set.training(), 1),
-                         "--rerank spread: scales integers, which distances by cosine are not; expected "
-                         "--metric l2 or l1",
+                         "§rerank spread: scales integers, which distances by cosine are not; expected "
+                         "§metric l2 or l1",
                          UsageError);
     method.measure = {};
     Training training = set.training();

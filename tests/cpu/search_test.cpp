@@ -8,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
 #include "data/set/locate.h"
 #include "tests/support/battery.h"

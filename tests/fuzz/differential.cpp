@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "cpu/host/host.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/transform/transform.h"

@@ -22,10 +22,6 @@ LAYERS_TO_DO = {("app/bench", "cpu")}
 CYCLES_TO_DO = {
     ("app/bench", "app/commands"),
     ("app/commands", "app/view"),
-    ("data/set", "data/synthetic"),
-    ("cpu", "cpu/kernels"),
-    ("cpu", "cpu/serial"),
-    ("cpu", "cpu/transform"),
 }
 
 

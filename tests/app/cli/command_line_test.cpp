@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/console/output.h"
 #include "data/core/errors.h"
 
 using namespace knn;
@@ -131,4 +132,11 @@ TEST_CASE("errors name the mistake") {
     CHECK(mistake({"evaluate", "--metric", "L2"}) ==
           "--metric L2: unknown name; expected l2, l1, lp, cosine or pearson (did you mean l2?)");
     CHECK(mistake({"evaluate", "--metric", "l3"}).find("expected l2") != std::string::npos);
+}
+
+TEST_CASE("settings in messages are shown as options") {
+    CHECK(as_options("§engine tensor needs a GPU; expected §device gpu") ==
+          "--engine tensor needs a GPU; expected --device gpu");
+    CHECK(as_options("§k 3: too many, §test-images: none, §k") == "-k 3: too many, --test-images: none, -k");
+    CHECK(as_options("a file § of §4 is no setting§") == "a file § of §4 is no setting§");
 }

@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"

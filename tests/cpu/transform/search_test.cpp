@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "classifier/engines.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "tests/support/battery.h"
 #include "tests/support/surroundings.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/transform_oracle.h"

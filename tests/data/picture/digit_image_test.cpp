@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <opencv2/imgproc.hpp>
 
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/drawn.h"
 #include "tests/support/skip.h"

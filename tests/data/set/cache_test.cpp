@@ -10,6 +10,7 @@
 #include <fstream>
 #include <thread>
 
+#include "data/core/errors.h"
 #include "data/set/locate.h"
 #include "data/set/training.h"
 #include "tests/support/idx_bytes.h"

@@ -216,9 +216,9 @@ TEST_CASE("locate: four single files need no folder") {
 TEST_CASE("locate: some single files take the rest from the usual places, or name the missing options") {
     const Nowhere nowhere;
     const DataOptions options = {"", "a", "b", "", ""};
-    CHECK(error_of(options).find("--test-images, --test-labels: not given, and no data set was found in "
+    CHECK(error_of(options).find("§test-images, §test-labels: not given, and no data set was found in "
                                  "data/mnist, ") == 0);
-    CHECK(error_of(options).find("; expected all four files, or --data") != std::string::npos);
+    CHECK(error_of(options).find("; expected all four files, or §data") != std::string::npos);
     nowhere.folder.write("data/mnist/t10k-images-idx3-ubyte", "");
     CHECK(error_of(options).find(" (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") !=
           std::string::npos);

@@ -1,4 +1,4 @@
-#include "data/set/dataset.h"
+#include "data/core/dataset.h"
 
 #include <utility>
 

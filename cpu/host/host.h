@@ -5,7 +5,17 @@
 #include <filesystem>
 #include <string>
 
+#include "data/core/device.h"
+
 namespace knn::cpu {
+
+/// The processor as `info` and the report show it.
+Device device();
+
+/// The threads that this process may use (affinity and cgroup quota respected), at least 1.
+int available_threads();
+/// `wanted`, or all of them if that is 0.
+int threads_or_all(int wanted);
 
 /// The smallest CPU quota of the control groups in `self` (content of /proc/self/cgroup), in CPUs; 0: none.
 /// `root`: mount point of the control groups, /sys/fs/cgroup. Versions 1 and 2.

@@ -1,4 +1,4 @@
-#include "cpu/host.h"
+#include "cpu/host/host.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -13,8 +13,6 @@
 #include <sstream>
 #include <thread>
 #include <vector>
-
-#include "cpu/search.h"
 
 namespace knn::cpu {
 

@@ -1,4 +1,4 @@
-#include "cpu/host.h"
+#include "cpu/host/host.h"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "cpu/threads.h"
+#include "cpu/host/threads.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/search.h"
+#include "cpu/host/host.h"
 #include "data/core/round_up.h"
 
 namespace knn::cpu {

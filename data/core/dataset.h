@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "data/core/rows.h"
-#include "data/core/watch.h"
 
 namespace knn {
 
