@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "cpu/host/host.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
 #ifdef MNIST_KNN_HAS_CUDA
-#include "cpu/host/host.h"
 #include "gpu/bench/bench.h"
 #include "gpu/engines/engines.h"
 #endif

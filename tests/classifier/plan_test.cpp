@@ -98,7 +98,7 @@ TEST_CASE("plan: without a GPU the CPU searches and says so, unless a GPU was as
     CHECK(cpu.plan.select.empty());
     CHECK(cpu.plan.batch == 12);
     CHECK(cpu.notice ==
-          "no GPU (no driver): searching on the CPU, which has no use for --distance and --select");
+          "no GPU (no driver): searching on the CPU, which has no use for §distance and §select");
     CHECK_THROWS_AS(resolved(device(DeviceKind::gpu), Metric::l2, without_gpu), DeviceError);
     CHECK_THROWS_WITH_AS(resolved(device(DeviceKind::gpu, 3)), doctest::Contains("gpu:7 to gpu:8"),
                          DeviceError);
