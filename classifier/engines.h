@@ -10,7 +10,7 @@
 #include "data/core/bench.h"
 #include "data/core/device_index.h"
 #include "data/core/host_memory.h"
-#include "data/core/strategy.h"
+#include "data/core/plan.h"
 #include "data/rerank/reranking.h"
 
 namespace knn {

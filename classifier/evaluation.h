@@ -2,16 +2,36 @@
 /// The result of `evaluate`, from which every form of the report (text, json, csv, picture, html) is made.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "classifier/calibration.h"
 #include "classifier/confidence.h"
 #include "classifier/index.h"
-#include "classifier/score.h"
 #include "data/core/dataset.h"
+#include "data/core/voting.h"
 
 namespace knn {
+
+// Accuracy, confusion matrix and scores of each class.
+
+struct ClassScore {
+    int label = 0;
+    double precision = 0, recall = 0, f1 = 0;  ///< 0 if the class is never predicted or never occurs
+    std::int64_t support = 0;
+};
+
+/// Rows and columns of the confusion matrix correspond to `labels`, in that order.
+struct Score {
+    std::vector<std::uint8_t> labels;  ///< the classes, ascending
+    std::int64_t correct = 0, total = 0;
+    double accuracy = 0;                               ///< correct / total
+    double accuracy_low = 0, accuracy_high = 0;        ///< 95 % Wilson score interval
+    std::vector<std::vector<std::int64_t>> confusion;  ///< [true][predicted]
+    std::vector<ClassScore> per_class;
+};
+Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
+            std::span<const std::uint8_t> labels);
 
 struct Evaluation {
     const Dataset* data = nullptr;  ///< whole; the images that were used are the first `n_train`, `n_test`

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "classifier/evidence.h"
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
 #include "classifier/sharded.h"

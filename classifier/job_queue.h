@@ -1,11 +1,14 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
+
+#include "data/core/watch.h"
 
 namespace knn {
 
@@ -36,5 +39,11 @@ class JobQueue {
     std::exception_ptr error_;
     std::thread thread_;
 };
+
+/// Runs work(0) to work(jobs - 1) at the same time, each on a thread of its own with a watch of its own, and waits
+/// for all. The caller's thread reports the progress of all to `watch`. If one fails, the others are stopped, and
+/// its exception is thrown again: the first by number. Throws Interrupted.
+void run_together(std::size_t jobs, std::int64_t n_query, const Watch& watch,
+                  const std::function<void(std::size_t job, const Watch& watch)>& work);
 
 }  // namespace knn

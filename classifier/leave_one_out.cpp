@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "classifier/host.h"
-#include "classifier/mean_distance.h"
+#include "classifier/vote.h"
 
 namespace knn {
 

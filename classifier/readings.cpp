@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "classifier/mean_distance.h"
+#include "classifier/vote.h"
 
 namespace knn {
 

@@ -1,6 +1,318 @@
 #include "classifier/reduce.h"
 
+#include <algorithm>
+
+#include "cpu/search.h"
+#include "data/core/format.h"
+#include "data/core/problem.h"
+
 namespace knn {
+
+namespace {
+
+/// At most max_k, because distances from a kept image are searched as its nearest in the block.
+constexpr std::int64_t block_images = 1024;
+static_assert(block_images <= max_k);
+
+/// The nearest kept images of one image.
+using List = std::vector<Neighbor>;
+
+/// Returns whether the neighbor is among the nearest `depth`.
+bool insert(List& list, const Neighbor& neighbor, std::size_t depth) {
+    if (list.size() >= depth && list.back() < neighbor) return false;
+    list.insert(std::lower_bound(list.begin(), list.end(), neighbor), neighbor);
+    if (list.size() > depth) list.pop_back();
+    return true;
+}
+
+class Condenser {
+  public:
+    Condenser(const SubsetSearch& set, const Watch& watch)
+        : set_(set),
+          watch_(watch),
+          all_(all_indices(set.size())),
+          depth_(static_cast<std::size_t>(set.depth(set.size()))),
+          nearest_(set.nearest(all_, all_, set.depth(set.size()), watch)),
+          lists_(all_.size()),
+          is_kept_(all_.size()),
+          is_stale_(all_.size()),
+          answers_(all_.size()) {
+        for (std::int64_t first = 0; first < set.size(); first += block_images) {
+            watch.step(first, set.size());
+            const auto block = block_at(first);
+            Neighbors rows(std::ssize(block), nearest_.k);
+            std::copy_n(nearest_.row(first).begin(), rows.rows.size(), rows.rows.begin());
+            const std::vector<std::uint8_t> answers = set.answers(block, rows);
+            wanted_.insert(wanted_.end(), answers.begin(), answers.end());
+        }
+        seen_.resize(static_cast<std::size_t>((set.size() + block_images - 1) / block_images));
+        for (std::uint32_t i = 0; i < fewest(); ++i)
+            keep(i);
+    }
+
+    /// Visits all images; returns whether one was kept.
+    bool pass() {
+        const std::size_t before = kept_.size();
+        for (std::int64_t first = 0; first < set_.size(); first += block_images) {
+            watch_.step(first, set_.size());
+            catch_up(first);
+            visit(first);
+        }
+        return kept_.size() > before;
+    }
+
+    /// Keeps the next image for `image`.
+    void keep_for(std::uint32_t image) {
+        for (const Neighbor& neighbor : nearest_.row(image))
+            if (!is_kept_[neighbor.index]) return keep(neighbor.index);
+        const auto any = std::find(is_kept_.begin(), is_kept_.end(), 0);
+        if (any != is_kept_.end()) keep(static_cast<std::uint32_t>(any - is_kept_.begin()));
+    }
+
+    const std::vector<std::uint8_t>& wanted() const { return wanted_; }
+    Indices kept() const {
+        Indices sorted = kept_;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted;
+    }
+
+  private:
+    std::span<const std::uint32_t> block_at(std::int64_t first) const {
+        return std::span(all_).subspan(static_cast<std::size_t>(first),
+                                       static_cast<std::size_t>(std::min(block_images, set_.size() - first)));
+    }
+    /// k, or more if the transform cannot be fitted on so few.
+    std::uint32_t fewest() const {
+        const Method& method = set_.method();
+        std::int64_t n = method.vote.k;
+        while (refuse_transform(method.transform, set_.training().shape, n))
+            ++n;
+        return static_cast<std::uint32_t>(n);
+    }
+    void keep(std::uint32_t image) {
+        is_kept_[image] = true;
+        kept_.push_back(image);
+    }
+
+    /// Completes the lists of a block by the images that were kept since its last visit, and answers again where one
+    /// of them is near.
+    void catch_up(std::int64_t first) {
+        std::size_t& seen = seen_[static_cast<std::size_t>(first / block_images)];
+        if (seen == kept_.size()) return;
+        const auto block = block_at(first);
+        Indices fresh(kept_.begin() + static_cast<std::ptrdiff_t>(seen), kept_.end());
+        seen = kept_.size();
+        std::sort(fresh.begin(), fresh.end());
+        const auto k = static_cast<int>(std::min(depth_, fresh.size()));
+        const Neighbors found = set_.nearest(block, fresh, k, watch_.quiet());
+        for (std::size_t i = 0; i < block.size(); ++i)
+            for (const Neighbor& neighbor : found.row(static_cast<std::int64_t>(i)))
+                if (insert(lists_[block[i]], neighbor, depth_)) is_stale_[block[i]] = true;
+        Indices stale;
+        for (const std::uint32_t image : block)
+            if (is_stale_[image]) stale.push_back(image);
+        answer(stale);
+    }
+
+    /// The lists of all `images` are equally long.
+    void answer(std::span<const std::uint32_t> images) {
+        if (images.empty()) return;
+        Neighbors rows(std::ssize(images), static_cast<int>(lists_[images[0]].size()));
+        for (std::size_t i = 0; i < images.size(); ++i)
+            std::copy(lists_[images[i]].begin(), lists_[images[i]].end(),
+                      rows.row(static_cast<std::int64_t>(i)).begin());
+        const std::vector<std::uint8_t> answers = set_.answers(images, rows);
+        for (std::size_t i = 0; i < images.size(); ++i) {
+            answers_[images[i]] = answers[i];
+            is_stale_[images[i]] = false;
+        }
+    }
+
+    void visit(std::int64_t first) {
+        const auto block = block_at(first);
+        std::unique_ptr<SubsetSearch::Distances> distances;
+        for (const std::uint32_t image : block) {
+            if (is_stale_[image]) answer({&image, 1});
+            if (answers_[image] == wanted_[image]) continue;
+            if (!distances) distances = std::make_unique<SubsetSearch::Distances>(set_, block);
+            keep_for(image);
+            const std::uint32_t kept = kept_.back();
+            const Neighbors near_kept = distances->from(kept);
+            for (const Neighbor& near : near_kept.rows) {
+                const std::uint32_t other = block[near.index];
+                if (insert(lists_[other], {near.distance, kept}, depth_)) is_stale_[other] = true;
+            }
+        }
+        if (distances) seen_[static_cast<std::size_t>(first / block_images)] = kept_.size();
+    }
+
+    const SubsetSearch& set_;
+    const Watch& watch_;
+    Indices all_;
+    std::size_t depth_;
+    Neighbors nearest_;                 ///< in the whole set
+    std::vector<std::uint8_t> wanted_;  ///< the answers of the whole set
+    Indices kept_;                      ///< in the order in which they were kept
+    std::vector<std::size_t> seen_;     ///< by block: how many of them are in its lists
+    std::vector<List> lists_;           ///< by image: the nearest of those
+    std::vector<char> is_kept_, is_stale_;
+    std::vector<std::uint8_t> answers_;  ///< of the lists, unless stale
+};
+
+/// Whether the training set decides more than what is a neighbor.
+bool fits(const Method& method) {
+    const auto& steps = method.transform.steps;
+    return std::any_of(steps.begin(), steps.end(),
+                       [](const TransformStep& step) { return step.kind == TransformKind::pca; }) ||
+           (method.reranks() && method.rerank.density);
+}
+
+/// What the kept set answers to all images, opened as another program run would.
+Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, const Watch& watch) {
+    const LabeledImages images = copied(set.training(), kept);
+    const TrainingSet training({images.images(), images.labels.span(), images.shape()});
+    return Index(training, set.method(), set.resolved()).search(set.training().rows, {.watch = watch}).votes;
+}
+
+}  // namespace
+
+Condensed condense(const SubsetSearch& set, const Watch& watch) {
+    const int k = set.method().vote.k;
+    if (k > set.size())
+        throw UsageError("§k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
+                         " images; expected at most that many");
+    Condenser condenser(set, watch);
+    Condensed condensed;
+    do
+        ++condensed.passes;
+    while (condenser.pass());
+    for (bool differs = fits(set.method()); differs;) {
+        ++condensed.refits;
+        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), watch);
+        differs = false;
+        for (std::uint32_t image = 0; image < votes.size(); ++image) {
+            if (votes[image].label == condenser.wanted()[image]) continue;
+            condenser.keep_for(image);
+            differs = true;
+        }
+    }
+    condensed.kept = condenser.kept();
+    return condensed;
+}
+
+namespace {
+
+/// Neighbors that are searched beyond those that an answer needs, for those that will be removed.
+constexpr int spare = 32;
+constexpr std::size_t images_at_once = 4096;
+
+class Editor {
+  public:
+    Editor(const SubsetSearch& set, const Watch& watch)
+        : set_(set),
+          watch_(watch),
+          left_(all_indices(set.size())),
+          is_left_(left_.size(), true),
+          is_stale_(left_.size(), true),
+          is_wrong_(left_.size()) {
+        const auto others = static_cast<int>(std::min<std::int64_t>(set.size() - 1, max_k));
+        const int k = std::min(set.depth(set.size() - 1) + spare, others);
+        const Neighbors found = set.nearest_others(k, watch);
+        lists_.resize(left_.size());
+        for (const std::uint32_t image : left_)
+            lists_[image].assign(found.row(image).begin(), found.row(image).end());
+    }
+
+    /// Returns how many images are removed.
+    std::int64_t round() {
+        complete_lists();
+        answer();
+        for (const std::uint32_t image : left_)
+            is_left_[image] = !is_wrong_[image];
+        const std::int64_t before = std::ssize(left_);
+        std::erase_if(left_, [&](std::uint32_t image) { return !is_left_[image]; });
+        return before - std::ssize(left_);
+    }
+    const Indices& left() const { return left_; }
+
+  private:
+    /// Of the others that are left.
+    std::size_t depth() const { return static_cast<std::size_t>(set_.depth(std::ssize(left_) - 1)); }
+
+    /// Takes removed images out of the lists and searches again for those that have become too short.
+    void complete_lists() {
+        Indices shorter;
+        for (const std::uint32_t image : left_) {
+            std::vector<Neighbor>& list = lists_[image];
+            const auto is_removed = [&](const Neighbor& neighbor) { return !is_left_[neighbor.index]; };
+            const auto used = list.begin() + static_cast<std::ptrdiff_t>(std::min(depth(), list.size()));
+            is_stale_[image] = is_stale_[image] || std::any_of(list.begin(), used, is_removed);
+            std::erase_if(list, is_removed);
+            if (list.size() < depth()) shorter.push_back(image);
+        }
+        if (shorter.empty()) return;
+        const std::int64_t most = std::min<std::int64_t>(max_k, std::ssize(left_));
+        const auto k = static_cast<int>(std::min<std::int64_t>(std::ssize(left_), most));
+        const int wanted = std::min(k, static_cast<int>(depth()) + 1 + spare);
+        const Neighbors found = set_.nearest(shorter, left_, wanted, watch_);
+        for (std::size_t i = 0; i < shorter.size(); ++i)
+            lists_[shorter[i]] = without(shorter[i], found.row(static_cast<std::int64_t>(i)));
+    }
+    /// The k - 1 nearest others: `row` has the k nearest of a set that has the image itself, which equal images may have
+    /// pushed out of them.
+    static std::vector<Neighbor> without(std::uint32_t image, std::span<const Neighbor> row) {
+        std::vector<Neighbor> others;
+        for (const Neighbor& neighbor : row)
+            if (neighbor.index != image) others.push_back(neighbor);
+        others.resize(row.size() - 1);
+        return others;
+    }
+
+    /// Answers again where neighbors have changed.
+    void answer() {
+        Indices stale;
+        for (const std::uint32_t image : left_)
+            if (is_stale_[image]) stale.push_back(image);
+        for (std::size_t first = 0; first < stale.size(); first += images_at_once) {
+            watch_.step(static_cast<std::int64_t>(first), std::ssize(stale));
+            const auto some = std::span(stale).subspan(first, std::min(images_at_once, stale.size() - first));
+            Neighbors nearest(std::ssize(some), static_cast<int>(depth()));
+            for (std::size_t i = 0; i < some.size(); ++i)
+                std::copy_n(lists_[some[i]].begin(), depth(),
+                            nearest.row(static_cast<std::int64_t>(i)).begin());
+            const std::vector<std::uint8_t> answers = set_.answers(some, nearest);
+            for (std::size_t i = 0; i < some.size(); ++i) {
+                is_wrong_[some[i]] = answers[i] != set_.training().labels[some[i]];
+                is_stale_[some[i]] = false;
+            }
+        }
+    }
+
+    const SubsetSearch& set_;
+    const Watch& watch_;
+    Indices left_;
+    std::vector<char> is_left_, is_stale_, is_wrong_;
+    std::vector<std::vector<Neighbor>> lists_;  ///< of each image that is left, the nearest others
+};
+
+}  // namespace
+
+Edited edit(const SubsetSearch& set, const Watch& watch) {
+    const int k = set.method().vote.k;
+    require_others(k, set.size());
+    Editor editor(set, watch);
+    Edited edited;
+    while (const std::int64_t removed = editor.round()) {
+        edited.removed.push_back(removed);
+        const std::int64_t left = std::ssize(editor.left());
+        if (left <= k)
+            throw DataError("editing: leaves " + with_commas(left) + " of " + with_commas(set.size()) +
+                            " images at -k " + std::to_string(k) +
+                            "; expected classes whose images are neighbors of each other");
+    }
+    edited.kept = editor.left();
+    return edited;
+}
 
 Reduced reduce(const TrainingSet& training, const Method& method, const Resolved& resolved, ReduceRule rule,
                const Watch& watch) {

@@ -6,7 +6,6 @@
 
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
-#include "classifier/together.h"
 #include "data/core/clock.h"
 #include "data/transform/fitted.h"
 

@@ -7,6 +7,7 @@
 /// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it. What
 /// the parts before found is known to the next. Each way gives what one device gives, byte by byte.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,10 +16,26 @@
 #include "classifier/engines.h"
 #include "classifier/plan.h"
 #include "classifier/ranks.h"
-#include "classifier/shares.h"
 #include "data/core/device_index.h"
 
 namespace knn {
+
+// Work in equal shares.
+
+/// `count` consecutive items from `begin`.
+struct Share {
+    std::int64_t begin = 0, count = 0;
+
+    std::int64_t end() const { return begin + count; }
+};
+
+/// Share `i` of n items among `shares`: they differ by at most one item; with fewer items than shares some are
+/// empty.
+inline Share share_of(std::int64_t n, std::int64_t shares, std::int64_t i) {
+    const std::int64_t begin = n / shares * i + n % shares * i / shares;
+    const std::int64_t end = n / shares * (i + 1) + n % shares * (i + 1) / shares;
+    return {begin, end - begin};
+}
 
 class Sharded {
   public:

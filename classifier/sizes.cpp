@@ -1,6 +1,6 @@
 #include "classifier/sizes.h"
 
-#include "classifier/mean_distance.h"
+#include "classifier/vote.h"
 
 namespace knn {
 

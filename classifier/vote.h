@@ -1,7 +1,9 @@
 #pragma once
 /// The majority vote on the host. gpu/engines/vote.cu does the same on the device, bit for bit.
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -46,5 +48,28 @@ void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::
 /// The vote of every query, on `threads` threads.
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads = 1);
+
+// Computes the features from which classifier/confidence.h computes a probability.
+
+/// `neighbors`: all that voted, in order. `measure`: of their distances.
+Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
+                  const VotingRule& rule, const Measure& measure);
+
+/// Of some queries with `k` neighbors and a vote each, on `threads` threads.
+void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
+                      std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
+                      int threads, std::span<Evidence> all);
+
+/// The mean over at most the nearest five neighbors: for l2 of Euclidean distances, for other metrics of the
+/// distances that users see.
+inline double mean_distance(std::span<const Neighbor> neighbors, const Measure& measure) {
+    const auto nearest = neighbors.first(std::min<std::size_t>(neighbors.size(), 5));
+    double sum = 0;
+    for (const Neighbor& neighbor : nearest) {
+        const double distance = distance_of(measure, neighbor.distance);
+        sum += measure.metric == Metric::l2 ? std::sqrt(distance) : distance;
+    }
+    return sum / static_cast<double>(nearest.size());
+}
 
 }  // namespace knn

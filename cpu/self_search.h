@@ -1,7 +1,7 @@
 #pragma once
 /// The search of a training set with itself: each distance is computed once, for both images.
 ///
-/// A pair of blocks I < J (block_pairs.h) is one pass of the kernel for each panel of J, which tests each distance
+/// A pair of blocks I < J (BlockPair) is one pass of the kernel for each panel of J, which tests each distance
 /// against the limits of both images. Images of J have their lists in `all_`, which belong to the thread that has the
 /// pair. The lists of the block I are needed by all threads at once, so each has its own; they begin as those of `all_`
 /// were before row I, and are added to them when the thread leaves the row.
@@ -9,15 +9,47 @@
 /// Ties: a list of `all_` meets the images of blocks before its own in ascending order, and so does a thread's list
 /// those of later blocks; sets of both are joined by (distance, index).
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <vector>
 
-#include "cpu/block_pairs.h"
 #include "cpu/resident.h"
 
 namespace knn::cpu {
+
+// Divides a search of a set with itself into pairs of blocks.
+
+/// Blocks row <= column of consecutive images. The images of `row` are the queries of a kernel's pass.
+struct BlockPair {
+    std::int64_t row = 0, column = 0;
+};
+
+/// Distributes each pair of blocks once to threads, row by row, and lets it run after the pairs of earlier rows with
+/// the same column. So no two threads compare with a column at the same time, and each image of it meets those of
+/// earlier blocks in ascending order. A thread waits only if the others have dealt with almost a whole row since.
+class BlockPairs {
+  public:
+    explicit BlockPairs(std::int64_t blocks);
+
+    /// Nothing when all pairs are taken; the diagonal pair is the first of its row. Thread-safe.
+    std::optional<BlockPair> next();
+
+    /// Whether the pairs of all rows before `row` with that column have ended: what their threads wrote is visible.
+    bool reached(std::int64_t row, std::int64_t column) const;
+
+    /// The pair has ended.
+    void end(BlockPair pair);
+
+  private:
+    const std::int64_t blocks_;
+    std::mutex mutex_;
+    BlockPair next_;
+    std::unique_ptr<std::atomic<std::int64_t>[]> ended_;  ///< rows, by column
+};
 
 class SelfSearch {
   public:

@@ -7,7 +7,7 @@
 
 #include "app/report/plot.h"
 #include "data/core/bench.h"
-#include "data/core/device.h"
+#include "data/core/plan.h"
 
 namespace knn {
 

@@ -1,4 +1,4 @@
-#include "classifier/compare.h"
+#include "classifier/statistics.h"
 
 #include <algorithm>
 #include <array>

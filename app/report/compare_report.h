@@ -4,7 +4,7 @@
 #include <string>
 
 #include "app/report/report_file.h"
-#include "classifier/compare.h"
+#include "classifier/statistics.h"
 
 namespace knn {
 

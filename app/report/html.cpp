@@ -11,7 +11,7 @@
 #include "app/report/json.h"
 #include "app/report/page.h"
 #include "app/report/plot.h"
-#include "classifier/calibration.h"
+#include "classifier/confidence.h"
 #include "classifier/statistics.h"
 #include "data/core/format.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "data/core/device.h"
+#include "data/core/plan.h"
 
 namespace knn::cpu {
 

@@ -5,11 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "data/core/device.h"
 #include "data/core/device_index.h"
 #include "data/core/host_memory.h"
 #include "data/core/plan.h"
-#include "data/core/strategy.h"
 
 namespace knn::gpu {
 

@@ -1,4 +1,4 @@
-#include "classifier/calibration.h"
+#include "classifier/confidence.h"
 
 #include <doctest/doctest.h>
 

@@ -1,14 +1,13 @@
 /// Editing and condensing against plain loops that know nothing of blocks, lists or engines; and what the results
 /// promise, with the program's own classifier.
 
-#include "classifier/condense.h"
+#include "classifier/reduce.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "classifier/edit.h"
 #include "data/core/errors.h"
 #include "tests/support/images.h"
 #include "tests/support/oracle.h"

@@ -1,4 +1,4 @@
-#include "classifier/evidence.h"
+#include "classifier/vote.h"
 
 #include <doctest/doctest.h>
 

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "classifier/evidence.h"
-#include "classifier/mean_distance.h"
 #include "classifier/vote.h"
 
 using namespace knn;
