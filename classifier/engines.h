@@ -1,5 +1,5 @@
 #pragma once
-/// The one table of engines, and the only file that knows which backends were built. The command line, --help,
+/// The one table of engines; engines.cpp alone knows which backends were built. The command line, --help,
 /// `info`, the tests and `bench` all read these lists.
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace knn {
 struct Capabilities {
     bool transforms = false;
     bool reranks = false;  ///< by descriptors
-    bool votes = false;    ///< where same_votes_everywhere
+    bool votes = false;    ///< where device_can_vote
     bool known = false;    ///< TopK::known
 };
 

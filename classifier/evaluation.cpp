@@ -62,7 +62,8 @@ Score score(std::span<const Vote> votes, std::span<const std::uint8_t> truth,
     return score;
 }
 
-Evaluation evaluate(const Index& index, const Dataset& data, std::int64_t n_test, const Watch& watch) {
+Evaluation classify_and_score(const Index& index, const Dataset& data, std::int64_t n_test,
+                              const Watch& watch) {
     Evaluation evaluation;
     evaluation.data = &data;
     evaluation.n_train = index.training().rows.count;

@@ -1,5 +1,5 @@
 #pragma once
-/// The host's threads and what its backend computes of single images, for the layers above: they do not include cpu/.
+/// The host's threads and what its backend computes of single images, for app/, which does not include cpu/.
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"

@@ -156,9 +156,12 @@ void Index::fit_reranking(const Resolved& resolved, const Watch& watch) {
         reranking_.density = fits ? fitted_density(resolved, watch)
                                   : set_.find<std::uint32_t>(Fitted::density, method_, set_.size());
     } else {
+        Training compared = training_;
+        if (fits && plan_.stages.transform == StagePlace::host && compared.features.count == 0)
+            compared.features = set_.features(method_.transform, plan_.threads, watch.stop, opening_).rows;
         reranking_.spread =
             fits ? set_.keep<std::int64_t>(Fitted::spread, method_,
-                                           fitted_spread(training_, method_, resolved, opening_, watch))
+                                           fitted_spread(compared, method_, resolved, opening_, watch))
                  : set_.find<std::int64_t>(Fitted::spread, method_, set_.size());
     }
     if (fits)
@@ -241,6 +244,8 @@ Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k,
 
 Results Index::search(const Queries& queries, const SearchOptions& options) const {
     const auto start = Clock::now();
+    for (const std::uint32_t image : queries.images)
+        if (image >= set_.size()) throw std::invalid_argument("a query that is no training image");
     VotingRule rule = method_.vote;
     if (options.k > 0) rule.k = options.k;
     Method method = method_;

@@ -22,7 +22,7 @@ struct SearchOptions {
     bool vote = true;            ///< needs labels; false: neighbors alone
     bool keep_features = false;  ///< Results::features
     Watch watch = {};
-    /// May be empty. Of ranks it gets all queries at the end. The neighbors of a batch are all that voted.
+    /// May be empty. With ranks it is called once, at the end, with all queries. A batch has all neighbors that voted.
     BatchCallback on_batch = {};
 };
 
@@ -49,7 +49,8 @@ class Index {
     Index(const TrainingSet& set, const Method& method, const Resolved& resolved, const Watch& watch = {});
     ~Index();
 
-    /// Thread-safe. Throws DeviceError, DataError (not enough memory), Interrupted, std::invalid_argument (k).
+    /// Thread-safe, except with ranks, which call in one order. Throws DeviceError, DataError (not enough memory), Interrupted,
+    /// std::invalid_argument (k, or a query that is no image of the set).
     Results search(const Queries& queries, const SearchOptions& options = {}) const;
 
     /// The method's labels for some training images whose nearest by the top-k search are `nearest`, at least k each: what

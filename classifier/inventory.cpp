@@ -6,7 +6,6 @@
 
 #include "classifier/ranks.h"
 #include "cpu/host/host.h"
-#include "cpu/search.h"
 #include "data/core/errors.h"
 #include "data/set/cache.h"
 

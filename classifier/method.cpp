@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "classifier/class_mean.h"
 #include "data/core/errors.h"
 
 namespace knn {
@@ -35,7 +36,7 @@ std::span<const NamedMethod> methods() {
                     "the nearest by gradients, ordered again by distances that let pixels move",
                     {.transform = {{{TransformKind::gradients, 0}}},
                      .rerank = {.kind = Reranker::both},
-                     .vote = {.k = 4, .votes = Votes::class_mean}}},
+                     .vote = {.k = class_mean_neighbors, .votes = Votes::class_mean}}},
     };
     return table;
 }

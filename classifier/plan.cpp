@@ -217,7 +217,7 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
     if (method.reranks())
         stages.rerank = place(engine.can.reranks && method.rerank.has_descriptors() && whole);
     const bool votes = engine.can.votes && !training.labels.empty() &&
-                       same_votes_everywhere(method.neighbor_measure().metric, method.vote);
+                       device_can_vote(method.neighbor_measure().metric, method.vote);
     stages.vote = place(votes && whole && stages.rerank != StagePlace::host);
     return stages;
 }
@@ -230,8 +230,10 @@ Resolved resolve_checked(const Wish& wish, const Problem& problem, const Machine
     Resolved resolved = resolve_one(wish, problem, machine, table);
     if (resolved.engine->on_gpu && wish.device.several()) add_devices(wish, problem, machine, resolved);
     Plan& plan = resolved.plan;
-    resolved.ranks = wish.ranks;
-    if (wish.ranks != nullptr) plan.ranks = wish.ranks->size();
+    if (wish.ranks != nullptr && wish.ranks->size() > 1) {
+        resolved.ranks = wish.ranks;
+        plan.ranks = wish.ranks->size();
+    }
     const std::int64_t workers = std::max<std::int64_t>(std::ssize(plan.devices), plan.ranks);
     if (workers > 1)
         plan.spread = wish.spread != SpreadBy::automatic ? wish.spread : spread_for(problem, plan, workers);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cpu/search.h"
 #include "data/core/format.h"
 #include "data/core/problem.h"
 

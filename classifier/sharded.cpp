@@ -124,11 +124,13 @@ class MergeBehind {
 };
 
 /// The k nearest of each query in a part that has fewer: all, behind which come entries that are no neighbors.
-void search_few(DeviceIndex& index, Share part, const TopK& wanted, std::span<Neighbor> result,
-                Timeline& timeline, const Watch& watch) {
+std::int64_t search_few(DeviceIndex& index, Share part, const TopK& wanted, std::span<Neighbor> result,
+                        Timeline& timeline, const Watch& watch) {
     const int count = static_cast<int>(part.count);
     Neighbors all(wanted.queries.count(), count);
-    index.top_k({.queries = wanted.queries.rows, .k = count}, {all.rows}, timeline, watch);
+    // All neighbors, also a query's own image, which is dropped below.
+    const std::int64_t batch =
+        index.top_k({.queries = Queries(wanted.queries.rows), .k = count}, {all.rows}, timeline, watch);
     for (std::int64_t q = 0; q < all.n_query; ++q) {
         auto next = result.begin() + q * wanted.k;
         const auto end = next + wanted.k;
@@ -139,6 +141,7 @@ void search_few(DeviceIndex& index, Share part, const TopK& wanted, std::span<Ne
         }
         std::fill(next, end, no_neighbor);
     }
+    return batch;
 }
 
 }  // namespace
@@ -217,7 +220,8 @@ std::int64_t Sharded::run_shards(std::int64_t n_query, Timeline& timeline, const
     });
     timeline.add(slowest(timelines));
     if (shards_.size() > 1 && n_query > 0) timeline.add_device_ms(ms);
-    return batches.front();
+    const auto used = std::find_if(batches.begin(), batches.end(), [](std::int64_t n) { return n > 0; });
+    return used != batches.end() ? *used : plan_.batch;
 }
 
 Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query,
@@ -242,6 +246,7 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
     Neighbors mine(searched, wanted.k);
     TopK quiet = wanted;
     quiet.on_batch = {};
+    quiet.vote = nullptr;
     if (shards_.empty())
         std::fill(mine.rows.begin(), mine.rows.end(), no_neighbor);
     else
@@ -335,9 +340,9 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
         return batch;
     }
     if (wanted.k > here.most) {
-        search_few(index, part.images, wanted, result.neighbors, timeline, watch);
+        const std::int64_t batch = search_few(index, part.images, wanted, result.neighbors, timeline, watch);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
-        return wanted.queries.count();
+        return batch;
     }
     own.on_batch = [&](const ResultBatch& batch) {
         const auto rows = result.neighbors.subspan(at(batch.first * wanted.k), batch.neighbors.size());

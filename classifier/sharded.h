@@ -6,6 +6,11 @@
 /// (distance, index) on the host, those of a batch while the devices search the next. What does not fit the plan's limit
 /// of memory is searched part by part: while one part is searched, the next is uploaded, so a part takes half of it. What
 /// the parts before found is known to the next. Each way gives what one device gives, byte by byte.
+///
+/// Who does what among ranks, with classifier/index.h:
+///   queries    each rank's Index takes its share of the queries → top_k → re-rank → vote → Index::gather
+///   training   each rank's Sharded opens its share of the images; all queries → top_k → merge_ranks of the rank's share of
+///              the queries → re-rank → vote → Index::gather
 
 #include <cstdint>
 #include <functional>
@@ -53,7 +58,7 @@ class Sharded {
         std::int64_t batch = 0;  ///< queries at once
         double ms = 0;           ///< of this process, before ranks wait for each other
     };
-    /// As DeviceIndex::top_k. wanted.queries: `searched` of all n_query queries; result: of `answered`.
+    /// As DeviceIndex::top_k. wanted.queries: the slice `searched(n_query)`; result has memory for `answered(n_query)`.
     Searched top_k(const TopK& wanted, const TopKResult& result, std::int64_t n_query, Timeline& timeline,
                    const Watch& watch);
 

@@ -37,7 +37,9 @@ SubsetSearch::SubsetSearch(const TrainingSet& set, const Method& method, const R
                            const Watch& watch)
     : resolved_(resolved), index_(set, method, resolved, watch.quiet()) {
     Timeline timeline;
-    features_ = set.features(method.transform, resolved.plan.threads, nullptr, timeline).rows;
+    features_ =
+        set.features(method.transform, resolved.engine->on_gpu ? 0 : resolved.plan.threads, nullptr, timeline)
+            .rows;
 }
 
 int SubsetSearch::depth(std::int64_t n) const {

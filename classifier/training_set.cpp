@@ -9,7 +9,6 @@
 
 #include "cpu/host/host.h"
 #include "cpu/rerank/rerank.h"
-#include "cpu/search.h"
 #include "cpu/transform/transform.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"

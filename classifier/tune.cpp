@@ -9,7 +9,6 @@
 #include "classifier/vote.h"
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
-#include "cpu/search.h"
 #include "data/core/clock.h"
 
 namespace knn {

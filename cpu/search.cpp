@@ -235,6 +235,8 @@ Refusal settle(const Problem& problem, Plan& plan) {
 std::unique_ptr<DeviceIndex> open(const Training& training, const Measure& measure, const Plan& plan,
                                   Timeline&) {
     const Rows& rows = training.features.count > 0 ? training.features : training.rows;
+    if (training.transform != nullptr && training.features.count == 0)
+        throw std::invalid_argument("images to transform, not features");
     if (plan.distance == serial_distance) return open_serial(rows);
     return std::make_unique<CpuIndex>(rows, measure, plan);
 }

@@ -120,6 +120,7 @@ Results answer_digits(std::span<Answer* const> digits, const Index& index, const
         digit.votes = votes_by_label(neighbors, training.labels);
         judge.judge(digit, found, chosen[i]);
     }
+    found.features = {};  // its rows may be those above
     return found;
 }
 

@@ -16,10 +16,11 @@ int evaluate(const Options& options, Clock::time_point start) {
 
     LoadedSet set(planner, location, options);
     const Resolved resolved = set.resolve(planner, options.method, set.queries().count);
+    // Under mpirun, where main.cpp joined the ranks, all have the same data.
     agree_on({set.training().images(), set.queries()}, set.training().labels());
     const auto index = open_index(set.training(), options.method, resolved, options.output);
     Evaluation evaluation = watched(options.output, "searching", [&](const Watch& watch) {
-        return evaluate(*index, set.data(), set.queries().count, watch);
+        return classify_and_score(*index, set.data(), set.queries().count, watch);
     });
     evaluation.load_ms = set.load_ms();
     evaluation.wall_ms = ms_since(start);

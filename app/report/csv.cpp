@@ -88,7 +88,7 @@ Predictions read_predictions(std::istream& stream, const std::string& name, std:
     for (std::int64_t i = 0; i < n_test; ++i) {
         if (!std::getline(stream, line)) wrong(i + 2, "is missing");
         std::int64_t index = -1;
-        Vote vote;
+        Vote vote{};
         std::uint8_t truth = 0;
         double confidence = 0;
         Cells cells(line);

@@ -88,7 +88,7 @@ Source::Source(const Options& options, std::optional<SavedReport> report, const 
     open(planner, location);
     index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
     evaluation_ = watched(options_.output, "searching", [&](const Watch& watch) {
-        return evaluate(*index_, set_->data(), set_->queries().count, watch);
+        return classify_and_score(*index_, set_->data(), set_->queries().count, watch);
     });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);

@@ -24,7 +24,7 @@ struct Reranking;        // data/rerank/reranking.h
 struct Training {
     Rows rows;
     std::span<const std::uint8_t> labels;        ///< rows.count, or empty if there is no vote
-    ImageShape shape = {};                       ///< of the images; only transforms need it
+    ImageShape shape = {};                       ///< of the images; transforms and re-rankers need it
     const FittedTransform* transform = nullptr;  ///< of all images before they are compared; null: none
     Rows features = {};                          ///< of `rows`, if they are already there
     const Reranking* reranking = nullptr;        ///< what orders neighbors again on the device; null: nothing
@@ -37,14 +37,14 @@ struct Known {
     std::uint32_t first = 0;  ///< where the indices of this training set begin: above those of the known
 };
 
-/// Queries whose answers are final: each query once, in any order of the batches.
+/// Queries whose answers are final for the index that calls back: each query once, in any order of the batches.
 struct ResultBatch {
     std::int64_t first = 0;  ///< query
     std::span<const Neighbor> neighbors;
     std::span<const Vote> votes = {};         ///< empty if there was no vote
     std::span<const Evidence> evidence = {};  ///< of the votes; none comes from a device
 };
-/// Called from any thread, but not from two at once.
+/// Called from any thread, but not from two at once. Must not search the same index.
 using BatchCallback = std::function<void(const ResultBatch& batch)>;
 
 /// What a device is asked for.

@@ -73,7 +73,7 @@ double inverse_square(const Measure& measure, std::uint32_t score);
 /// that the libraries of two machines almost never differ.
 std::array<double, 256> power_table(double p);
 
-/// The score of `cosine` from exact integers. gpu/distance/cosine_score.cuh is the same with CUDA intrinsics.
+/// The score of `cosine` from exact integers. gpu/distance/gemm.cu has the same with CUDA intrinsics.
 std::uint32_t cosine_score(std::int64_t dot, std::int64_t norm_a, std::int64_t norm_b);
 
 }  // namespace knn

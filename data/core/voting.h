@@ -41,8 +41,9 @@ struct VotingRule {
     friend bool operator==(const VotingRule&, const VotingRule&) = default;
 };
 
-/// Whether GPU and CPU give the same votes: powers of lp are rounded differently.
-constexpr bool same_votes_everywhere(Metric metric, const VotingRule& rule) {
+/// Whether a GPU votes by the rule, bit by bit as the CPU: class-mean has no kernel, and powers of lp are rounded
+/// differently.
+constexpr bool device_can_vote(Metric metric, const VotingRule& rule) {
     return rule.votes == Votes::majority && (metric != Metric::lp || rule.weights == Weights::uniform);
 }
 

@@ -100,7 +100,7 @@ std::int64_t BatchedIndex::top_k(const TopK& wanted, const TopKResult& result, T
     watch.step(0, n);
     if (n == 0) return 0;
     const int others = static_cast<int>(n_train_) - (wanted.queries.leaves_out() ? 1 : 0);
-    const int candidates = reranker_ ? std::min(std::max(wanted.k, rerank_.candidates), others) : wanted.k;
+    const int candidates = reranker_ ? std::max(wanted.k, std::min(rerank_.candidates, others)) : wanted.k;
     reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()});
     run({wanted, result, candidates, batch_ >= n}, timeline, watch);
     return batch_;

@@ -15,8 +15,8 @@
 
 namespace knn::gpu {
 
-/// One way to compute tiles of scores on tensor cores. Each pass queues one launch on `stream`, allocate
-/// nothing and wait for nothing. train: rows in tile order, train_tiles · tile_train of them.
+/// One way to compute tiles of scores on tensor cores. Each pass queues one launch on `stream`,
+/// allocates nothing and waits for nothing. train: rows in tile order, train_tiles · tile_train of them.
 /// Pitches are multiples of 32 bytes; bytes beyond `cols` are zero.
 struct TensorKernel {
     const char* name;

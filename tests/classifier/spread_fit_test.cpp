@@ -9,6 +9,7 @@
 #include "classifier/subset_search.h"
 #include "cpu/transform/transform.h"
 #include "tests/support/rerank_images.h"
+#include "tests/support/thread_ranks.h"
 
 namespace knn {
 namespace {
@@ -200,6 +201,24 @@ TEST_CASE("class spread: metrics that are no integers, and images without labels
     Training training = set.training();
     training.labels = {};
     CHECK_THROWS_AS(Index(training, method, resolve_on_cpu(method.problem(training, 1), 1)), UsageError);
+}
+
+TEST_CASE("class spread: ranks fit and answer as one process, with a transform") {
+    const Set set(60);
+    const Method method{.transform = parse_transform("--transform", "gradients"),
+                        .rerank = {.kind = Reranker::spread, .candidates = 15},
+                        .vote = {.k = 5}};
+    const Training training = set.training();
+    Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
+    const Results alone = Index(training, method, resolved).search(training.rows);
+    for (const SpreadBy by : {SpreadBy::queries, SpreadBy::training})
+        test::run_ranks(2, [&](Ranks& ranks) {
+            Resolved own = resolved;
+            own.ranks = &ranks;
+            own.plan.ranks = 2;
+            own.plan.spread = by;
+            CHECK(Index(training, method, own).search(training.rows).neighbors.rows == alone.neighbors.rows);
+        });
 }
 
 TEST_CASE("class spread: a part of a training set is answered as by the classifier") {

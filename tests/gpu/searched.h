@@ -39,7 +39,7 @@ struct GpuProblem {
     knn::Rows query_rows() const { return {query.pixels.data(), query.n, query.dim}; }
     /// Of its own or of other rows.
     Queries queries() const { return queries_of(query_rows(), exclude, train_rows()); }
-    bool votes() const { return !labels.empty() && same_votes_everywhere(measure.metric, rule); }
+    bool votes() const { return !labels.empty() && device_can_vote(measure.metric, rule); }
     Problem problem() const { return {train.n, query.n, train.dim, rule.k, measure}; }
     Plan plan() const {
         Plan plan;
