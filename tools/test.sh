@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is missing (Debian), builds, runs every test that this machine can run, and says which tests
-# were skipped and why:  tools/test.sh [--browser] [--sanitize] [--preset NAME]... [OPTION of ctest]...
+# were skipped and why:  tools/test.sh [--browser] [--sanitize] [--changed[=COMMIT]] [--preset NAME]... [OPTION of ctest]...
 # --browser: installs a browser too, for the test of the report's page.
 # --sanitize: then the unit tests under sanitizers, the fuzzers, 10 s each (tools/fuzz.sh), and what has threads under the
 #   thread sanitizer (tools/check_races.sh). Installs clang; without its libFuzzer there are no fuzzers.
+# --changed: only the tests of the folders that changed since COMMIT, without the slow ones: by default since this branch
+#   left main, or on main since the commit before the last. What is not committed counts too.
 # --preset: `default` unless others are named; `asan` runs the unit tests under sanitizers.
 # CI=true: warnings are errors, and where nvcc is found CUDA code is compiled for two kinds of GPUs (preset cuda).
 # MNIST_KNN_DATA, MNIST_KNN_PHOTOS: folders that some tests need.
@@ -14,19 +16,65 @@ source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/setup.sh"
 case ${1:-} in
 --help | -h) print_head; exit 0 ;;
 esac
-presets=() sanitize=
-while [[ ${1:-} == --preset || ${1:-} == --browser || ${1:-} == --sanitize ]]; do
-    if [[ $1 == --browser ]]; then
-        optional_packages+=("${browser_packages[@]}")
-    elif [[ $1 == --sanitize ]]; then
-        sanitize=yes
-    else
-        presets+=("${2:?--preset needs a name}")
-        shift
-    fi
+presets=() sanitize='' changed='' base=''
+while :; do
+    case ${1:-} in
+    --browser) optional_packages+=("${browser_packages[@]}") ;;
+    --sanitize) sanitize=yes ;;
+    --changed) changed=yes ;;
+    --changed=*) changed=yes base=${1#*=} ;;
+    --preset) presets+=("${2:?--preset needs a name}"); shift ;;
+    *) break ;;
+    esac
     shift
 done
 ((${#presets[@]})) || presets=(default)
+
+# Seconds each, and what they try on many sizes or on all of MNIST, others try on few.
+slow='MNIST|battery|test images as photos|hard enough to err|climbing the gradient|condense: (what is kept|editing removes)|every instruction set|every transform|cpu::self: (the oracle|all pairs)'
+
+# The tests that belong to a file: patterns of tests' sources, and the starts of names of tests that are scripts ("^tools: ").
+tests_of() {  # FILE
+    local name=${1##*/}
+    name=${name%%.*}
+    case $1 in
+    tests/tools/* | tools/* | .ci/* | *.md | app/mnist-knn.*) echo '^tools: ' ;;
+    CMakePresets.json | CMakeLists.txt | */CMakeLists.txt | tests/support/* | data/core/precompiled.h) echo 'tests/*' ;;
+    app/report/page/* | tests/app/page/*) echo '^page$' ;;
+    tests/app/view/*.sh) printf '%s\n' '^window$' '^draw$' ;;
+    tests/*_test.cpp | tests/*_test.cu) echo "$1" ;;
+    tests/*) echo "${1%/*}/*" ;;
+    app/*) printf '%s\n' "tests/${1%/*}/*" "tests/cli/$name*" ;;
+    */*) echo "tests/${1%/*}/*" ;;
+    esac
+}
+
+# A regular expression of the names of the tests of what changed; empty where there are none.
+changed_tests() {  # PRESET
+    local program pattern sources=() names=()
+    while read -r pattern; do
+        if [[ $pattern == ^* ]]; then names+=("$pattern"); else sources+=("*/$pattern"); fi
+    done < <(
+        cd "$root"
+        { git diff --name-only "$base" && git ls-files --others --exclude-standard; } | sort -u |
+            while read -r file; do tests_of "$file"; done | sort -u
+    )
+    if ((${#sources[@]})); then
+        for program in "$root/build/$1/tests"/{unit_tests,cli_tests,faults/fault_tests}; do
+            [[ ! -x $program ]] || while read -r pattern; do names+=("^$pattern\$"); done < <(
+                "$program" --list-test-cases --source-file="$(IFS=, && echo "${sources[*]}")" |
+                    sed '/^=====/d; /^\[doctest\]/d; s/[][\\.*+?^$|(){}]/\\&/g'
+            )
+        done
+    fi
+    (IFS='|' && echo "${names[*]}")
+}
+
+if [[ -n $changed && -z $base ]]; then
+    base=$(git -C "$root" merge-base HEAD main 2>/dev/null) || base=HEAD
+    [[ $(git -C "$root" rev-parse HEAD) != "$(git -C "$root" rev-parse "$base")" ]] || base=HEAD~1
+fi
+[[ -z $changed ]] || git -C "$root" rev-parse --quiet --verify "$base^{commit}" >/dev/null || die "$base: no such commit; expected one of git's names for a commit"
 
 # The skipped tests of the last run and the reason that each printed, one a line.
 skipped_tests() {  # PRESET
@@ -68,8 +116,14 @@ for preset in "${presets[@]}"; do
     *) build "$preset" all ;;
     esac
     rm -f "$root/build/$preset/tests.xml"
+    selection=()
+    if [[ -n $changed ]]; then
+        expression=$(changed_tests "$preset")
+        [[ -n $expression ]] || { say "nothing changed since $base that has tests"; continue; }
+        selection=(-R "$expression" -E "$slow")
+    fi
     (cd "$root" && ctest --preset "$preset" --no-tests=error --parallel "$(nproc)" \
-        --output-junit "$root/build/$preset/tests.xml" "$@") || status=$?
+        --output-junit "$root/build/$preset/tests.xml" "${selection[@]}" "$@") || status=$?
     reasons+=$(skipped_tests "$preset")$'\n'
     total=$((total + $(counted "$preset" tests)))
     failed=$((failed + $(counted "$preset" failures)))
