@@ -8,7 +8,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/cli/option_table.h"
 
 namespace {

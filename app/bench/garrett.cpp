@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "app/bench/figures.h"
 #include "app/bench/run.h"
 #include "app/bench/table.h"
 #include "classifier/vote.h"
@@ -150,8 +149,7 @@ void padding_table(BenchRun& run, const Workload& work, int k) {
     table.notes = {
         "without padding: the steps of the sort for the next power of two; keys without a partner stay.",
         "They run one launch each, as in the paper; the padded sort is that of the engine classic."};
-    note_marks(table);
-    run.report().tables.push_back(std::move(table));
+    add_marked(run.report(), std::move(table));
 }
 
 void before_table(BenchRun& run, const Workload& work, int k) {
@@ -172,8 +170,7 @@ void before_table(BenchRun& run, const Workload& work, int k) {
     table.notes = {
         "From the upload of all images to the last answer, one test image after another; the paper's",
         "time is that of its program, with reading the files. It does not state its k."};
-    note_marks(table);
-    run.report().tables.push_back(std::move(table));
+    add_marked(run.report(), std::move(table));
 }
 
 struct FinalRow {
@@ -231,8 +228,7 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
         "execution: the paper's is its whole program, ours opening the training set and the search.",
         "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
             " right in " + stated(previous, "whole", "execution time") + " s."};
-    note_marks(table);  // launches are equal, one per test image
-    run.report().tables.push_back(std::move(table));
+    add_marked(run.report(), std::move(table));  // launches are equal, one per test image
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/report/distance.h"
 #include "app/report/json.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -14,10 +14,6 @@ namespace knn {
 namespace {
 
 constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
-
-std::string symbol(const Answer& answer) {
-    return answer.label ? std::to_string(*answer.label) : "?";
-}
 
 /// "? (1, 62 %)": what a rejected digit would be.
 std::string symbol_and_guess(const Answer& answer) {
@@ -51,7 +47,7 @@ int number_gap(const std::vector<Answer>& digits) {
 }
 
 std::string emphasized(const std::string& text, bool rejected, bool color) {
-    return color ? (rejected ? "\x1b[1;33m" : "\x1b[1;32m") + text + "\x1b[0m" : text;
+    return styled(text, rejected ? ansi::bold_yellow : ansi::bold_green, color);
 }
 
 std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) {
@@ -126,6 +122,10 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
 }
 
 }  // namespace
+
+std::string symbol(const Answer& answer) {
+    return answer.label ? std::to_string(*answer.label) : "?";
+}
 
 std::vector<std::string> page_lines(const PictureAnswer& page) {
     if (page.digits.empty()) return {"?"};

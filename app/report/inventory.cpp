@@ -1,4 +1,4 @@
-#include "app/report/inventory.h"
+#include "classifier/inventory.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -18,10 +18,7 @@ BEHIND = {
 }
 INCLUDE = re.compile(r'^#include "((?:app|classifier|gpu|cpu|data)/[^"]+)"', re.MULTILINE)
 # What is still to do; no pair may join these.
-LAYERS_TO_DO = {("app/bench", "cpu")}
 CYCLES_TO_DO = {
-    ("app/bench", "app/commands"),
-    ("app/commands", "app/view"),
     ("data/set", "data/synthetic"),
     ("cpu", "cpu/kernels"),
     ("cpu", "cpu/serial"),
@@ -46,7 +43,7 @@ def main(root):
     wrong, folders = [], {}
     for file, included in edges(root):
         here, there = file.split("/")[0], included.split("/")[0]
-        if here != there and there not in BEHIND[here] and (folder_of(file), there) not in LAYERS_TO_DO:
+        if here != there and there not in BEHIND[here]:
             wrong.append(f"{file}: includes {included}; expected {', '.join(sorted(BEHIND[here] | {here}))} alone")
         if folder_of(file) != folder_of(included):
             folders.setdefault((folder_of(file), folder_of(included)), f"{file} includes {included}")

@@ -64,16 +64,17 @@ TEST_CASE("a section without a partial row has no mark, and one without a row is
 }
 
 TEST_CASE("a table with extrapolated times says so") {
+    BenchReport report;
     BenchTable table;
     table.notes = {"first"};
     table.rows = {{"name", ms_cell(measured("gpu:0", 100, 2))}};
-    note_marks(table);
-    CHECK(table.notes.size() == 1);
+    add_marked(report, table);
     table.rows.push_back({"other", ms_cell(measured("gpu:0", 40, 2))});
     CHECK(table.rows[1][1] == "5.00 *");
-    note_marks(table);
-    REQUIRE(table.notes.size() == 2);
-    CHECK(table.notes[0].starts_with("*: "));
+    add_marked(report, table);
+    CHECK(report.tables[0].notes.size() == 1);
+    REQUIRE(report.tables[1].notes.size() == 2);
+    CHECK(report.tables[1].notes[0].starts_with("*: "));
 }
 
 TEST_CASE("a diagram becomes a table and lines") {

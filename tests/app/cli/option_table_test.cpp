@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "app/cli/command_line.h"
-#include "app/cli/help.h"
 #include "data/core/errors.h"
 
 using namespace knn;

@@ -1,4 +1,4 @@
-#include "app/report/distance.h"
+#include "app/report/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "app/report/explain.h"
+#include "app/report/answers.h"
 
 #include <doctest/doctest.h>
 

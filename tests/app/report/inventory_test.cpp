@@ -1,8 +1,11 @@
-#include "app/report/inventory.h"
+#include "classifier/inventory.h"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+
+#include "app/report/json.h"
+#include "app/report/text.h"
 
 namespace knn {
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/console/progress.h"
+#include "app/console/terminal.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
