@@ -19,15 +19,6 @@ namespace {
 
 using Known = std::vector<Option>;
 
-/// The options of a command; without one, those of all commands.
-Known known_options(Options& options, const Command* command) {
-    Known known;
-    for (OptionGroup& group :
-         command != nullptr ? option_table(options, command->name) : option_table(options))
-        std::move(group.options.begin(), group.options.end(), std::back_inserter(known));
-    return known;
-}
-
 /// The option of `known` for "--name", "--name=value", "-n" or "-nVALUE"; null if there is none.
 const Option* lookup(const std::string& word, const Known& known) {
     const bool is_long = word.starts_with("--");
@@ -67,7 +58,7 @@ struct Words {
 
 Words sort_words(const std::vector<std::string>& words) {
     Options ignored;
-    const Known all = known_options(ignored, nullptr);
+    const Known all = options_of(ignored);
     Words sorted;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
@@ -131,7 +122,7 @@ const Command* command_named(const std::string& name) {
 
 [[noreturn]] void explain_no_command(const Words& words) {
     Options ignored;
-    if (!words.unknown.empty()) explain_unknown(words.unknown, known_options(ignored, nullptr));
+    if (!words.unknown.empty()) explain_unknown(words.unknown, options_of(ignored));
     throw UsageError("no command given; expected " + one_of(command_names()));
 }
 
@@ -172,7 +163,7 @@ std::map<std::string, std::vector<std::string>> parse_words(const std::vector<st
 }
 
 void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
-    const Known known = known_options(options, &command);
+    const Known known = options_of(options, command.name);
     for (const std::string& word : words)
         if (word.starts_with("--=")) explain_unknown(word, known);
     const auto values = parse_words(words, known);

@@ -163,23 +163,17 @@ std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
     return shares;
 }
 
-nlohmann::json gallery_json(const AuditReport& report, Sprite& sprite) {
-    const PageImages images{*report.judged, *report.train, report.train_labels.data(),
-                            report.method.neighbor_measure()};
+nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
     const std::int64_t capacity = page_capacity(report.train->dim(), max_page_neighbors);
-    nlohmann::json digits = nlohmann::json::array();
+    std::vector<PageDigit> digits;
     for (const Suspicion& one : report.first(usual_in_page)) {
         if (std::ssize(digits) == capacity) break;
         const auto nearest = report.nearest(one, max_page_neighbors);
-        digits.push_back(digit_json({one.index, one.label, one.suggested, one.probability,
-                                     label_shares(nearest, report.train_labels), nearest},
-                                    images, sprite));
+        digits.push_back({one.index, one.label, one.suggested, one.probability,
+                          label_shares(nearest, report.train_labels), nearest});
     }
-    return {{"title", "The most suspicious labels"},
-            {"order", "confidence"},
-            {"total", report.audit.images.size()},
-            {"distance", distance_name(report.method)},
-            {"digits", std::move(digits)}};
+    return gallery_json({{}, "The most suspicious labels"}, std::ssize(report.audit.images), digits,
+                        {*report.judged, *report.train, report.train_labels.data(), report.method}, sprite);
 }
 
 /// One self-contained page in the style of the report's, with each image, its label and its neighbors.
@@ -206,7 +200,7 @@ std::string audit_page(const AuditReport& report) {
           {"order", "most suspicious first"},
           {"votes", "Labels"},
           {"held", "the most suspicious ones; --limit takes more, and the CSV has all."}}},
-        {"gallery", gallery_json(report, sprite)}};
+        {"gallery", gallery_of(report, sprite)}};
     page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
     if (!report.planted.empty())
         page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";

@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <array>
 #include <future>
 #include <optional>
+#include <set>
 
 #include "app/cli/command_line.h"
 #include "app/cli/values.h"
@@ -140,15 +140,10 @@ Score score_of(const Judgment& judgment, std::vector<std::uint8_t> labels) {
 
 /// All labels that occur among the training images and the expected digits.
 std::vector<std::uint8_t> labels_of(const Judgment& judgment, std::span<const std::uint8_t> training) {
-    std::array<bool, 256> seen = {};
-    for (const std::uint8_t label : training)
-        seen[label] = true;
+    std::set<std::uint8_t> seen(training.begin(), training.end());
     for (const Judged& one : judgment.answered)
-        seen[one.truth] = true;
-    std::vector<std::uint8_t> labels;
-    for (std::size_t label = 0; label < seen.size(); ++label)
-        if (seen[label]) labels.push_back(static_cast<std::uint8_t>(label));
-    return labels;
+        seen.insert(one.truth);
+    return {seen.begin(), seen.end()};
 }
 
 /// The digit that the name of a file tells: its folder is called 3, or its name without the ending is 3 or ends

@@ -1,6 +1,6 @@
 #include "app/commands/digits.h"
 
-#include <array>
+#include <map>
 
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"
@@ -38,14 +38,10 @@ LeaveOneOut fit(const TrainingSet& set, const Options& options, int threads) {
 /// The votes of one digit by label.
 std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighbors,
                                                 std::span<const std::uint8_t> labels) {
-    std::array<int, 256> counts = {};
+    std::map<int, int> counts;
     for (const Neighbor& neighbor : neighbors)
         ++counts[labels[neighbor.index]];
-    std::vector<std::pair<int, int>> votes;
-    for (int label = 0; label < 256; ++label)
-        if (const int count = counts[static_cast<std::size_t>(label)]; count > 0)
-            votes.emplace_back(label, count);
-    return votes;
+    return {counts.begin(), counts.end()};
 }
 
 }  // namespace

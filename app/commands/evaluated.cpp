@@ -106,11 +106,10 @@ fs::path predictions_of(const SavedReport& report) {
 void check_source(const Options& options) {
     if (options.view.from.empty()) return;
     Options ignored;
-    for (const OptionGroup& group : option_table(ignored, "view"))
-        for (const Option& option : group.options)
-            if (option.in_report && options.given.contains(option.key()))
-                throw UsageError(option.shown() +
-                                 ": conflicts with --from, whose report determines it; expected one of them");
+    for (const Option& option : options_of(ignored, "view"))
+        if (option.in_report && options.given.contains(option.key()))
+            throw UsageError(option.shown() +
+                             ": conflicts with --from, whose report determines it; expected one of them");
 }
 
 std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels) {

@@ -92,7 +92,7 @@ void unsilence_output() {
 }
 
 void print(std::string_view text) {
-    if (!silent) write_output("-", text);
+    if (!silent) write_output("-", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 void print_to_stderr(std::string_view text) {
@@ -132,16 +132,8 @@ void write_outputs_together(std::span<const OutputFile> files, const std::string
     opened.commit();
 }
 
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
-    write_outputs_together(std::array{OutputFile{file, write}});
-}
-
-void write_output(const std::string& file, std::string_view text) {
-    write_output(file, [&](std::ostream& out) { out << text; });
-}
-
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes) {
-    write_output(file, [&](std::ostream& out) { put(out, bytes); });
+    write_outputs_together(std::array{OutputFile{file, [&](std::ostream& out) { put(out, bytes); }}});
 }
 
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder) {

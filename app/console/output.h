@@ -50,8 +50,6 @@ struct OutputFile {
 
 /// Writes all files, or none. `folder` is made before, and removed again if it stays empty. Throws as OutputFiles.
 void write_outputs_together(std::span<const OutputFile> files, const std::string& folder = "");
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
-void write_output(const std::string& file, std::string_view text);
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes);
 
 void put(std::ostream& out, std::span<const std::uint8_t> bytes);

@@ -187,4 +187,25 @@ std::string answers_json(const PictureAnswers& answers) {
     return json_text(list);
 }
 
+std::string neighbors_heading(std::size_t neighbors, const Method& method) {
+    std::string what = "nearest training images: label, number, " + distance_name(method);
+    if (neighbors <= max_neighbors_drawn) return what;
+    const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
+    return what + "; and " + with_commas(more) + " more";
+}
+
+std::string candidates_heading(std::size_t candidates, const Method& method) {
+    Method search = method;
+    search.rerank.kind = Reranker::none;
+    return "before re-ranking, of " + std::to_string(candidates) + ": label, number, " +
+           distance_name(search);
+}
+
+std::string rank_before(const Answer& answer, const Neighbor& neighbor) {
+    const auto found = std::find_if(answer.candidates.begin(), answer.candidates.end(),
+                                    [&](const Neighbor& one) { return one.index == neighbor.index; });
+    return "was " + std::to_string(found - answer.candidates.begin() + 1) + " of " +
+           std::to_string(answer.candidates.size());
+}
+
 }  // namespace knn

@@ -91,21 +91,33 @@ void add_rates(json& timing, const Timeline& timeline) {
     }
 }
 
-json gallery_json(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
+nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
+    nlohmann::json votes = nlohmann::json::array();
+    for (const auto& [label, share] : digit.votes)
+        votes.push_back({{"label", label}, {"share", share}});
+    const auto nearest =
+        digit.neighbors.first(std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
+    nlohmann::json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
+    for (std::size_t i = 0; i < nearest.size(); ++i)
+        neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
+    return {{"index", digit.index},
+            {"label", digit.label},
+            {"predicted", digit.predicted},
+            {"confidence", digit.confidence},
+            {"tile", sprite.tile(images.shown, digit.index)},
+            {"votes", std::move(votes)},
+            {"neighbors", std::move(neighbors)}};
+}
+
+json gallery_of(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
-    const PageImages images{test, train, train.labels.data(), evaluation.method.neighbor_measure()};
-    json digits = json::array();
+    std::vector<PageDigit> digits;
     for (const std::int64_t image : fitting(evaluation, gallery.images))
-        digits.push_back(
-            digit_json({image, test.labels.data()[image], evaluation.found.votes.at(at(image)).label,
-                        evaluation.confidence.at(at(image)), vote_shares(evaluation, image),
-                        evaluation.found.neighbors.row(image)},
-                       images, sprite));
-    return {{"title", gallery.title},
-            {"order", gallery.order},
-            {"total", gallery.images.size()},
-            {"distance", distance_name(evaluation.method)},
-            {"digits", std::move(digits)}};
+        digits.push_back({image, test.labels.data()[image], evaluation.found.votes.at(at(image)).label,
+                          evaluation.confidence.at(at(image)), vote_shares(evaluation, image),
+                          evaluation.found.neighbors.row(image)});
+    return gallery_json(gallery, std::ssize(gallery.images), digits,
+                        {test, train, train.labels.data(), evaluation.method}, sprite);
 }
 
 constexpr double max_rejected = 0.1;  ///< of the digits, in the diagram
@@ -190,22 +202,16 @@ std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {
     return std::max<std::int64_t>(1, max_pixels / ((1 + neighbors) * std::max<std::int64_t>(1, dim)));
 }
 
-nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
-    nlohmann::json votes = nlohmann::json::array();
-    for (const auto& [label, share] : digit.votes)
-        votes.push_back({{"label", label}, {"share", share}});
-    const auto nearest =
-        digit.neighbors.first(std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
-    nlohmann::json neighbors = neighbors_json(nearest, images.train_labels, images.measure);
-    for (std::size_t i = 0; i < nearest.size(); ++i)
-        neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
-    return {{"index", digit.index},
-            {"label", digit.label},
-            {"predicted", digit.predicted},
-            {"confidence", digit.confidence},
-            {"tile", sprite.tile(images.shown, digit.index)},
-            {"votes", std::move(votes)},
-            {"neighbors", std::move(neighbors)}};
+json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
+                  const PageImages& images, Sprite& sprite) {
+    json list = json::array();
+    for (const PageDigit& digit : digits)
+        list.push_back(digit_json(digit, images, sprite));
+    return {{"title", gallery.title},
+            {"order", gallery.order},
+            {"total", total},
+            {"distance", distance_name(images.method)},
+            {"digits", std::move(list)}};
 }
 
 std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
@@ -245,7 +251,7 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
                            {"peak_gflop_per_s", device.peak_gflop_per_s},
                            {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
     add_rates(page["timing"], evaluation.found.timeline);
-    page["gallery"] = gallery_json(evaluation, gallery, sprite);
+    page["gallery"] = gallery_of(evaluation, gallery, sprite);
     return page_text(page_html, page_js, page, sprite, trust_plot(evaluation));
 }
 
