@@ -1,6 +1,7 @@
 #include "app/commands/digits.h"
 
 #include <map>
+#include <memory>
 
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"

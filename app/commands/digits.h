@@ -1,7 +1,6 @@
 #pragma once
 /// Digits in pictures, answered by a training set and what is fitted to it: for `classify` and `draw`.
 
-#include <memory>
 #include <optional>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "app/report/block_text.h"
 
 #include <algorithm>
-#include <array>
 
 #include "app/report/text.h"
 #include "data/core/format.h"
