@@ -8,7 +8,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/cli/option_table.h"
 
 namespace {
@@ -39,22 +39,16 @@ std::string item(const Option& option) {
     return text + '\n';
 }
 
-std::vector<Option> options_of(const std::string& command) {
-    static knn::Options ignored;
-    std::vector<Option> all;
-    for (knn::OptionGroup& group : knn::option_table(ignored, command))
-        std::move(group.options.begin(), group.options.end(), std::back_inserter(all));
-    return all;
-}
-
 std::string options_text(const std::string& command) {
     const bool is_first = command == "evaluate";
+    knn::Options ignored;
+    const std::vector<Option> all = knn::options_of(ignored, command);
     std::string text, shared, separator;
-    for (const Option& option : options_of(command))
+    for (const Option& option : all)
         if (is_first || !option.belongs_to("evaluate")) text += item(option) + paragraph(option.meaning);
     if (!text.empty()) text = ".Bl -tag -width Ds\n" + text + ".El\n";
     if (is_first) return text;
-    for (const Option& option : options_of(command)) {
+    for (const Option& option : all) {
         if (!option.belongs_to("evaluate")) continue;
         shared += separator + option.shown();
         separator = ", ";

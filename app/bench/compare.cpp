@@ -5,7 +5,6 @@
 #include "app/bench/table.h"
 #include "app/commands/ranks.h"
 #include "classifier/graph.h"
-#include "cpu/serial/serial.h"
 #include "data/core/format.h"
 
 namespace knn {

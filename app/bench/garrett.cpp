@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "app/bench/figures.h"
 #include "app/bench/run.h"
 #include "app/bench/table.h"
 #include "classifier/vote.h"
@@ -137,21 +136,18 @@ void padding_table(BenchRun& run, const Workload& work, int k) {
     Neighbors unpadded;
     const Measurement without = unpadded_sort(run, work, k, unpadded);
     const Measurement with = run.select(work, "bitonic", k);
-    Neighbors padded = with.good() ? work.arrays->neighbors(with.n_query) : Neighbors(0, k);
-    BenchTable table;
-    table.title = "2: the bitonic sort without and with padding, k = " + std::to_string(k);
-    table.columns = {"rows", "sort ms", "right", "paper"};
+    const Neighbors padded = with.good() ? work.arrays->neighbors(with.n_query) : Neighbors(0, k);
     const auto row = [&](const char* name, const Measurement& one, const Neighbors& found) {
-        table.rows.push_back({name, ms_cell(one), right_cell(one, found, work.dataset, k),
-                              stated("seed 003, 2", name, "accuracy") + " %"});
+        return std::vector<std::string>{name, ms_cell(one), right_cell(one, found, work.dataset, k),
+                                        stated("seed 003, 2", name, "accuracy") + " %"};
     };
-    row("without padding", without, unpadded);
-    row("padded", with, padded);
-    table.notes = {
-        "without padding: the steps of the sort for the next power of two; keys without a partner stay.",
-        "They run one launch each, as in the paper; the padded sort is that of the engine classic."};
-    note_marks(table);
-    run.report().tables.push_back(std::move(table));
+    add_marked(
+        run.report(),
+        {"2: the bitonic sort without and with padding, k = " + std::to_string(k),
+         {"rows", "sort ms", "right", "paper"},
+         {row("without padding", without, unpadded), row("padded", with, padded)},
+         {"without padding: the steps of the sort for the next power of two; keys without a partner stay.",
+          "They run one launch each, as in the paper; the padded sort is that of the engine classic."}});
 }
 
 void before_table(BenchRun& run, const Workload& work, int k) {
@@ -163,25 +159,15 @@ void before_table(BenchRun& run, const Workload& work, int k) {
                                             one.wrong = work.mismatch(found);
                                             count_search(one);
                                         });
-    BenchTable table;
-    table.title = "4.1: the version before as a whole, k = " + std::to_string(k);
-    table.columns = {"", "here", "paper"};
-    table.rows = {
-        {"ms", ms_cell(before), stated(previous, "whole", "execution time") + " s"},
-        {"right", right_cell(before, found, work.dataset, k), stated(previous, "whole", "correct")}};
-    table.notes = {
-        "From the upload of all images to the last answer, one test image after another; the paper's",
-        "time is that of its program, with reading the files. It does not state its k."};
-    note_marks(table);
-    run.report().tables.push_back(std::move(table));
+    add_marked(
+        run.report(),
+        {"4.1: the version before as a whole, k = " + std::to_string(k),
+         {"", "here", "paper"},
+         {{"ms", ms_cell(before), stated(previous, "whole", "execution time") + " s"},
+          {"right", right_cell(before, found, work.dataset, k), stated(previous, "whole", "correct")}},
+         {"From the upload of all images to the last answer, one test image after another; the paper's",
+          "time is that of its program, with reading the files. It does not state its k."}});
 }
-
-struct FinalRow {
-    const char* what;
-    std::string_view row;
-    const Measurement& last_rung;
-    double classic_ms;
-};
 
 double stage_ms(const Results& result, const char* name) {
     for (const Stage& stage : result.timeline.stages())
@@ -199,25 +185,22 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
     const Measurement transfer = upload(run, work, true);
     Results classic;
     const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic, true);
-    const FinalRow rows[] = {
-        {"data transfer", "data transfer", transfer,
-         stage_ms(classic, "upload") + stage_ms(classic, "download")},
-        {"distance", "distance calculation", last, stage_ms(classic, "distance")},
-        {"sorting", "sorting", sort, stage_ms(classic, "sort")},
-    };
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
                   with_commas(work.query.count) + " test " + noun(work.query.count, "image");
     table.columns = {"stage",     "paper, total",   "paper, average",
                      "last rung", "engine classic", "paper / classic"};
-    for (const FinalRow& row : rows) {
-        const Figure* paper = find_figure(final_version, row.row, "total");
+    const auto row = [&](const char* what, const char* name, const Measurement& rung, double classic_ms) {
+        const Figure* paper = find_figure(final_version, name, "total");
         table.rows.push_back(
-            {row.what, stated(final_version, row.row, "total"), stated(final_version, row.row, "average"),
-             ms_cell(row.last_rung), cell(row.classic_ms),
-             paper != nullptr && row.classic_ms > 0 ? short_number(paper->value() / row.classic_ms) + " x"
-                                                    : ""});
-    }
+            {what, stated(final_version, name, "total"), stated(final_version, name, "average"),
+             ms_cell(rung), cell(classic_ms),
+             paper != nullptr && classic_ms > 0 ? short_number(paper->value() / classic_ms) + " x" : ""});
+    };
+    row("data transfer", "data transfer", transfer,
+        stage_ms(classic, "upload") + stage_ms(classic, "download"));
+    row("distance", "distance calculation", last, stage_ms(classic, "distance"));
+    row("sorting", "sorting", sort, stage_ms(classic, "sort"));
     const Figure* time = find_figure(final_version, "whole", "execution time");
     table.rows.push_back(
         {"execution, s", time->text, "", "",
@@ -231,8 +214,7 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
         "execution: the paper's is its whole program, ours opening the training set and the search.",
         "The paper's version before counted " + std::string(stated(previous, "whole", "correct")) +
             " right in " + stated(previous, "whole", "execution time") + " s."};
-    note_marks(table);  // launches are equal, one per test image
-    run.report().tables.push_back(std::move(table));
+    add_marked(run.report(), std::move(table));  // launches are equal, one per test image
 }
 
 }  // namespace
@@ -256,19 +238,19 @@ void run_garrett(BenchRun& run) {
                      problem);
         run.need_gpu("select", {"bitonic", "bitonic_unpadded"}, problem);
         run.need_gpu("search", {"classic", "before"}, problem);
-        BenchTable table;
-        table.title = "the final table of the paper (10,000 test images), and the CPU engine (" +
-                      with_commas(work.query.count) + ")";
-        table.columns = {"stage", "paper, total ms", "engine cpu, ms"};
         Results found;
         const Measurement whole = run.search(work, search_way("cpu"), k, 1, &found, true);
-        table.rows = {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
-                      {"distance", stated(final_version, "distance calculation", "total"),
-                       cell(stage_ms(found, "distance"))},
-                      {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
-                      {"execution, s", stated(final_version, "whole", "execution time"),
-                       short_number((whole.open_ms + whole.summary().median) / 1e3)}};
-        report.tables.push_back(std::move(table));
+        report.tables.push_back(
+            {"the final table of the paper (10,000 test images), and the CPU engine (" +
+                 with_commas(work.query.count) + ")",
+             {"stage", "paper, total ms", "engine cpu, ms"},
+             {{"data transfer", stated(final_version, "data transfer", "total"), "none"},
+              {"distance", stated(final_version, "distance calculation", "total"),
+               cell(stage_ms(found, "distance"))},
+              {"sorting", stated(final_version, "sorting", "total"), cell(stage_ms(found, "select"))},
+              {"execution, s", stated(final_version, "whole", "execution time"),
+               short_number((whole.open_ms + whole.summary().median) / 1e3)}},
+             {}});
         return;
     }
     Measurement last;

@@ -24,9 +24,8 @@ class Komarov {
     explicit Komarov(BenchRun& run) : run_(run) {
         if (run.has_gpu()) return;
         std::vector<std::string> names;
-        for (const char* name : {ours, random_pivot, "insertion", "bitonic_topk"})
-            if (run.wants(name)) names.emplace_back(name);
-        for (const char* name : only_kth)
+        for (const char* name :
+             {ours, random_pivot, "insertion", "bitonic_topk", only_kth[0], only_kth[1], only_kth[2]})
             if (run.wants(name)) names.emplace_back(name);
         run.need_gpu("select", names, {65'536, 1024, 1, 128});
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "app/bench/run.h"
 #include "data/core/format.h"

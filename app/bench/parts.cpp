@@ -6,11 +6,6 @@
 
 #include "app/bench/run.h"
 #include "app/bench/table.h"
-#include "cpu/host/host.h"
-#include "cpu/kernels/kernels.h"
-#include "cpu/rerank/rerank.h"
-#include "cpu/search.h"
-#include "cpu/transform/transform.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
 #include "data/rerank/distance.h"

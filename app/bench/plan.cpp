@@ -1,10 +1,8 @@
-#include "app/bench/plan.h"
+#include "app/bench/run.h"
 
 #include <algorithm>
 
-#include "app/bench/run.h"
 #include "app/cli/values.h"
-#include "cpu/serial/serial.h"
 #include "data/core/errors.h"
 
 namespace knn {

@@ -6,8 +6,8 @@
 #include <ostream>
 
 #include "app/report/json.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
-#include "version.h"
 
 namespace knn {
 
@@ -139,26 +139,29 @@ std::string table_text(const BenchTable& shown) {
     return text + '\n';
 }
 
-std::string head(const BenchReport& report) {
-    Table table({Align::left, Align::left});
-    for (const Device& device : report.devices)
-        table.add({device_id(device), harmless(device.name)});
-    table.add({"data", harmless(report.data)});
+std::string limits_text(const BenchReport& report) {
     const Limits& limits = report.limits;
-    const char* heading = "limits";
-    if (limits.copy_gb_per_s > 0) {
-        table.add({heading, report.gpu + ": copy " + short_number(limits.copy_gb_per_s) +
-                                " GB/s read and written, multiply-add " +
-                                short_number(limits.multiply_add_gflop_per_s) + " GFLOP/s, upload " +
-                                short_number(limits.pinned_upload_gb_per_s) + " GB/s pinned, " +
-                                short_number(limits.pageable_upload_gb_per_s) + " pageable"});
-        heading = "";
-    }
-    if (report.cpu_copy_gb_per_s > 0)
-        table.add({heading, std::string(one_cpu_thread) + ": copy " + short_number(report.cpu_copy_gb_per_s) +
-                                " GB/s read and written"});
-    if (!report.checked.empty()) table.add({"checked", report.checked});
-    return table.text(0) + '\n';
+    if (limits.copy_gb_per_s <= 0) return "";
+    return report.gpu + ": copy " + short_number(limits.copy_gb_per_s) +
+           " GB/s read and written, multiply-add " + short_number(limits.multiply_add_gflop_per_s) +
+           " GFLOP/s, upload " + short_number(limits.pinned_upload_gb_per_s) + " GB/s pinned, " +
+           short_number(limits.pageable_upload_gb_per_s) + " pageable";
+}
+
+std::string head(const BenchReport& report) {
+    Facts facts;
+    for (const Device& device : report.devices)
+        facts.emplace_back(device_id(device), harmless(device.name));
+    const std::string of_gpu = limits_text(report);
+    const bool has_cpu = report.cpu_copy_gb_per_s > 0;
+    facts.emplace_back("data", harmless(report.data));
+    facts.emplace_back("limits", of_gpu);
+    facts.emplace_back(of_gpu.empty() ? "limits" : "", has_cpu ? std::string(one_cpu_thread) + ": copy " +
+                                                                     short_number(report.cpu_copy_gb_per_s) +
+                                                                     " GB/s read and written"
+                                                               : "");
+    facts.emplace_back("checked", report.checked);
+    return facts_text(facts) + '\n';
 }
 
 std::string wrong_answers(const BenchReport& report) {
@@ -268,19 +271,19 @@ std::string bench_json(const BenchReport& report) {
             {{"what", quote.what}, {"text", quote.text}, {"unit", quote.unit}, {"source", quote.source}});
     for (const LeftOut& one : report.left_out)
         left_out.push_back({{"name", one.name}, {"reason", one.reason}});
-    return json_text({{"schema", "mnist-knn/bench/1"},
-                      {"program", {{"name", "mnist-knn"}, {"version", program_version}}},
-                      {"created", report.created},
-                      {"case", report.experiment},
-                      {"data", report.data},
-                      {"devices", devices},
-                      {"limits", limits_json(report)},
-                      {"checked", report.checked},
-                      {"correct", !report.wrong()},
-                      {"measurements", measurements},
-                      {"paper", quotes},
-                      {"left_out", left_out},
-                      {"tables", tables}});
+    Json json = json_head("mnist-knn/bench/1");
+    json.update({{"created", report.created},
+                 {"case", report.experiment},
+                 {"data", report.data},
+                 {"devices", devices},
+                 {"limits", limits_json(report)},
+                 {"checked", report.checked},
+                 {"correct", !report.wrong()},
+                 {"measurements", measurements},
+                 {"paper", quotes},
+                 {"left_out", left_out},
+                 {"tables", tables}});
+    return json_text(json);
 }
 
 void write_bench_csv(std::ostream& out, const BenchReport& report) {

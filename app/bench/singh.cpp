@@ -1,7 +1,6 @@
 // Seed 002, appendix A: nine sizes, one CPU thread against the GPU. As there, the CPU computes all distances
 // and sorts each whole row; the GPU computes them with a test point in shared memory and sorts segments.
 
-#include "app/bench/figures.h"
 #include "app/bench/run.h"
 #include "app/bench/table.h"
 #include "data/core/format.h"
@@ -14,6 +13,17 @@ constexpr int k = 5;  // appendix B.3
 constexpr const char *distance = "row_shared", *distance512 = "row_shared512", *sort = "segmented_sort",
                      *indices = "index_sort";
 constexpr const char *system1 = "seed 002, A.1", *system2 = "seed 002, A.2";
+
+/// The nine sizes, the same for both of its systems.
+struct Sizes {
+    const char* name;
+    int n_query, n_train, dim;
+};
+constexpr Sizes cases[] = {
+    {"case 1", 1024, 512, 64},   {"case 2", 2048, 1024, 64},  {"case 3", 4096, 1024, 64},
+    {"case 4", 4096, 2048, 64},  {"case 5", 4096, 1024, 128}, {"case 6", 4096, 1024, 256},
+    {"case 7", 8192, 2048, 256}, {"case 8", 8192, 4096, 256}, {"case 9", 16384, 3072, 512},
+};
 
 PlotPoint point(double x, double y, bool hollow = false) {
     return {x, y, y, y, hollow};
@@ -38,7 +48,7 @@ struct Times {
     bool partial() const { return cpu.select.partial() || gpu_distance.partial() || gpu_sort.partial(); }
 };
 
-Times measure(BenchRun& run, const SinghCase& sizes) {
+Times measure(BenchRun& run, const Sizes& sizes) {
     Workload work(sizes.n_train, sizes.n_query, sizes.dim, k, 2);
     run.prepare(work);
     run.figure(sizes.name);
@@ -54,7 +64,7 @@ Times measure(BenchRun& run, const SinghCase& sizes) {
     return times;
 }
 
-void add_row(BenchTable& table, const SinghCase& sizes, const Times& times) {
+void add_row(BenchTable& table, const Sizes& sizes, const Times& times) {
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
          ms_cell(times.cpu.distance), ms_cell(times.cpu.select), ms_cell(times.gpu_distance),
@@ -72,12 +82,12 @@ void run_singh(BenchRun& run) {
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
     if (!run.has_gpu()) {
-        const SinghCase& last = singh_cases().back();
+        const Sizes& last = std::end(cases)[-1];
         const Problem problem{last.n_train, last.n_query, last.dim, k};
         run.need_gpu("distance", {distance, distance512}, problem);
         run.need_gpu("select", {sort, indices}, problem);
     }
-    run.expect(static_cast<std::int64_t>(singh_cases().size()) * (run.has_gpu() ? 6 : 2));
+    run.expect(std::ssize(cases) * (run.has_gpu() ? 6 : 2));
 
     BenchTable table;
     table.title = "one CPU thread (distances, std::sort) against the GPU (" +
@@ -92,7 +102,7 @@ void run_singh(BenchRun& run) {
     panel.log_x = false;
     panel.lines = {{"here", {}}, {"paper, system 1", {}}, {"paper, system 2", {}}};
     double number = 1;
-    for (const SinghCase& sizes : singh_cases()) {
+    for (const Sizes& sizes : cases) {
         const Times times = measure(run, sizes);
         add_row(table, sizes, times);
         if (times.speed_up() > 0) {
@@ -111,8 +121,7 @@ void run_singh(BenchRun& run) {
         "takes 512 in case 9 alone, and supposes that this is why its speed-up falls there. indices: they "
         "alone are",
         "sorted, as the paper proposes to save memory."};
-    note_marks(table);
-    report.tables.push_back(std::move(table));
+    add_marked(report, std::move(table));
     if (panel.lines.size() == 3) report.panels.push_back(std::move(panel));  // not the paper's alone
 }
 

@@ -1,6 +1,8 @@
 #include "app/bench/table.h"
 
 #include <algorithm>
+#include <charconv>
+#include <sstream>
 
 #include "data/core/format.h"
 
@@ -52,13 +54,12 @@ std::string ms_cell(const Measurement& measured) {
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
 }
 
-void note_marks(BenchTable& table) {
-    for (const std::vector<std::string>& row : table.rows)
-        for (const std::string& one : row)
-            if (one.ends_with(partial_mark)) {
-                table.notes.insert(table.notes.begin(), multiplied_note);
-                return;
-            }
+void add_marked(BenchReport& report, BenchTable table) {
+    const auto is_marked = [](const std::string& cell) { return cell.ends_with(partial_mark); };
+    if (std::any_of(table.rows.begin(), table.rows.end(),
+                    [&](const auto& row) { return std::any_of(row.begin(), row.end(), is_marked); }))
+        table.notes.insert(table.notes.begin(), multiplied_note);
+    report.tables.push_back(std::move(table));
 }
 
 Section::Section(BenchReport& report, std::string title, const std::string& first,
@@ -140,6 +141,50 @@ void Diagram::ratio(const std::string& column, const std::string& of, const std:
     const Cell *a = rows_.back().find(of), *b = rows_.back().find(to);
     const bool known = a != nullptr && b != nullptr && a->us_per_query > 0 && b->us_per_query > 0;
     words(column, known ? short_number(a->us_per_query / b->us_per_query) + " x" : "");
+}
+
+const std::vector<Figure>& paper_figures() {
+    static const std::vector<Figure> figures = [] {
+        std::vector<Figure> all;
+        std::istringstream lines{std::string(figures_csv)};
+        std::string line;
+        std::getline(lines, line);  // the heading
+        while (std::getline(lines, line)) {
+            std::istringstream cells(line);
+            Figure& one = all.emplace_back();
+            for (std::string* cell : {&one.source, &one.row, &one.column, &one.text, &one.unit})
+                std::getline(cells, *cell, ';');
+        }
+        return all;
+    }();
+    return figures;
+}
+
+double Figure::value() const {
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column) {
+    const std::vector<Figure>& all = paper_figures();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Figure& one) {
+        return one.source == source && one.row == row && one.column == column;
+    });
+    return found != all.end() ? &*found : nullptr;
+}
+
+std::string stated(std::string_view source, std::string_view row, std::string_view column) {
+    const Figure* found = find_figure(source, row, column);
+    return found != nullptr ? found->text : "not stated";
+}
+
+std::vector<Quote> quotes_of(std::string_view source) {
+    std::vector<Quote> quotes;
+    for (const Figure& one : paper_figures())
+        if (one.source.starts_with(source))
+            quotes.push_back({one.row + ", " + one.column, one.text, one.unit, one.source});
+    return quotes;
 }
 
 void Diagram::add_to(BenchReport& report) const {

@@ -1,7 +1,8 @@
 #pragma once
-/// Tables and diagrams of measurements.
+/// Tables and diagrams of measurements, and the figures that the papers state beside them.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/bench/report.h"
@@ -11,8 +12,8 @@ namespace knn {
 /// The time of all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
 std::string ms_cell(const Measurement& measured);
 
-/// Adds a note on the marks in the table, if there are any.
-void note_marks(BenchTable& table);
+/// Adds a table to the report, with a note on the marks in it, if there are any.
+void add_marked(BenchReport& report, BenchTable table);
 
 /// What is counted and timed, in headings.
 struct Unit {
@@ -81,5 +82,30 @@ class Diagram {
     std::vector<std::string> not_drawn_;
     std::vector<Row> rows_;
 };
+
+/// A figure that a paper states about its experiments, as printed, even if the paper rounds or contradicts itself: a line
+/// of figures.csv. Seeds 002, 003 and 004 state figures; 000 and 001 show diagrams without values.
+struct Figure {
+    std::string source;  ///< seed and section or table: "seed 003, 4.1"
+    std::string row;     ///< "large", "case 3"
+    std::string column;  ///< "sequential time"
+    std::string text;
+    std::string unit;  ///< "ms", "s", "x" for a ratio, "" for a count
+
+    double value() const;
+};
+const std::vector<Figure>& paper_figures();
+
+/// The figure with this source, row and column; null if the text does not state it.
+const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column);
+
+/// Its text, or "not stated".
+std::string stated(std::string_view source, std::string_view row, std::string_view column);
+
+/// All figures whose source begins with `source`, for the report.
+std::vector<Quote> quotes_of(std::string_view source);
+
+/// bench/figures.csv, embedded by CMake.
+extern const std::string_view figures_csv;
 
 }  // namespace knn

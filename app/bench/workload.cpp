@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "app/bench/run.h"
-#include "app/console/notes.h"
-#include "cpu/serial/serial.h"
+#include "app/console/terminal.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/words.h"

@@ -3,7 +3,8 @@
 // The text does not state the sizes and dimension of its samples small, middle and large: the sizes here are
 // ours.
 
-#include "app/bench/figures.h"
+#include <array>
+
 #include "app/bench/run.h"
 #include "app/bench/table.h"
 #include "data/core/format.h"
@@ -22,60 +23,60 @@ struct Sample {
 };
 constexpr Sample samples[] = {{"small", 1024}, {"middle", 4096}, {"large", 16'384}};
 
-/// Times of two parts of a search, for all points.
-struct Sum {
-    double ms = 0;
-    bool partial = false;
+/// A step of the paper and its table there.
+struct Step {
+    const char *title, *column, *source, *before, *after;
 };
-Sum sum_of(const Measurement& a, const Measurement& b) {
-    if (!a.good() || !b.good()) return {};
-    return {a.ms_of_all() + b.ms_of_all(), a.partial() || b.partial()};
-}
-std::string cell(const Sum& sum) {
-    return sum.ms > 0 ? short_number(sum.ms) + (sum.partial ? partial_mark : "") : "not run";
-}
+constexpr std::array steps = {
+    Step{"Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
+         "seed 004, Table 1", "sequential time", "parallel time"},
+    Step{"Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima", "k_pass, ms",
+         "seed 004, Table 2", "sequential time", "parallel time"},
+    Step{"Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
+         "seed 004, Table 3", "sequential time", "parallel time"},
+    Step{"Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms", "seed 004, Table 4",
+         "original time", "optimised time"},
+    Step{"Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
+         "original time", "optimised time"},
+    Step{"Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
+         "original time", "optimised time"},
+    Step{"Table 8: both passes, before and after the three tricks", "all tricks, ms", "seed 004, Table 8",
+         "original time", "optimised time"},
+    Step{"Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
+         "general program", "contest program"}};
+constexpr std::size_t tiles_step = 3;  // behind whose table that of the tiles' sides stands
+
+/// The time of a part of a search, or of two, for all points.
+struct Part {
+    double ms = 0;
+    std::string cell;
+
+    Part(const Measurement& one) : ms(one.ms_of_all()), cell(ms_cell(one)) {}
+    Part(const Measurement& a, const Measurement& b) : cell("not run") {
+        if (!a.good() || !b.good()) return;
+        ms = a.ms_of_all() + b.ms_of_all();
+        cell = short_number(ms) + (a.partial() || b.partial() ? partial_mark : "");
+    }
+};
 
 /// "3.52"; empty if one of the times is missing.
 std::string ratio(double slow, double fast) {
     return slow > 0 && fast > 0 ? short_number(slow / fast) : "";
 }
 
-/// The measurements of one sample.
-struct Times {
-    BenchRun::Serial sequential;
-    Measurement plain, tile16, layers, contest, k_pass, replace_max;
-};
-
 class Zhu {
   public:
     explicit Zhu(BenchRun& run) : run_(run) {
-        const auto table = [&](const char* title, const char* step, const char* source,
-                               const char* paper_before, const char* paper_after) {
-            tables_.push_back({{}, source, paper_before, paper_after});
-            tables_.back().table.title = title;
-            tables_.back().table.columns = {"sample",      "points",      std::string("before, ms"),
-                                            step,          "faster",      "paper before",
-                                            "paper after", "paper faster"};
-        };
-        table("Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
-              "seed 004, Table 1", "sequential time", "parallel time");
-        table("Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima",
-              "k_pass, ms", "seed 004, Table 2", "sequential time", "parallel time");
-        table("Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
-              "seed 004, Table 3", "sequential time", "parallel time");
-        table("Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms",
-              "seed 004, Table 4", "original time", "optimised time");
-        table("Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
-              "original time", "optimised time");
-        table("Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
-              "original time", "optimised time");
-        table("Table 8: both passes, before and after the three tricks", "all tricks, ms",
-              "seed 004, Table 8", "original time", "optimised time");
-        table("Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
-              "general program", "contest program");
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            tables_[i].title = steps[i].title;
+            tables_[i].columns = {"sample", "points",       "before, ms",  steps[i].column,
+                                  "faster", "paper before", "paper after", "paper faster"};
+        }
         halves_.title = "one of each two equal distances, no point its own neighbor, ms";
         halves_.columns = {"sample", "points", "thread per pair", "half",        "faster",
                            "tiles",  "half",   "faster",          "replace_max", "paper"};
+        halves_.notes = {
+            "The paper's times in the other tables are of such programs; it gives none of all pairs."};
     }
 
     void sample(const Sample& sample) {
@@ -85,38 +86,49 @@ class Zhu {
         Workload points(work.train, work.train, labels, k);
         run_.figure(sample.name);
         run_.prepare(points);
-        const Times times = measure(points);
-        row(0, sample, times.sequential.distance, times.plain);
-        row(1, sample, times.sequential.select, times.k_pass);
-        const Sum sequential = sum_of(times.sequential.distance, times.sequential.select),
-                  before = sum_of(times.plain, times.k_pass), after = sum_of(times.layers, times.replace_max);
-        row(2, sample, sequential, before);
-        row(3, sample, times.plain, times.tile16);
-        row(4, sample, times.tile16, times.layers);
-        row(5, sample, times.k_pass, times.replace_max);
-        row(6, sample, before, after);
-        row(7, sample, after, sum_of(times.contest, times.replace_max));
-        if (run_.has_gpu()) halves(sample, points, times);
+        const auto [distance, select] = run_.serial(points, "serial_k_pass", k, share);
+        Measurement plain, tile16, layers, contest, k_pass, replace_max;
+        run_.upload(points);
+        if (points.arrays != nullptr) {
+            plain = run_.distance(points, "pair_plain", share);
+            tile16 = run_.distance(points, "pair_tile16", share);
+            layers = run_.distance(points, "pair_tile16_z", share);
+            contest = run_.distance(points, "pair_contest", share);
+            points.arrays->fill("pair_tile16");
+            k_pass = run_.select(points, "k_pass", k, share);
+            replace_max = run_.select(points, "replace_max", k, share);
+            points.arrays.reset();
+        }
+        const Part before(plain, k_pass), after(layers, replace_max);
+        const std::pair<Part, Part> parts[] = {{distance, plain},
+                                               {select, k_pass},
+                                               {Part(distance, select), before},
+                                               {plain, tile16},
+                                               {tile16, layers},
+                                               {k_pass, replace_max},
+                                               {before, after},
+                                               {after, Part(contest, replace_max)}};
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const auto& [slow, fast] = parts[i];
+            const Figure *a = find_figure(steps[i].source, sample.name, steps[i].before),
+                         *b = find_figure(steps[i].source, sample.name, steps[i].after);
+            tables_[i].rows.push_back({sample.name, with_commas(sample.n), slow.cell, fast.cell,
+                                       ratio(slow.ms, fast.ms), a->text, b->text,
+                                       ratio(a->value(), b->value())});
+        }
+        if (run_.has_gpu()) halves(sample, points, plain, tile16);
         if (sample.name == std::string("large")) sides(points);
     }
 
     void finish() {
-        for (Step& step : tables_) {
-            note_marks(step.table);
-            run_.report().tables.push_back(std::move(step.table));
-            if (step.source == std::string_view("seed 004, Table 4") && !sides_.rows.empty()) {
-                note_marks(sides_);
-                run_.report().tables.push_back(std::move(sides_));
-            }
+        BenchReport& report = run_.report();
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            add_marked(report, std::move(tables_[i]));
+            if (i == tiles_step && !sides_.rows.empty()) add_marked(report, std::move(sides_));
         }
-        if (!halves_.rows.empty()) {
-            halves_.notes = {
-                "The paper's times in the other tables are of such programs; it gives none of all pairs."};
-            note_marks(halves_);
-            run_.report().tables.push_back(std::move(halves_));
-        }
-        if (!panel_.bars.empty()) run_.report().panels.push_back(std::move(panel_));
-        std::vector<std::string>& notes = run_.report().tables.back().notes;
+        if (!halves_.rows.empty()) add_marked(report, std::move(halves_));
+        if (!panel_.bars.empty()) report.panels.push_back(std::move(panel_));
+        std::vector<std::string>& notes = report.tables.back().notes;
         notes.insert(notes.end(), {"faster: before / after. The paper's own ratios are against one CPU "
                                    "thread and arrays in the JSON.",
                                    "The paper's samples have sizes of their own that its text does not "
@@ -127,57 +139,20 @@ class Zhu {
     }
 
   private:
-    struct Step {
-        BenchTable table;
-        const char *source, *before, *after;
-    };
-
-    Times measure(Workload& points) {
-        Times times;
-        times.sequential = run_.serial(points, "serial_k_pass", k, share);
-        run_.upload(points);
-        if (points.arrays == nullptr) return times;
-        times.plain = run_.distance(points, "pair_plain", share);
-        times.tile16 = run_.distance(points, "pair_tile16", share);
-        times.layers = run_.distance(points, "pair_tile16_z", share);
-        times.contest = run_.distance(points, "pair_contest", share);
-        points.arrays->fill("pair_tile16");
-        times.k_pass = run_.select(points, "k_pass", k, share);
-        times.replace_max = run_.select(points, "replace_max", k, share);
-        points.arrays.reset();
-        return times;
-    }
-
     /// Distances as the seed computes them: one of each two equal ones, and no point its own neighbor.
-    void halves(const Sample& sample, const Workload& points, const Times& all) {
+    void halves(const Sample& sample, const Workload& points, const Part& all_plain, const Part& all_tiles) {
         Workload work(points.train, points.train, points.labels, k);
         work.leave_one_out = true;
         run_.figure(std::string("half ") + sample.name);
         run_.prepare(work);
         run_.upload(work);
-        const Measurement plain = run_.distance(work, "half_plain", share);
-        const Measurement tile16 = run_.distance(work, "half_tile16", share);
+        const Part plain = run_.distance(work, "half_plain", share);
+        const Part tiles = run_.distance(work, "half_tile16", share);
         work.arrays->fill("half_tile16");
-        const Measurement select = run_.select(work, "replace_max", k, share);
-        halves_.rows.push_back({sample.name, with_commas(sample.n), ms_cell(all.plain), ms_cell(plain),
-                                ratio(all.plain.ms_of_all(), plain.ms_of_all()), ms_cell(all.tile16),
-                                ms_cell(tile16), ratio(all.tile16.ms_of_all(), tile16.ms_of_all()),
-                                ms_cell(select), "not stated"});
-    }
-
-    void row(std::size_t index, const Sample& sample, const Measurement& before, const Measurement& after) {
-        row(index, sample, ms_cell(before), ms_cell(after), ratio(before.ms_of_all(), after.ms_of_all()));
-    }
-    void row(std::size_t index, const Sample& sample, const Sum& before, const Sum& after) {
-        row(index, sample, cell(before), cell(after), ratio(before.ms, after.ms));
-    }
-    void row(std::size_t index, const Sample& sample, const std::string& before, const std::string& after,
-             const std::string& faster) {
-        Step& step = tables_[index];
-        const Figure *a = find_figure(step.source, sample.name, step.before),
-                     *b = find_figure(step.source, sample.name, step.after);
-        step.table.rows.push_back({sample.name, with_commas(sample.n), before, after, faster, a->text,
-                                   b->text, ratio(a->value(), b->value())});
+        const Part select = run_.select(work, "replace_max", k, share);
+        halves_.rows.push_back({sample.name, with_commas(sample.n), all_plain.cell, plain.cell,
+                                ratio(all_plain.ms, plain.ms), all_tiles.cell, tiles.cell,
+                                ratio(all_tiles.ms, tiles.ms), select.cell, "not stated"});
     }
 
     /// Table 5.
@@ -189,34 +164,32 @@ class Zhu {
         panel_.title = sides_.title;
         panel_.x_label = "milliseconds";
         panel_.log_x = false;
-        const Figure* paper16 =
-            find_figure("seed 004, Table 5", "block size 16", "time of distances computing");
-        std::vector<std::pair<int, Measurement>> measured;
+        const auto paper = [](const std::string& side) {
+            return find_figure("seed 004, Table 5", "block size " + side, "time of distances computing");
+        };
+        std::vector<std::pair<std::string, Measurement>> measured;
         double at_16 = 0;
-        for (const int side : {4, 8, 16, 32}) {
+        for (const char* side : {"4", "8", "16", "32"}) {
             Measurement one;
-            if (points.arrays != nullptr)
-                one = run_.distance(points, "pair_tile" + std::to_string(side), share);
-            if (side == 16) at_16 = one.ms_of_all();
+            if (points.arrays != nullptr) one = run_.distance(points, std::string("pair_tile") + side, share);
+            if (side == std::string("16")) at_16 = one.ms_of_all();
             measured.emplace_back(side, std::move(one));
         }
         for (const auto& [side, one] : measured) {
-            const std::string name = std::to_string(side);
-            const Figure* paper =
-                find_figure("seed 004, Table 5", "block size " + name, "time of distances computing");
             const double fastest = one.of_all(one.summary().min), slowest = one.of_all(one.summary().max);
-            sides_.rows.push_back(
-                {name, ms_cell(one), one.good() ? short_number(fastest) + " to " + short_number(slowest) : "",
-                 ratio(one.ms_of_all(), at_16), paper->text, ratio(paper->value(), paper16->value())});
+            sides_.rows.push_back({side, ms_cell(one),
+                                   one.good() ? short_number(fastest) + " to " + short_number(slowest) : "",
+                                   ratio(one.ms_of_all(), at_16), paper(side)->text,
+                                   ratio(paper(side)->value(), paper("16")->value())});
             if (!one.good()) continue;
-            panel_.bars.push_back({name + " x " + name + (one.partial() ? partial_mark : ""), one.ms_of_all(),
+            panel_.bars.push_back({side + " x " + side + (one.partial() ? partial_mark : ""), one.ms_of_all(),
                                    fastest, slowest, short_number(one.ms_of_all()) + " ms"});
             if (one.partial()) panel_.notes = {multiplied_note};
         }
     }
 
     BenchRun& run_;
-    std::vector<Step> tables_;
+    std::array<BenchTable, steps.size()> tables_;
     BenchTable sides_, halves_;
     Panel panel_;
 };

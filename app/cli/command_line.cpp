@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cctype>
 #include <map>
+#include <sstream>
 
-#include "app/cli/help.h"
 #include "app/cli/option_table.h"
 #include "app/cli/values.h"
 #include "data/core/errors.h"
@@ -17,15 +18,6 @@ namespace knn {
 namespace {
 
 using Known = std::vector<Option>;
-
-/// The options of a command; without one, those of all commands.
-Known known_options(Options& options, const Command* command) {
-    Known known;
-    for (OptionGroup& group :
-         command != nullptr ? option_table(options, command->name) : option_table(options))
-        std::move(group.options.begin(), group.options.end(), std::back_inserter(known));
-    return known;
-}
 
 /// The option of `known` for "--name", "--name=value", "-n" or "-nVALUE"; null if there is none.
 const Option* lookup(const std::string& word, const Known& known) {
@@ -66,7 +58,7 @@ struct Words {
 
 Words sort_words(const std::vector<std::string>& words) {
     Options ignored;
-    const Known all = known_options(ignored, nullptr);
+    const Known all = options_of(ignored);
     Words sorted;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string& word = words[i];
@@ -130,7 +122,7 @@ const Command* command_named(const std::string& name) {
 
 [[noreturn]] void explain_no_command(const Words& words) {
     Options ignored;
-    if (!words.unknown.empty()) explain_unknown(words.unknown, known_options(ignored, nullptr));
+    if (!words.unknown.empty()) explain_unknown(words.unknown, options_of(ignored));
     throw UsageError("no command given; expected " + one_of(command_names()));
 }
 
@@ -171,7 +163,7 @@ std::map<std::string, std::vector<std::string>> parse_words(const std::vector<st
 }
 
 void read_options(const std::vector<std::string>& words, const Command& command, Options& options) {
-    const Known known = known_options(options, &command);
+    const Known known = options_of(options, command.name);
     for (const std::string& word : words)
         if (word.starts_with("--=")) explain_unknown(word, known);
     const auto values = parse_words(words, known);
@@ -189,6 +181,36 @@ void read_options(const std::vector<std::string>& words, const Command& command,
     if (method.reranks() && !options.given.contains("candidates"))
         method.rerank.candidates = std::max(method.rerank.candidates, method.vote.k);
     check_options(options);
+}
+
+constexpr std::size_t line_width = 80;
+constexpr std::size_t command_column = 12, general_column = 18, option_column = 29;  // of explanations
+
+/// `label` on the left, `text` wrapped into the column on its right.
+std::string entry(const std::string& label, const std::string& text, std::size_t column) {
+    std::string lines, line = "  " + label;
+    if (line.size() + 2 > column) {
+        lines = line + '\n';
+        line.clear();
+    }
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        const bool first = line.size() < column;
+        if (!first && line.size() + 1 + word.size() > line_width) {
+            lines += line + '\n';
+            line.clear();
+        }
+        line.resize(std::max(column, line.size() + 1), ' ');
+        line += word;
+    }
+    return lines + line + '\n';
+}
+
+/// "-k N", "    --data DIR", "-q, --quiet".
+std::string label(const Option& option) {
+    const std::string indent = option.letter() == '\0' ? "    " : "";
+    const char* placeholder = option.value.placeholder;
+    return indent + option.name + (placeholder != nullptr ? std::string(" ") + placeholder : "");
 }
 
 }  // namespace
@@ -235,6 +257,37 @@ std::string CommandLine::usage() const {
     const std::string operands = has_operands ? std::string(" ") + command->operands : "";
     return "usage: mnist-knn " + name + " [OPTION]..." + operands + "\n'mnist-knn" +
            (command != nullptr ? " " + name : "") + " --help' lists the options\n";
+}
+
+std::string program_help() {
+    std::string text =
+        "Usage: mnist-knn COMMAND [OPTION]...\n"
+        "Classifies handwritten digits by exact k-nearest-neighbor search on the GPU.\n\nCommands:\n";
+    for (const Command& command : commands())
+        text += entry(command.name, command.summary, command_column);
+    text += "\nOptions:\n";
+    text += entry("-h, --help", "this text; after a command: its options", general_column);
+    text += entry("    --version", "the program's version", general_column);
+    return text +
+           "\n'mnist-knn COMMAND --help' lists the options of a command.\n"
+           "Exit codes: 0 done, 1 data, file or device failed, 2 wrong command line, 3 some of the\n"
+           "pictures failed, 130 interrupted.\n";
+}
+
+std::string command_help(const Command& command) {
+    std::string summary = command.summary;
+    summary[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(summary[0])));
+    std::string text = std::string("Usage: mnist-knn ") + command.name + " [OPTION]..." +
+                       (command.operands != nullptr ? std::string(" ") + command.operands : "") + '\n' +
+                       summary + '\n';
+    Options ignored;
+    for (const OptionGroup& group : option_table(ignored, command.name)) {
+        text += std::string("\n") + group.title + ":\n";
+        for (const Option& option : group.options)
+            text += entry(label(option), option.meaning, option_column);
+    }
+    text += "\nHelp:\n" + entry("-h, --help", "this text", option_column);
+    return text + command.more_help;
 }
 
 }  // namespace knn

@@ -1,12 +1,44 @@
 #pragma once
-/// Parses the command line into a command with its options.
+/// The table of commands; the command line, which is parsed into one of them with its options; the texts of --help.
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/cli/command.h"
+#include "app/cli/options.h"
+#include "data/core/clock.h"
 
 namespace knn {
+
+/// What a command does where mpirun started several processes.
+enum class UnderMpirun { refused, first_rank_alone, all_ranks };
+
+struct Command {
+    const char* name;
+    const char* summary;
+    /// Does the work; `start` is when the process began. Returns the exit code.
+    int (*run)(const Options& options, Clock::time_point start);
+    UnderMpirun under_mpirun = UnderMpirun::refused;
+    const char* operands = nullptr;  ///< what else it takes, for the usage line; these go to `take_operands`
+    void (*take_operands)(std::vector<std::string> operands, Options& options) = nullptr;
+    const char* more_help = "";  ///< after the options
+    const char* method = "raw";  ///< --method if it is not given
+};
+/// All commands (app/commands/table.cpp).
+std::span<const Command> commands();
+
+int evaluate(const Options& options, Clock::time_point start);
+int classify(const Options& options, Clock::time_point start);
+int draw(const Options& options, Clock::time_point start);
+int view(const Options& options, Clock::time_point start);
+int bench(const Options& options, Clock::time_point start);
+int graph(const Options& options, Clock::time_point start);
+int condense(const Options& options, Clock::time_point start);
+int audit(const Options& options, Clock::time_point start);
+int tune(const Options& options, Clock::time_point start);
+int compare(const Options& options, Clock::time_point start);
+int info(const Options& options, Clock::time_point start);
 
 /// What the command line asks for. Cannot be copied or moved: the parser keeps references to `options`.
 struct CommandLine {
@@ -25,5 +57,9 @@ struct CommandLine {
     /// One or two lines for standard error after a mistake.
     std::string usage() const;
 };
+
+/// What --help prints: of the whole program its commands, of one command its options by group.
+std::string program_help();
+std::string command_help(const Command& command);
 
 }  // namespace knn

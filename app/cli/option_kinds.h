@@ -53,9 +53,9 @@ inline OptionValue output(std::string& target) {
 }
 
 /// A picture that is written, see parse_picture_file.
-inline OptionValue picture(std::string& target, std::vector<std::string> endings) {
-    OptionValue value{"FILE", [&target, endings](const std::string& option, const std::string& given) {
-                          target = parse_picture_file(option, given, endings);
+inline OptionValue picture(std::string& target, const char* ending) {
+    OptionValue value{"FILE", [&target, ending](const std::string& option, const std::string& given) {
+                          target = parse_picture_file(option, given, ending);
                       }};
     value.output = &target;
     return value;
@@ -87,6 +87,13 @@ OptionValue number(Number& target, std::int64_t low = 1, std::int64_t high = unl
 inline OptionValue numbers(const char* placeholder, std::vector<std::int64_t>& target, std::int64_t high) {
     return several(placeholder, target,
                    [=](auto& option, auto& value) { return parse_integer(option, value, 0, high); });
+}
+
+/// One of these names.
+template <class Target>
+OptionValue name_of(const std::vector<std::string>& names, Target& target) {
+    return once("NAME", target,
+                [names](auto& option, auto& value) { return names[parse_name(option, value, names)]; });
 }
 
 /// One of the names of an enum's values.

@@ -30,16 +30,6 @@ std::optional<double> parse_reject(Text option, Text value) {
     return parse_number(option, value, 0, most, "percent of digits", "%") / 100;
 }
 
-std::string parse_case(Text option, Text value) {
-    const std::vector<std::string> names = bench_case_names();
-    return names[parse_name(option, value, names)];
-}
-
-double parse_seconds(Text option, Text value) {
-    constexpr double shortest = 0.001, longest = 86'400;
-    return parse_number(option, value, shortest, longest, "seconds");
-}
-
 /// The beginning of the names of two files.
 std::string parse_prefix(Text option, Text value) {
     if (value.empty() || value == "-")
@@ -92,14 +82,16 @@ std::vector<Option> bench_options(Options& o) {
     BenchOptions& b = o.bench;
     constexpr std::int64_t max_runs = 100'000;
     return {
-        {"bench", "--case", once("NAME", b.which, parse_case),
+        {"bench", "--case", name_of(bench_case_names(), b.which),
          "an experiment; those of papers show the published figures next to the measured ones: " +
              one_of(bench_case_names())},
         {"bench", "--only", once("NAME,...", b.only, parse_only),
          "only the rows of these names: distance kernels, selectors, engines, serial"},
         {"bench", "--repeat", number(b.repeat, 1, max_runs),
          "runs of each (default 10); medians are shown, with the fastest and the slowest run"},
-        {"bench", "--seconds", once("N", b.seconds, parse_seconds),
+        {"bench", "--seconds",
+         once("N", b.seconds,
+              [](Text option, Text value) { return parse_number(option, value, 0.001, 86'400, "seconds"); }),
          "approximate time limit for the runs of one row (default 5): if it is too short, there are fewer "
          "runs, at least 3, then fewer queries, and the table says how many"},
         {"bench", "--n-train", number(b.n_train),
@@ -131,7 +123,7 @@ std::vector<Option> data_options(Options& o) {
 std::vector<Option> form_options(Options& o) {
     ViewOptions& v = o.view;
     return {
-        {"view", "--sheet", picture(v.sheet, {".png"}),
+        {"view", "--sheet", picture(v.sheet, ".png"),
          "a PNG with all of them; of OUT.png, several pages are OUT-1.png, OUT-2.png ..."},
         {"view", "--html", output(v.html),
          "one page for a browser, with the confusion matrix; - is standard output"},
@@ -184,15 +176,15 @@ std::vector<Option> output_options(Options& o) {
          "CSV: index,label,predicted,confidence,vote_share"},
         {"evaluate", "--neighbors-csv", output(out.neighbors_csv),
          "CSV: query,rank,index,label,distance, with the rank counted from 1"},
-        {"classify", "--explain", picture(o.classify.explain, {".png"}),
+        {"classify", "--explain", picture(o.classify.explain, ".png"),
          "a PNG with each of the first 50 pictures, the steps to its 28x28 pixels, and the neighbors of "
          "these"},
         {"audit", "--html", output(o.audit.html),
          "one page for a browser, with the images and their neighbors; - is standard output"},
-        {"audit", "--sheet", picture(o.audit.sheet, {".png"}), "a PNG with the most suspicious images"},
-        {"bench", "--plot", picture(o.bench.plot, {".svg"}), "the measurements as an SVG"},
-        {"graph", "--plot", picture(o.graph.plot, {".svg"}), "the histogram of in-degrees as an SVG"},
-        {"tune", "--plot", picture(o.tune.plot, {".svg"}), "errors over k, as an SVG"},
+        {"audit", "--sheet", picture(o.audit.sheet, ".png"), "a PNG with the most suspicious images"},
+        {"bench", "--plot", picture(o.bench.plot, ".svg"), "the measurements as an SVG"},
+        {"graph", "--plot", picture(o.graph.plot, ".svg"), "the histogram of in-degrees as an SVG"},
+        {"tune", "--plot", picture(o.tune.plot, ".svg"), "errors over k, as an SVG"},
         {"evaluate", "--report", folder(out.report, all_of(report_files)),
          std::string("a folder with all of it: ") + files_of_report},
         {"classify", "--report", folder(out.report, all_of(report_files)),
@@ -229,7 +221,7 @@ bool Option::belongs_to(std::string_view command) const {
     std::istringstream names(commands);
     for (std::string one; names >> one;)
         if (one == command) return true;
-    return false;
+    return command.empty();
 }
 
 std::string Option::long_name() const {
@@ -252,44 +244,45 @@ std::string Option::key() const {
     return full.empty() ? name : full.substr(2);
 }
 
-std::vector<OptionGroup> option_table(Options& options) {
-    return {{"Pictures", picture_options(options)},       {"Digits", selection_options(options)},
-            {"What is measured", bench_options(options)}, {"Data", data_options(options)},
-            {"Search", search_options(options)},          {"Form (none: a window)", form_options(options)},
-            {"Output", output_options(options)}};
-}
-
 std::vector<OptionGroup> option_table(Options& options, std::string_view command) {
-    std::vector<OptionGroup> groups = option_table(options);
+    std::vector<OptionGroup> groups = {
+        {"Pictures", picture_options(options)},       {"Digits", selection_options(options)},
+        {"What is measured", bench_options(options)}, {"Data", data_options(options)},
+        {"Search", search_options(options)},          {"Form (none: a window)", form_options(options)},
+        {"Output", output_options(options)}};
     for (OptionGroup& group : groups)
         std::erase_if(group.options, [&](const Option& option) { return !option.belongs_to(command); });
     std::erase_if(groups, [](const OptionGroup& group) { return group.options.empty(); });
     return groups;
 }
 
+std::vector<Option> options_of(Options& options, std::string_view command) {
+    std::vector<Option> all;
+    for (OptionGroup& group : option_table(options, command))
+        std::move(group.options.begin(), group.options.end(), std::back_inserter(all));
+    return all;
+}
+
 std::vector<OutputPlace> output_places(const Options& options) {
     Options copy = options;
     std::vector<OutputPlace> all;
     std::set<const std::string*> seen;  // rows of different commands may have one target
-    for (const OptionGroup& group : option_table(copy))
-        for (const Option& option : group.options) {
-            const OptionValue& value = option.value;
-            if (value.output == nullptr || value.output->empty() || !seen.insert(value.output).second)
-                continue;
-            const std::string name = option.shown(), &given = *value.output;
-            if (value.endings.empty()) all.push_back({name, given, value.is_folder});
-            for (const char* ending : value.endings)
-                all.push_back({name, given + ending});
-            for (const char* file : value.names)
-                all.push_back({name, (std::filesystem::path(given) / file).string(), false, true});
-        }
+    for (const Option& option : options_of(copy)) {
+        const OptionValue& value = option.value;
+        if (value.output == nullptr || value.output->empty() || !seen.insert(value.output).second) continue;
+        const std::string name = option.shown(), &given = *value.output;
+        if (value.endings.empty()) all.push_back({name, given, value.is_folder});
+        for (const char* ending : value.endings)
+            all.push_back({name, given + ending});
+        for (const char* file : value.names)
+            all.push_back({name, (std::filesystem::path(given) / file).string(), false, true});
+    }
     return all;
 }
 
 void clear_outputs(Options& options) {
-    for (const OptionGroup& group : option_table(options))
-        for (const Option& option : group.options)
-            if (option.value.output != nullptr) option.value.output->clear();
+    for (const Option& option : options_of(options))
+        if (option.value.output != nullptr) option.value.output->clear();
 }
 
 }  // namespace knn

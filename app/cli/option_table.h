@@ -31,11 +31,11 @@ struct Option {
     std::string meaning;
     bool in_report = false;  ///< a report determines it, so that it conflicts with --from
 
-    bool belongs_to(std::string_view command) const;
-    std::string long_name() const;  ///< "--quiet"; empty for -k
-    char letter() const;            ///< 'q'; 0 if it has none
-    std::string shown() const;      ///< in messages: the long name, or "-k"
-    std::string key() const;        ///< in `Options::given`: "quiet", "-k"
+    bool belongs_to(std::string_view command) const;  ///< empty: any
+    std::string long_name() const;                    ///< "--quiet"; empty for -k
+    char letter() const;                              ///< 'q'; 0 if it has none
+    std::string shown() const;                        ///< in messages: the long name, or "-k"
+    std::string key() const;                          ///< in `Options::given`: "quiet", "-k"
 };
 
 struct OptionGroup {
@@ -46,10 +46,10 @@ struct OptionGroup {
 /// Those of a search: of the method, the engine and the sets (app/cli/search_options.cpp).
 std::vector<Option> search_options(Options& options);
 
-/// All options of all commands; their values go to `options`.
-std::vector<OptionGroup> option_table(Options& options);
-/// Those of one command, without empty groups.
-std::vector<OptionGroup> option_table(Options& options, std::string_view command);
+/// All options of a command by group, or of all commands; their values go to `options`. No group is empty.
+std::vector<OptionGroup> option_table(Options& options, std::string_view command = {});
+/// The same one after another.
+std::vector<Option> options_of(Options& options, std::string_view command = {});
 
 /// All files that the options name as outputs, as (option, file); a folder is followed by its files.
 struct OutputPlace {

@@ -30,11 +30,6 @@ std::vector<std::string> engine_names() {
     return names;
 }
 
-std::string parse_engine(Text option, Text value) {
-    const std::vector<std::string> names = engine_names();
-    return names[parse_name(option, value, names)];
-}
-
 /// "WHAT: a, b or c".
 std::string list_of(const std::string& what, const std::vector<Strategy>& table) {
     return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
@@ -53,14 +48,6 @@ std::string parse_distance(Text option, Text value) {
     for (std::string& kernel : names_of(tensor_kernels()))
         names.push_back(std::move(kernel));
     return parse_strategy(option, value, names);
-}
-
-std::string parse_selector(Text option, Text value) {
-    return parse_strategy(option, value, names_of(selectors()));
-}
-
-double parse_exponent(Text option, Text value) {
-    return parse_number(option, value, min_p, max_p);
 }
 
 /// "auto", "cpu", "gpu", "gpu:all", or "gpu:" and numbers separated by commas.
@@ -123,10 +110,11 @@ std::vector<Option> search_options(Options& o) {
     TuneOptions& t = o.tune;
     Wish& w = o.wish;
     const auto read_method = [&](Text, Text value) { return parse_method(value, o); };
-    const OptionValue method = once("NAME|FILE", m, read_method),
-                      engine = once("NAME", w.engine, parse_engine),
+    const OptionValue method = once("NAME|FILE", m, read_method), engine = name_of(engine_names(), w.engine),
                       distance = once("NAME", w.distance, parse_distance),
-                      select = once("NAME", w.select, parse_selector);
+                      select = once("NAME", w.select, [](Text option, Text value) {
+                          return parse_strategy(option, value, names_of(selectors()));
+                      });
     const std::string methods_text =
         "a whole classifier: " + one_of(names_of(methods())) +
         ", or a FILE of tune --save; options beside it, in any order, override its parts (default ";
@@ -171,8 +159,10 @@ std::vector<Option> search_options(Options& o) {
         {with_metric, "--metric", choice(m.measure.metric), "l2 (default), l1, lp, cosine or pearson",
          in_report},
         {"tune", "--metric", several("NAME", t.metrics, parse_choice<Metric>), instead},
-        {all, "--p", once("P", m.measure.p, parse_exponent), "the exponent of --metric lp, 0.1 to 15",
-         in_report},
+        {all, "--p",
+         once("P", m.measure.p,
+              [](Text option, Text value) { return parse_number(option, value, min_p, max_p); }),
+         "the exponent of --metric lp, 0.1 to 15", in_report},
         {voting, "--weights", choice(m.vote.weights), "uniform (default), or distance: a vote counts 1/d^2",
          in_report},
         {"tune", "--weights", choice(t.range.weights), "only uniform, or only distance (default: both)"},

@@ -61,22 +61,16 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
     throw UsageError(message);
 }
 
-std::string parse_picture_file(std::string_view option, std::string_view text,
-                               std::span<const std::string> endings) {
-    const auto fits = [&](const std::string& ending) { return has_ending(text, ending); };
-    if (std::any_of(endings.begin(), endings.end(), fits)) return std::string(text);
+std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending) {
+    if (has_ending(text, ending)) return std::string(text);
     std::error_code none;
     const fs::file_status status = fs::status(text, none);
-    const bool no_file = text == "-" || (fs::exists(status) && !fs::is_regular_file(status));
-    if (endings.size() == 1 && no_file) return std::string(text);
-    std::vector<std::string> forms;
-    for (const std::string& ending : endings) {
-        std::string& form = forms.emplace_back(ending.substr(1));
-        std::transform(form.begin(), form.end(), form.begin(),
-                       [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
-    }
-    throw UsageError(as_given(option, text) + ": what is written is " + one_of(forms) +
-                     "; expected a name in " + one_of(endings));
+    if (text == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return std::string(text);
+    std::string form(ending.substr(1));
+    std::transform(form.begin(), form.end(), form.begin(),
+                   [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });
+    throw UsageError(as_given(option, text) + ": what is written is " + form + "; expected a name in " +
+                     std::string(ending));
 }
 
 std::string quoted_if_empty(std::string_view word) {

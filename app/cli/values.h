@@ -31,11 +31,9 @@ std::int64_t parse_size(std::string_view option, std::string_view text);
 /// The index of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 
-/// The name of a picture to be written, in the format of its extension: one of `endings`, such as ".png";
-/// capitals count as small letters. Where there is one form alone, devices, pipes and "-" need no ending.
-/// Throws UsageError.
-std::string parse_picture_file(std::string_view option, std::string_view text,
-                               std::span<const std::string> endings);
+/// The name of a picture to be written, with this ending, such as ".png"; capitals count as small letters. Devices, pipes
+/// and "-" need no ending. Throws UsageError.
+std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending);
 
 /// A word of the command line as errors name it: '' if it is empty.
 std::string quoted_if_empty(std::string_view word);

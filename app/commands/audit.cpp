@@ -1,78 +1,256 @@
 #include "classifier/audit.h"
 
-#include <memory>
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/commands/loading.h"
-#include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
-#include "app/console/destinations.h"
 #include "app/console/output.h"
-#include "app/console/watched.h"
-#include "app/report/audit_report.h"
+#include "app/console/terminal.h"
+#include "app/report/csv.h"
+#include "app/report/json.h"
+#include "app/report/page.h"
 #include "app/report/picture.h"
-#include "data/core/clock.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
 
 namespace knn {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
+constexpr std::int64_t usual_in_text = 20, usual_in_json = 1000, usual_in_page = 500;
+
+struct AuditReport {
+    Audit audit;
+    Method method;
+    const char* set = "train";  ///< or "test": which images are judged
+    const LabeledImages *train = nullptr, *judged = nullptr;
+    std::span<const std::uint8_t> train_labels;  ///< as they were searched: some may be planted
+    std::string source, created;
+    double load_ms = 0, wall_ms = 0;
+    std::vector<std::int64_t> planted;  ///< by index
+    std::int64_t limit = 0;             ///< of the images in each form of the report; 0: what is usual in it
+
+    std::span<const Suspicion> first(std::int64_t usual) const {
+        const std::int64_t count = std::min(limit > 0 ? limit : usual, std::ssize(audit.images));
+        return std::span(audit.images).first(static_cast<std::size_t>(count));
+    }
+    bool by_others() const { return judged == train; }
+    /// The neighbors of an image, at most `count`.
+    std::span<const Neighbor> nearest(const Suspicion& one, std::int64_t count) const {
+        const auto row = audit.neighbors.row(one.index);
+        return row.first(std::min(row.size(), static_cast<std::size_t>(count)));
+    }
+};
+
+/// "60,000 training images of data/mnist, judged by the others".
+std::string judged_text(const AuditReport& report) {
+    const bool by_others = report.by_others();
+    return counted(std::ssize(report.audit.images), by_others ? "training image" : "test image") + " of " +
+           harmless(report.source) + ", judged by " +
+           (by_others ? "the others" : counted(std::ssize(report.train_labels), "training image"));
+}
+
+std::string wrong_text(const Audit& audit) {
+    const auto above = [&](double probability) {
+        return std::count_if(audit.images.begin(), audit.images.end(),
+                             [&](const Suspicion& one) { return one.probability > probability; });
+    };
+    return counted(above(0.5), "label") + ", " + with_commas(above(0.9)) + " above 90 %, " +
+           with_commas(above(0.99)) + " above 99 %";
+}
+
+/// How many of the planted labels are among the first images; empty if there are none.
+std::string planted_text(const AuditReport& report) {
+    const std::int64_t n = std::ssize(report.planted);
+    if (n == 0) return "";
+    const auto among_the_first = [&](std::int64_t count) {
+        const auto first = std::span(report.audit.images)
+                               .first(std::min(static_cast<std::size_t>(count), report.audit.images.size()));
+        const auto found = std::count_if(first.begin(), first.end(), [&](const Suspicion& one) {
+            return std::binary_search(report.planted.begin(), report.planted.end(), one.index);
+        });
+        return with_commas(found) + " among the first " + with_commas(count);
+    };
+    return counted(n, "wrong label") + ": " + among_the_first(n) + ", " + among_the_first(n + n / 2);
+}
+
+std::string audit_text(const AuditReport& report) {
+    Table list(std::vector<Align>(4, Align::right));
+    list.add({"index", "label", "suggested", "probability"});
+    for (const Suspicion& one : report.first(usual_in_text))
+        list.add({std::to_string(one.index), std::to_string(one.label), std::to_string(one.suggested),
+                  percent(one.probability)});
+    return facts_text({{"data", judged_text(report)},
+                       {"settings", settings_text(report.method)},
+                       {"probably wrong", wrong_text(report.audit)},
+                       {"planted", planted_text(report)},
+                       {"time", times_text(report.audit.search_ms, report.load_ms, report.wall_ms)}}) +
+           '\n' + list.text();
+}
+
+void write_csv(std::ostream& out, const AuditReport& report) {
+    Lines lines(out);
+    lines.text("set,index,label,suggested,probability\n");
+    for (const Suspicion& one : report.first(std::ssize(report.audit.images))) {
+        lines.text(report.set);
+        lines.text(",");
+        lines.number(one.index, ',');
+        lines.number(int{one.label}, ',');
+        lines.number(int{one.suggested}, ',');
+        lines.text(fixed(one.probability, 6));
+        lines.text("\n");
+        if (!lines.end_of_line()) return;
+    }
+}
+
+std::string audit_json(const AuditReport& report) {
+    Json images = Json::array();
+    for (const Suspicion& one : report.first(usual_in_json))
+        images.push_back(
+            {{"index", one.index},
+             {"label", one.label},
+             {"suggested", one.suggested},
+             {"probability", std::stod(fixed(one.probability, 6))},  // as in the CSV
+             {"neighbors", neighbors_json(report.nearest(one, report.method.vote.k),
+                                          report.train_labels.data(), report.method.neighbor_measure())}});
+    Json json = json_head("mnist-knn/audit/1");
+    json.update({{"created", report.created},
+                 {"dataset",
+                  {{"source", report.source},
+                   {"set", report.set},
+                   {"train", report.train_labels.size()},
+                   {"judged", report.audit.images.size()}}},
+                 {"settings", settings_json(report.method, report.audit.plan)},
+                 {"device", json_device(report.audit.plan.device)},
+                 {"slope", report.audit.slope},
+                 {"images", std::move(images)}});
+    if (!report.planted.empty()) json["planted"] = report.planted;
+    return json_text(json);
+}
+
+/// A PNG of at most as many images as one sheet has.
+std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
+    Sheet sheet{.title = "Suspicious labels",
+                .words = "label, what the neighbors suggest, index, probability that the label is wrong.  " +
+                         judged_text(report) + ", method " + std::string(name_of(report.method)),
+                .rows = report.judged->rows,
+                .cols = report.judged->cols,
+                .digits = {}};
+    for (const Suspicion& one : report.first(usual_in_text))
+        if (std::ssize(sheet.digits) < sheet_digits)
+            sheet.digits.push_back({report.judged->images().row(one.index), one.label, one.suggested,
+                                    one.index, one.probability});
+    return sheet_png(sheet);
+}
+
+/// Each label's share of the neighbors, the largest first, then the smallest label.
+std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
+                                    std::span<const std::uint8_t> labels) {
+    std::map<int, int> counts;
+    for (const Neighbor& neighbor : neighbors)
+        ++counts[labels[neighbor.index]];
+    std::vector<VoteShare> shares;
+    for (const auto& [label, count] : counts)
+        shares.push_back({label, count / static_cast<double>(neighbors.size())});
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const VoteShare& a, const VoteShare& b) { return a.share > b.share; });
+    return shares;
+}
+
+nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
+    const std::int64_t capacity = page_capacity(report.train->dim(), max_page_neighbors);
+    std::vector<PageDigit> digits;
+    for (const Suspicion& one : report.first(usual_in_page)) {
+        if (std::ssize(digits) == capacity) break;
+        const auto nearest = report.nearest(one, max_page_neighbors);
+        digits.push_back({one.index, one.label, one.suggested, one.probability,
+                          label_shares(nearest, report.train_labels), nearest});
+    }
+    return gallery_json({{}, "The most suspicious labels"}, std::ssize(report.audit.images), digits,
+                        {*report.judged, *report.train, report.train_labels.data(), report.method}, sprite);
+}
+
+/// One self-contained page in the style of the report's, with each image, its label and its neighbors.
+std::string audit_page(const AuditReport& report) {
+    const Audit& audit = report.audit;
+    const auto improbable = std::count_if(audit.images.begin(), audit.images.end(),
+                                          [](const Suspicion& one) { return one.suggested != one.label; });
+    Sprite sprite(report.train->rows, report.train->cols);
+    nlohmann::json page = {
+        {"program", program_json()},
+        {"created", report.created},
+        {"dataset", {{"name", report.source}, {"rows", report.train->rows}, {"cols", report.train->cols}}},
+        {"settings", settings_json(report.method, audit.plan)},
+        {"audit",
+         {{"judged", judged_text(report)},
+          {"improbable", improbable},
+          {"settings", settings_text(report.method)},
+          {"each", audit.each}}},
+        {"words",
+         {{"image", report.by_others() ? "Training image" : "Test image"},
+          {"label", "label"},
+          {"other", "suggested"},
+          {"share", "probability that the label is wrong"},
+          {"order", "most suspicious first"},
+          {"votes", "Labels"},
+          {"held", "the most suspicious ones; --limit takes more, and the CSV has all."}}},
+        {"gallery", gallery_of(report, sprite)}};
+    page["settings"]["k"] = std::min<std::int64_t>(max_page_neighbors, audit.neighbors.k);
+    if (!report.planted.empty())
+        page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
+    return page_text(audit_html, audit_js, page, sprite);
+}
+
 /// The first labels, some of which may be planted.
 std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {
     return {images.labels.data(), images.labels.data() + count};
 }
 
-void write_files(const AuditReport& report, const Options& options) {
-    const AuditOptions& audit = options.audit;
-    write_results({{audit.csv, [&](std::ostream& out) { write_audit_csv(out, report, audit.limit); }},
-                   {options.output.json, [&](std::ostream& out) { out << audit_json(report, audit.limit); }},
-                   {audit.html, [&](std::ostream& out) { out << audit_page(report, audit.limit); }},
-                   {audit.sheet, [&](std::ostream& out) { put(out, audit_sheet(report, audit.limit)); }}},
-                  options.output.quiet ? "" : audit_text(report, audit.limit));
-}
-
 }  // namespace
 
 int audit(const Options& options, Clock::time_point start) {
-    const AuditSet of = options.audit.of;
-    const Destinations outputs(options);
-    if (const std::string& sheet = options.audit.sheet; !sheet.empty() && !pictures_available())
-        throw UsageError("--sheet " + sheet + ": this build cannot draw pictures; expected --html");
-    Planner planner(options.wish);  // looks for GPUs in the background
-    const ImagesLocation location =
-        locate_images(options, of == AuditSet::train ? Needed::training : Needed::both);
-    outputs.check(inputs_of(options, location.files()));
-
-    LoadedSet set(planner, location, options);
+    const AuditOptions& given = options.audit;
+    if (!given.sheet.empty() && !pictures_available())
+        throw UsageError("--sheet " + given.sheet + ": this build cannot draw pictures; expected --html");
+    const bool of_train = given.of == AuditSet::train;
+    LoadedSet set(options, of_train ? Needed::training : Needed::both);
     const Rows &train = set.training().images(), &test = set.queries();
     std::vector<std::uint8_t> train_labels = first_labels(set.data().train, train.count),
                               test_labels = first_labels(set.data().test, test.count);
     AuditReport report;
-    if (options.audit.plant > 0)
-        report.planted = plant_wrong_labels(of == AuditSet::train ? train_labels : test_labels,
-                                            options.audit.plant, options.audit.seed);
+    if (given.plant > 0)
+        report.planted = plant_wrong_labels(of_train ? train_labels : test_labels, given.plant, given.seed);
     const TrainingSet training({train, train_labels, set.training().shape()});
 
     const Method wide = audit_method(options.method, train.count);
-    const Resolved resolved = set.resolve(planner, wide, std::max(train.count, test.count));
+    const Resolved resolved = set.resolve(wide, std::max(train.count, test.count));
     report.load_ms = set.load_ms();
     report.method = options.method;
     report.method.vote.k = std::min(report.method.vote.k, wide.vote.k);
     report.train = &set.data().train;
-    report.judged = of == AuditSet::train ? &set.data().train : &set.data().test;
-    report.set = name(of);
+    report.judged = of_train ? &set.data().train : &set.data().test;
+    report.set = name(given.of);
     report.train_labels = train_labels;
-    report.source = location.data.source;
+    report.source = set.location().data.source;
     report.created = utc_now();
+    report.limit = given.limit;
     agree_on({train, test}, train_labels);
     report.audit = watched(options.output, "searching", [&](const Watch& watch) {
         return audit(Index(training, wide, resolved, watch.quiet()), options.method, test, test_labels,
                      watch);
     });
     report.wall_ms = ms_since(start);
-    write_files(report, options);
+    write_results({{given.csv, [&](std::ostream& out) { write_csv(out, report); }},
+                   {options.output.json, [&](std::ostream& out) { out << audit_json(report); }},
+                   {given.html, [&](std::ostream& out) { out << audit_page(report); }},
+                   {given.sheet, [&](std::ostream& out) { put(out, audit_sheet(report)); }}},
+                  options.output.quiet ? "" : audit_text(report));
     return 0;
 }
 

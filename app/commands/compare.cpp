@@ -1,18 +1,19 @@
 #include "classifier/statistics.h"
 
 #include <algorithm>
-#include <array>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 
-#include "app/cli/command.h"
-#include "app/console/destinations.h"
-#include "app/console/notes.h"
+#include "app/cli/command_line.h"
+#include "app/commands/evaluated.h"
 #include "app/console/output.h"
-#include "app/report/compare_report.h"
+#include "app/console/terminal.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
-#include "app/view/source.h"
+#include "app/report/page.h"
+#include "app/report/png.h"
+#include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 
@@ -20,33 +21,41 @@ namespace knn {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 /// A report with its answers.
 struct Side {
+    std::string name;  ///< as the user gave it
     SavedReport report;
     Predictions predictions;
 
-    explicit Side(const std::string& file) : report(read_report(file)) {
+    explicit Side(const std::string& file) : name(file), report(read_report(file)) {
         if (report.file == "standard input")
             throw UsageError("-: has no predictions.csv beside it; expected the name of a report");
         Evaluation& evaluation = report.evaluation;
         const std::string csv = predictions_of(report).string();
         predictions = read_predictions(csv, evaluation.n_test);
-        const std::vector<std::uint8_t>& labels = evaluation.score.labels;
-        const auto known = [&](std::uint8_t label) {
-            return std::binary_search(labels.begin(), labels.end(), label);
-        };
-        bool fits = std::all_of(predictions.truth.begin(), predictions.truth.end(), known) &&
-                    std::all_of(predictions.votes.begin(), predictions.votes.end(),
-                                [&](const Vote& vote) { return known(vote.label); });
-        if (fits) {
-            const Score counted = score(predictions.votes, predictions.truth, labels);
-            fits = counted.confusion == evaluation.score.confusion;
-            evaluation.score = counted;
-        }
-        if (!fits)
+        const std::optional<Score> counted = score_of(predictions, evaluation.score.labels);
+        if (!counted || counted->confusion != evaluation.score.confusion)
             throw DataError(csv +
                             ": is not of the report beside it; expected the one that 'mnist-knn evaluate "
                             "--report' wrote with it");
+        evaluation.score = *counted;
+    }
+
+    const Score& score() const { return report.evaluation.score; }
+    std::string settings() const { return settings_text(report.evaluation.method); }
+    /// "9,688 of 10,000 right".
+    std::string right() const {
+        return with_commas(score().correct) + " of " + with_commas(score().total) + " right";
+    }
+    Json json() const {
+        return {{"report", report_path(name)},
+                {"settings", settings_json(report.evaluation.method, report.evaluation.found.plan)},
+                {"correct", score().correct},
+                {"accuracy", score().accuracy},
+                {"accuracy_low", score().accuracy_low},
+                {"accuracy_high", score().accuracy_high}};
     }
 };
 
@@ -109,28 +118,145 @@ class Pictures {
     bool found_ = false;
 };
 
+/// The result of McNemar's test in one sentence.
+std::string sentence(const Comparison& result) {
+    const bool a_leads = result.only_a > result.only_b;
+    const std::int64_t more = std::max(result.only_a, result.only_b),
+                       less = std::min(result.only_a, result.only_b);
+    if (more == 0) return "A and B get exactly the same digits right.";
+    const std::string p = result.p_value < 0.0005 ? "less than 0.001" : fixed(result.p_value, 3);
+    const std::string chance =
+        "would come with probability " + p + " if both were equally good (McNemar's exact test)";
+    const std::string split = with_commas(more) + " to " + with_commas(less);
+    if (result.p_value >= significance)
+        return "The test does not tell A and B apart: a split of the " + counted(more + less, "digit") +
+               " that only one gets right as uneven as " + split + ' ' + chance + '.';
+    return std::string(a_leads ? "A" : "B") + " is better than " + (a_leads ? "B" : "A") +
+           ": a split of the " + counted(more + less, "digit") + " that only one gets right as uneven as " +
+           split + ' ' + chance + '.';
+}
+
+/// Both accuracies, the counts, the first digits that only one gets right, and the sentence.
+std::string compare_text(const Side& a, const Side& b, const Comparison& result) {
+    constexpr std::size_t most_shown = 20;
+    Table heads({Align::left, Align::right, Align::left, Align::left});
+    for (const Side* side : {&a, &b})
+        heads.add({side == &a ? "A" : "B", percent(side->score().accuracy),
+                   side->right() + " (" + percent(side->score().accuracy_low) + " to " +
+                       percent(side->score().accuracy_high) + ")",
+                   harmless(side->name) + ": " + side->settings()});
+    Table counts({Align::left, Align::right});
+    counts.add({"both right", with_commas(result.both_right)});
+    counts.add({"only A right", with_commas(result.only_a)});
+    counts.add({"only B right", with_commas(result.only_b)});
+    counts.add({"both wrong", with_commas(result.both_wrong)});
+
+    std::string text = heads.text(0) + '\n' + counts.text(0) + '\n';
+    if (const std::size_t all = result.disagreements.size(); all > 0) {
+        Table digits(std::vector<Align>(4, Align::right));
+        digits.add({"index", "label", "A", "B"});
+        for (const Disagreement& one : std::span(result.disagreements).first(std::min(most_shown, all)))
+            digits.add({std::to_string(one.index), std::to_string(one.label), std::to_string(one.a),
+                        std::to_string(one.b)});
+        text += digits.text(0);
+        if (all > most_shown)
+            text += "... and " + with_commas(static_cast<std::int64_t>(all - most_shown)) +
+                    " more (--csv, --html)\n";
+        text += '\n';
+    }
+    return text + sentence(result) + '\n';
+}
+
+std::string compare_json(const Side& a, const Side& b, const Comparison& result) {
+    Json json = json_head("mnist-knn/compare/1");
+    json.update({{"a", a.json()},
+                 {"b", b.json()},
+                 {"total", result.total()},
+                 {"both_right", result.both_right},
+                 {"only_a", result.only_a},
+                 {"only_b", result.only_b},
+                 {"both_wrong", result.both_wrong},
+                 {"p_value", result.p_value}});
+    return json_text(json);
+}
+
+/// The digits that only one gets right.
+std::string compare_csv(const Comparison& result) {
+    std::string text = "index,label,a,b\n";
+    for (const Disagreement& one : result.disagreements)
+        text += std::to_string(one.index) + ',' + std::to_string(one.label) + ',' + std::to_string(one.a) +
+                ',' + std::to_string(one.b) + '\n';
+    return text;
+}
+
+std::string figure(const Disagreement& one, const LabeledImages* test) {
+    std::string html = "<figure>";
+    if (test != nullptr)
+        html += "<img alt=\"\" src=\"data:image/png;base64," +
+                base64(gray_png(test->images().row(one.index), test->rows, test->cols)) + "\">";
+    const auto answer = [&](const char* letter, int label) {
+        return std::string("<span class=\"") + (label == one.label ? "right" : "wrong") + "\">" + letter +
+               ' ' + std::to_string(label) + "</span> ";
+    };
+    return html + "<figcaption>#" + std::to_string(one.index) + " <b>" + std::to_string(one.label) + "</b> " +
+           answer("A", one.a) + answer("B", one.b) + "</figcaption></figure>\n";
+}
+
+constexpr const char* style =
+    "<style>\n"
+    ".digits { display: flex; flex-wrap: wrap; gap: 1rem; }\n"
+    "figure { margin: 0; } figure img { width: 84px; image-rendering: pixelated; display: block; background: "
+    "#000; }\n"
+    ".right { color: var(--right); } .wrong { color: var(--wrong); }\n</style>\n";
+
+/// A page without other files; `test`: the pictures of the test set, or null.
+std::string compare_page(const Side& a, const Side& b, const Comparison& result, const LabeledImages* test) {
+    constexpr std::int64_t most_shown = 1000;
+    std::string html =
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+        "'unsafe-inline'\">\n<title>Two classifiers</title>\n<style>\n" +
+        std::string(page_css) + "</style>\n" + style +
+        "</head>\n<body>\n<main class=\"wide\">\n<h1>Two classifiers</h1>\n";
+    for (const Side* side : {&a, &b})
+        html += std::string("<p><b>") + (side == &a ? "A" : "B") + "</b> " + escaped(side->name) + ": " +
+                side->right() + " (" + percent(side->score().accuracy) + "); " + escaped(side->settings()) +
+                "</p>\n";
+    html += "<p>" + escaped(sentence(result)) + "</p>\n<p>Both right: " + with_commas(result.both_right) +
+            ", both wrong: " + with_commas(result.both_wrong) + ".</p>\n";
+    for (const bool of_a : {true, false}) {
+        const std::int64_t count = of_a ? result.only_a : result.only_b;
+        html += std::string("<h2>Only ") + (of_a ? "A" : "B") + " right: " + with_commas(count) + "</h2>\n";
+        if (count > most_shown) html += "<p>The first " + with_commas(most_shown) + ":</p>\n";
+        html += "<div class=\"digits\">\n";
+        std::int64_t shown = 0;
+        for (const Disagreement& one : result.disagreements)
+            if ((one.a == one.label) == of_a && shown++ < most_shown) html += figure(one, test);
+        html += "</div>\n";
+    }
+    return html + "</main>\n</body>\n</html>\n";
+}
+
 }  // namespace
 
 int compare(const Options& options, Clock::time_point) {
     const CompareOptions& given = options.compare;
     const Destinations outputs(options);
     const Side a(given.a), b(given.b);
-    std::vector<std::filesystem::path> inputs = {a.report.file, b.report.file, predictions_of(a.report),
-                                                 predictions_of(b.report)};
-    outputs.check(inputs);
+    outputs.check({a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
     check_same_test_set(a, b, options.output);
     const Comparison result = compare(a.predictions.votes, b.predictions.votes, a.predictions.truth);
-    const ComparedReports compared{a.report, b.report, given.a, given.b, result};
     std::optional<Pictures> pictures;
     if (!given.html.empty()) {
         pictures.emplace(a, b, options);
         outputs.check(pictures->files());
     }
     const LabeledImages* test = pictures ? pictures->test() : nullptr;
-    write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(compared.result); }},
-                   {given.html, [&](std::ostream& out) { out << compare_page(compared, test); }},
-                   {options.output.json, [&](std::ostream& out) { out << compare_json(compared); }}},
-                  options.output.quiet ? compare_sentence(compared) + '\n' : compare_text(compared));
+    write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(result); }},
+                   {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},
+                   {options.output.json, [&](std::ostream& out) { out << compare_json(a, b, result); }}},
+                  options.output.quiet ? sentence(result) + '\n' : compare_text(a, b, result));
     return 0;
 }
 

@@ -3,16 +3,16 @@
 #include <filesystem>
 #include <ostream>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/commands/loading.h"
-#include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
-#include "app/console/destinations.h"
 #include "app/console/output.h"
-#include "app/console/watched.h"
+#include "app/console/terminal.h"
 #include "app/report/csv.h"
 #include "app/report/text.h"
+#include "classifier/reduce.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/mnist_checksums.h"
@@ -57,31 +57,52 @@ void check_hides_nothing(const std::string& folder) {
     }
 }
 
+std::string edited_text(const Edited& edited) {
+    std::string rounds;
+    std::int64_t all = 0;
+    for (const std::int64_t removed : edited.removed) {
+        rounds += (rounds.empty() ? "" : " + ") + with_commas(removed);
+        all += removed;
+    }
+    if (all == 0) return "nothing to remove: no leave-one-out errors";
+    return "removed " + counted(all, "image") + " that the others classify wrong, round by round " + rounds;
+}
+
+std::string condensed_text(const Reduced& reduced) {
+    std::string text = "kept " + counted(std::ssize(reduced.kept), "image") + " in " +
+                       counted(reduced.passes.passes, "pass");
+    if (reduced.passes.refits > 0)
+        text += " and " + counted(reduced.passes.refits, "check") + " with what is fitted on them";
+    return text + "; they classify all" +
+           (reduced.rule == ReduceRule::both ? " images of the edited set" : "") + " as before";
+}
+
 }  // namespace
 
 int condense(const Options& options, Clock::time_point start) {
     const std::string& folder = options.condense.out;
     if (!options.given.contains("out"))
         throw UsageError("condense: writes a training set; expected --out DIR");
-    const Destinations outputs(options);
-    Planner planner(options.wish);  // looks for GPUs in the background
-    const ImagesLocation location = locate_images(options, Needed::training);
-    outputs.check(inputs_of(options, location.files()));
     check_hides_nothing(folder);
-
-    LoadedSet set(planner, location, options);
+    LoadedSet set(options, Needed::training);
     const Training& training = set.training().view();
     const ReduceRule rule = options.condense.rule;
     if (rule != ReduceRule::condense) require_others(options.method.vote.k, training.rows.count);
-    const Resolved resolved = set.resolve(planner, options.method, training.rows.count);
+    const Resolved resolved = set.resolve(options.method, training.rows.count);
     agree_on({training.rows}, training.labels);
     const Reduced reduced = watched(options.output, "condensing", [&](const Watch& watch) {
         return reduce(set.training(), options.method, resolved, rule, watch);
     });
     if (!folder.empty()) write_set(folder, training, reduced.kept);
-    if (!options.output.quiet)
-        print(reduced_text(
-            {reduced, options.method, training.rows.count, location.data.source, folder, ms_since(start)}));
+    if (options.output.quiet) return 0;
+    const std::int64_t all = training.rows.count, kept = std::ssize(reduced.kept);
+    print(facts_text(
+        {{"data", counted(all, "image") + " from " + harmless(set.location().data.source)},
+         {"settings", settings_text(options.method)},
+         {"edited", rule == ReduceRule::condense ? "" : edited_text(reduced.edited)},
+         {"condensed", rule == ReduceRule::edit ? "" : condensed_text(reduced)},
+         {"kept", counted(kept, "image") + ", " + share_text(kept, all) + ", in " + harmless(folder)},
+         {"time", fixed(ms_since(start) / 1000, 1) + " s"}}));
     return 0;
 }
 

@@ -1,13 +1,14 @@
 #include "app/commands/digits.h"
 
-#include <array>
+#include <map>
+#include <memory>
 
 #include "app/console/interrupt.h"
-#include "app/console/notes.h"
-#include "app/console/watched.h"
+#include "app/console/terminal.h"
 #include "classifier/host.h"
 #include "classifier/sizes.h"
 #include "data/core/errors.h"
+#include "data/set/training.h"
 
 namespace knn {
 
@@ -37,21 +38,24 @@ LeaveOneOut fit(const TrainingSet& set, const Options& options, int threads) {
 /// The votes of one digit by label.
 std::vector<std::pair<int, int>> votes_by_label(std::span<const Neighbor> neighbors,
                                                 std::span<const std::uint8_t> labels) {
-    std::array<int, 256> counts = {};
+    std::map<int, int> counts;
     for (const Neighbor& neighbor : neighbors)
         ++counts[labels[neighbor.index]];
-    std::vector<std::pair<int, int>> votes;
-    for (int label = 0; label < 256; ++label)
-        if (const int count = counts[static_cast<std::size_t>(label)]; count > 0)
-            votes.emplace_back(label, count);
-    return votes;
+    return {counts.begin(), counts.end()};
 }
 
 }  // namespace
 
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads) {
-    LoadedTraining training{load_cached_training(location, options, threads), {}};
-    const ImageShape shape = training.set.shape();
+    const auto read = std::make_shared<TrainingImages>(load_training(location, !options.no_cache, threads));
+    const ImageShape shape{read->rows, read->cols};
+    const TrainingIdentity identity{options.no_cache ? "" : read->key, read->name};
+    const Training all{read->images, read->labels, shape};
+    LoadedTraining training{
+        TrainingSet(first_images(all.rows, all.labels, shape, options.first.train), identity, read),
+        read->source,
+        all,
+        {}};
     if (shape.rows != DigitImage::side || shape.cols != DigitImage::side)
         throw DataError(training.source + ": has images of " + std::to_string(shape.rows) + "x" +
                         std::to_string(shape.cols) +

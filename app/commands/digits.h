@@ -1,7 +1,6 @@
 #pragma once
 /// Digits in pictures, answered by a training set and what is fitted to it: for `classify` and `draw`.
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,12 +15,15 @@
 namespace knn {
 
 /// The training set, and what its own digits look like to one another.
-struct LoadedTraining : CachedTraining {
+struct LoadedTraining {
+    TrainingSet set;     ///< the first images, as many as the options want
+    std::string source;  ///< the file of the images, or what else it is
+    Training all;        ///< whatever the options want
     LeaveOneOut sample;
 };
 
-/// Reads the training set; what is fitted to it comes from the cache, or is fitted on the CPU and kept there. Throws
-/// DataError, UsageError, Interrupted.
+/// Reads the training set, from the cache where that is faster; what is fitted to it comes from there too, or is fitted on
+/// the CPU and kept there. Throws DataError, UsageError, Interrupted.
 LoadedTraining load_for_digits(const DataLocation& location, const Options& options, int threads);
 
 /// What `n_query` digits are searched on: the CPU if they are few and the user has no wish. Throws UsageError, DeviceError.

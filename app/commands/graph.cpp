@@ -1,22 +1,24 @@
 #include "classifier/graph.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <ostream>
-#include <vector>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/commands/loading.h"
-#include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
-#include "app/console/destinations.h"
 #include "app/console/interrupt.h"
-#include "app/console/notes.h"
 #include "app/console/output.h"
-#include "app/console/watched.h"
-#include "app/report/graph_report.h"
+#include "app/console/terminal.h"
+#include "app/report/csv.h"
+#include "app/report/json.h"
+#include "app/report/plot.h"
+#include "app/report/text.h"
 #include "classifier/subset_search.h"
 #include "data/core/format.h"
 
@@ -24,58 +26,277 @@ namespace knn {
 
 namespace {
 
-constexpr int usual_k = 10;
+using Json = nlohmann::ordered_json;
 
-/// The files that are written as the graph is searched, those that were asked for.
-class GraphFiles {
-  public:
-    explicit GraphFiles(const Options& options) {
-        const GraphOptions& graph = options.graph;
-        for (const char* ending : npy_endings)
-            open(ending, graph.npy.empty() ? "" : graph.npy + ending);
-        open("--csv", graph.csv);
-        open("--mtx", graph.mtx);
-        open("--json", options.output.json);
-        open("--plot", graph.plot);
+constexpr int usual_k = 10;
+constexpr std::size_t hubs_in_text = 5, hubs_in_json = 20;
+
+std::string points_text(const GraphResult& graph) {
+    return counted(graph.counts.points, "image") + " of " + std::to_string(graph.rows) + " x " +
+           std::to_string(graph.cols);
+}
+
+std::string hub_text(const GraphResult& graph, std::int64_t hub, std::span<const std::uint8_t> labels) {
+    const auto i = static_cast<std::size_t>(hub);
+    std::string text = "#" + std::to_string(hub) + " (" + with_commas(graph.counts.in_degree[i]);
+    if (!labels.empty()) text += ", label " + std::to_string(labels[i]);
+    return text + ")";
+}
+
+std::string settings_text(const GraphResult& graph) {
+    return features_text(graph.method.transform) + "k = " + std::to_string(graph.method.vote.k) +
+           ", metric " + metric_text(graph.method.measure) + ", form " + name(graph.form);
+}
+
+std::string edges_text(const GraphResult& graph) {
+    const bool directed = graph.form == GraphForm::directed;
+    return with_commas(graph.counts.edges) + (directed ? " directed" : " undirected");
+}
+
+std::string components_text(const GraphCounts& counts) {
+    std::string text = with_commas(counts.components) + ", the largest of " +
+                       counted(counts.largest_component, "point") + " (" +
+                       share_text(counts.largest_component, counts.points) + ")";
+    if (counts.isolated > 0) text += "; " + counted(counts.isolated, "point") + " without an edge";
+    return text;
+}
+
+std::string degrees_text(const GraphCounts& counts) {
+    return "mean " + fixed(counts.mean_in_degree(), 2) + ", skewness " + fixed(counts.skewness(), 2);
+}
+
+/// The range of in-degrees with index 0, 1, 2 ...: 0, 1, 2-3, 4-7 ...
+std::size_t range_of(std::uint32_t degree) {
+    return static_cast<std::size_t>(std::bit_width(degree));
+}
+
+std::string range_text(std::size_t range) {
+    if (range < 2) return std::to_string(range);
+    const std::uint64_t low = std::uint64_t{1} << (range - 1);
+    return std::to_string(low) + "-" + std::to_string(2 * low - 1);
+}
+
+Json degrees_json(const GraphCounts& counts) {
+    std::map<std::uint32_t, std::int64_t> histogram;
+    for (const std::uint32_t degree : counts.in_degree)
+        ++histogram[degree];
+    Json list = Json::array();
+    for (const auto& [degree, points] : histogram)
+        list.push_back({degree, points});
+    return list;
+}
+
+Json hubs_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+    Json list = Json::array();
+    for (const std::int64_t hub : graph.counts.hubs(hubs_in_json)) {
+        const auto i = static_cast<std::size_t>(hub);
+        Json one = {{"index", hub}, {"in_degree", graph.counts.in_degree[i]}};
+        if (!labels.empty()) one["label"] = labels[i];
+        list.push_back(std::move(one));
     }
-    /// Null if the file was not asked for.
-    std::ostream* operator[](const std::string& name) const {
-        const auto found = streams_.find(name);
-        return found != streams_.end() ? found->second : nullptr;
+    return list;
+}
+
+std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+    const GraphCounts& counts = graph.counts;
+    std::string hubs;
+    for (const std::int64_t hub : counts.hubs(hubs_in_text))
+        hubs += (hubs.empty() ? "" : ", ") + hub_text(graph, hub, labels);
+    return facts_text({{"data", points_text(graph)},
+                       {"source", harmless(graph.source)},
+                       {"device", device_text(graph.plan.device)},
+                       {"spread", spread_text(graph.plan)},
+                       {"engine", engine_text(graph.plan)},
+                       {"settings", settings_text(graph)}}) +
+           '\n' +
+           facts_text(
+               {{"edges", edges_text(graph)},
+                {"mutual", percent(graph.mutual_share) + " of the directed edges"},
+                {"in-degree", degrees_text(counts) + "; " + counted(counts.without_in_edges(), "point") +
+                                  " (" + share_text(counts.without_in_edges(), counts.points) + ") without"},
+                {"hubs", hubs},
+                {"components", components_text(counts)},
+                {"same class", counts.same_class ? percent(*counts.same_class) + " of the edges" : ""},
+                {"imbalance", imbalance_text(graph.timeline)},
+                {"time", times_text(graph.search_ms, graph.load_ms, graph.wall_ms)}});
+}
+
+Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+    const GraphCounts& counts = graph.counts;
+    Json json = {{"points", counts.points},
+                 {"form", name(graph.form)},
+                 {"edges", counts.edges},
+                 {"mutual_share", graph.mutual_share}};
+    if (counts.same_class) json["same_class_share"] = *counts.same_class;
+    json["in_degree"] = {{"mean", counts.mean_in_degree()},
+                         {"max", *std::max_element(counts.in_degree.begin(), counts.in_degree.end())},
+                         {"zero", counts.without_in_edges()},
+                         {"skewness", counts.skewness()},
+                         {"hubs", hubs_json(graph, labels)},
+                         {"histogram", degrees_json(counts)}};
+    json["components"] = {
+        {"count", counts.components}, {"largest", counts.largest_component}, {"isolated", counts.isolated}};
+    return json;
+}
+
+std::string graph_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
+    Json settings = settings_json(graph.method, graph.plan);
+    for (const char* of_votes : {"method", "weights", "tie"})
+        settings.erase(of_votes);
+    Json points = {
+        {"source", graph.source}, {"count", graph.counts.points}, {"rows", graph.rows}, {"cols", graph.cols}};
+    if (!graph.pictures.empty()) {
+        Json files = Json::array();
+        for (const std::string& file : graph.pictures)
+            files.push_back(report_path(file));
+        points["files"] = std::move(files);
     }
-    bool take_standard_output() const { return take_standard_output_; }
-    void check() const { files_.check(); }
-    void commit() { files_.commit(); }
+    Json json = json_head("mnist-knn/graph/1");
+    json.update({{"created", graph.created},
+                 {"data", std::move(points)},
+                 {"settings", std::move(settings)},
+                 {"device", json_device(graph.plan.device)},
+                 {"graph", counts_json(graph, labels)},
+                 {"timing", timing_json(graph.timeline, graph.counts.points, graph.search_ms, graph.load_ms,
+                                        graph.wall_ms)}});
+    return json_text(json);
+}
+
+/// An SVG: how many points have how many in-edges, as bars: each range of in-degrees is twice as wide as the one before.
+std::string graph_plot(const GraphResult& graph) {
+    std::vector<std::int64_t> points;
+    for (const std::uint32_t degree : graph.counts.in_degree) {
+        points.resize(std::max(points.size(), range_of(degree) + 1));
+        ++points[range_of(degree)];
+    }
+    Panel panel;
+    panel.title = "In-degrees: how many points have a point as their neighbor";
+    panel.x_label = "points";
+    panel.log_x = false;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto n = static_cast<double>(points[i]);
+        panel.bars.push_back({range_text(i), n, n, n, with_commas(points[i])});
+    }
+    panel.notes = {degrees_text(graph.counts)};
+    return draw_panels(std::string("The k-nearest-neighbor graph, ") + settings_text(graph),
+                       {points_text(graph), graph.source}, {panel});
+}
+
+/// The files that were asked for, which are written as the graph is searched; null: not asked for.
+struct GraphFiles {
+    OutputFiles files;
+    bool take_standard_output = false;
+    std::ostream *indices, *distances, *csv, *mtx, *json, *plot;
+
+    explicit GraphFiles(const Options& options)
+        : indices(open(options.graph.npy, npy_endings[0])),
+          distances(open(options.graph.npy, npy_endings[1])),
+          csv(open(options.graph.csv)),
+          mtx(open(options.graph.mtx)),
+          json(open(options.output.json)),
+          plot(open(options.graph.plot)) {}
 
   private:
-    void open(const std::string& name, const std::string& file) {
-        if (file.empty()) return;
-        streams_[name] = &files_.open(file);
-        take_standard_output_ = take_standard_output_ || is_standard_output(file);
+    std::ostream* open(const std::string& file, const char* ending = "") {
+        if (file.empty()) return nullptr;
+        take_standard_output = take_standard_output || is_standard_output(file + ending);
+        return &files.open(file + ending);
     }
-
-    OutputFiles files_;
-    std::map<std::string, std::ostream*> streams_;
-    bool take_standard_output_ = false;
 };
 
-void check_form(const Options& options) {
-    if (!options.graph.npy.empty() && options.graph.form != GraphForm::directed)
-        throw UsageError("--npy " + options.graph.npy + ": has k neighbors of each image, but --form " +
-                         name(options.graph.form) + " has not; expected --mtx or --csv for that form");
+/// Takes all rows of a graph in the order of the points. What it has not yet written, its destructor writes.
+using RowWriter = std::function<void(std::int64_t point, std::span<const Neighbor> neighbors)>;
+
+/// A NumPy array of n × k numbers, C order: the format 1.0 of numpy.lib.format: the header, padded to a multiple of 64
+/// bytes, then the numbers.
+template <class Number, class Convert>
+RowWriter npy_writer(std::ostream& out, std::int64_t n, int k, const char* type, Convert convert) {
+    constexpr char order = std::endian::native == std::endian::little ? '<' : '>';
+    std::string header = std::string("{'descr': '") + order + type + "', 'fortran_order': False, 'shape': (" +
+                         std::to_string(n) + ", " + std::to_string(k) + "), }";
+    constexpr std::size_t before = 10, multiple = 64;
+    header.append(multiple - 1 - (before + header.size()) % multiple, ' ');
+    header += '\n';
+    const std::string_view magic("\x93NUMPY\x01\x00", 8);
+    out << magic << static_cast<char>(header.size() & 255) << static_cast<char>(header.size() >> 8) << header;
+    return [&out, convert, numbers = std::vector<Number>()](std::int64_t,
+                                                            std::span<const Neighbor> neighbors) mutable {
+        numbers.clear();
+        for (const Neighbor& neighbor : neighbors)
+            numbers.push_back(convert(neighbor));
+        out.write(reinterpret_cast<const char*>(numbers.data()),
+                  static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
+    };
+}
+
+RowWriter npy_indices(std::ostream& out, std::int64_t n, int k) {
+    return npy_writer<std::int32_t>(out, n, k, "i4",
+                                    [](const Neighbor& one) { return static_cast<std::int32_t>(one.index); });
+}
+
+/// int64 for integral metrics, else float32.
+RowWriter npy_distances(std::ostream& out, std::int64_t n, int k, const Measure& measure) {
+    if (is_integral(measure.metric))
+        return npy_writer<std::int64_t>(out, n, k, "i8",
+                                        [](const Neighbor& one) { return std::int64_t{one.distance}; });
+    return npy_writer<float>(out, n, k, "f4", [measure](const Neighbor& one) {
+        return static_cast<float>(distance_of(measure, one.distance));
+    });
+}
+
+/// Points from 0, rank from 1.
+RowWriter csv_writer(std::ostream& out, const Measure& measure) {
+    const auto lines = std::make_shared<Lines>(out);
+    lines->text("point,rank,neighbor,distance\n");
+    return [lines, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
+        int rank = 0;
+        for (const Neighbor& neighbor : neighbors) {
+            lines->number(point, ',');
+            lines->number(++rank, ',');
+            lines->number(neighbor.index, ',');
+            lines->distance(measure, neighbor.distance, '\n');
+            lines->end_of_line();
+        }
+    };
+}
+
+/// A MatrixMarket file of n × n: the entry (i, j), counted from 1, is the distance from point i to its neighbor j;
+/// entries are integers for integral metrics, else reals. An undirected form is a symmetric matrix, of which the
+/// file has the lower triangle. `entries`: edges, for an undirected form pairs.
+RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries, GraphForm form,
+                        const Measure& measure) {
+    const bool lower = form != GraphForm::directed;
+    const auto lines = std::make_shared<Lines>(out);
+    lines->text("%%MatrixMarket matrix coordinate ");
+    lines->text(is_integral(measure.metric) ? "integer " : "real ");
+    lines->text(lower ? "symmetric\n" : "general\n");
+    lines->text("% the ");
+    lines->text(name(form));
+    lines->text(" k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j\n");
+    for (const std::int64_t size : {n, n})
+        lines->number(size, ' ');
+    lines->number(entries, '\n');
+    return [lines, lower, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
+        for (const Neighbor& neighbor : neighbors) {
+            if (lower && neighbor.index > point) continue;
+            lines->number(point + 1, ' ');
+            lines->number(std::int64_t{neighbor.index} + 1, ' ');
+            lines->distance(measure, neighbor.distance, '\n');
+            lines->end_of_line();
+        }
+    };
 }
 
 /// The writers of the files that have rows; `edges` as GraphCounts has them.
-std::vector<std::unique_ptr<GraphWriter>> open_writers(const GraphFiles& files, const GraphResult& result,
-                                                       std::int64_t n, std::int64_t edges) {
-    std::vector<std::unique_ptr<GraphWriter>> writers;
+std::vector<RowWriter> open_writers(const GraphFiles& files, const GraphResult& result, std::int64_t n,
+                                    std::int64_t edges) {
+    std::vector<RowWriter> writers;
     const Measure& measure = result.method.measure;
     const int k = result.method.vote.k;
-    if (std::ostream* out = files[npy_endings[0]]) writers.push_back(npy_indices(*out, n, k));
-    if (std::ostream* out = files[npy_endings[1]]) writers.push_back(npy_distances(*out, n, k, measure));
-    if (std::ostream* out = files["--csv"]) writers.push_back(graph_csv(*out, measure));
-    if (std::ostream* out = files["--mtx"])
-        writers.push_back(graph_matrix(*out, n, edges, result.form, measure));
+    if (files.indices != nullptr) writers.push_back(npy_indices(*files.indices, n, k));
+    if (files.distances != nullptr) writers.push_back(npy_distances(*files.distances, n, k, measure));
+    if (files.csv != nullptr) writers.push_back(csv_writer(*files.csv, measure));
+    if (files.mtx != nullptr) writers.push_back(matrix_writer(*files.mtx, n, edges, result.form, measure));
     return writers;
 }
 
@@ -103,7 +324,7 @@ class RowSink {
             else
                 std::copy(part.row(i).begin(), part.row(i).end(), all_.row(first + i).begin());
         }
-        files_.check();
+        files_.files.check();
     }
 
     /// After the last row.
@@ -118,8 +339,8 @@ class RowSink {
   private:
     void put(std::int64_t point, std::span<const Neighbor> row) {
         counter_.row(point, row);
-        for (const auto& writer : writers_)
-            writer->row(point, row);
+        for (const RowWriter& writer : writers_)
+            writer(point, row);
     }
     void put_undirected() {
         const GraphRows rows = undirected(all_, result_.form);
@@ -129,7 +350,7 @@ class RowSink {
             put(i, rows.row(i));
             if (i % between_checks != 0) continue;
             stop_if_asked();
-            files_.check();
+            files_.files.check();
         }
     }
 
@@ -138,9 +359,15 @@ class RowSink {
     std::int64_t n_;
     MutualCounter mutual_;
     GraphCounter counter_;
-    std::vector<std::unique_ptr<GraphWriter>> writers_;
+    std::vector<RowWriter> writers_;
     Neighbors all_;  ///< of an undirected form
 };
+
+void check_form(const Options& options) {
+    if (!options.graph.npy.empty() && options.graph.form != GraphForm::directed)
+        throw UsageError("--npy " + options.graph.npy + ": has k neighbors of each image, but --form " +
+                         name(options.graph.form) + " has not; expected --mtx or --csv for that form");
+}
 
 void check_size(const GraphOptions& graph, std::int64_t n) {
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
@@ -153,11 +380,8 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
-    const Destinations outputs(options);
-    Planner planner(options.wish);  // looks for GPUs in the background
-    const ImagesLocation location = locate_images(options, Needed::points);
-    outputs.check(inputs_of(options, location.files()));
-
+    LoadedSet points(options, Needed::points);
+    const ImagesLocation& location = points.location();
     GraphResult result;
     result.created = utc_now();
     result.source = location.data.source;
@@ -169,13 +393,12 @@ int graph(const Options& options, Clock::time_point start) {
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",
              options.output);
-    LoadedSet points(planner, location, options);
     const Training& training = points.training().view();
     require_others(result.method.vote.k, training.rows.count);
     check_size(options.graph, training.rows.count);
     if (std::ssize(result.pictures) > training.rows.count)
         result.pictures.resize(static_cast<std::size_t>(training.rows.count));
-    const Resolved resolved = points.resolve(planner, result.method, training.rows.count);
+    const Resolved resolved = points.resolve(result.method, training.rows.count);
     result.rows = training.shape.rows;
     result.cols = training.shape.cols;
     result.load_ms = points.load_ms();
@@ -193,10 +416,10 @@ int graph(const Options& options, Clock::time_point start) {
     result.plan = search.plan;
     sink.finish();
     result.wall_ms = ms_since(start);
-    if (std::ostream* out = files["--json"]) *out << graph_json(result, training.labels);
-    if (std::ostream* out = files["--plot"]) *out << graph_plot(result);
-    files.commit();
-    if (!files.take_standard_output() && !options.output.quiet) print(graph_text(result, training.labels));
+    if (files.json != nullptr) *files.json << graph_json(result, training.labels);
+    if (files.plot != nullptr) *files.plot << graph_plot(result);
+    files.files.commit();
+    if (!files.take_standard_output && !options.output.quiet) print(graph_text(result, training.labels));
     return 0;
 }
 

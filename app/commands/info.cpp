@@ -1,10 +1,11 @@
 #include <array>
 #include <filesystem>
 
-#include "app/cli/command.h"
-#include "app/console/destinations.h"
+#include "app/cli/command_line.h"
 #include "app/console/output.h"
-#include "app/report/inventory.h"
+#include "app/report/json.h"
+#include "app/report/text.h"
+#include "classifier/inventory.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/set/idx.h"

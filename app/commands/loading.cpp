@@ -6,8 +6,7 @@
 
 #include "app/commands/pictures.h"
 #include "app/console/interrupt.h"
-#include "app/console/notes.h"
-#include "app/console/watched.h"
+#include "app/console/terminal.h"
 #include "app/report/picture.h"
 #include "classifier/host.h"
 #include "data/core/clock.h"
@@ -60,7 +59,8 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     return images;
 }
 
-Dataset read(const ImagesLocation& location, std::pmr::memory_resource* memory, const OutputOptions& output) {
+Dataset read_images(const ImagesLocation& location, std::pmr::memory_resource* memory,
+                    const OutputOptions& output) {
     if (location.needed == Needed::both) return load(location.data, memory);
     Dataset data;
     data.source = location.data.source;
@@ -92,22 +92,7 @@ std::vector<std::string> pictures_in(const std::string& folder) {
     return files;
 }
 
-/// The first `n` images and their labels; 0: all.
-Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,
-                      std::int64_t n) {
-    const Rows rows = images.first(n > 0 ? n : images.count);
-    if (!labels.empty()) labels = labels.first(static_cast<std::size_t>(rows.count));
-    return {rows, labels, shape};
-}
-
-}  // namespace
-
-std::vector<fs::path> ImagesLocation::files() const {
-    if (!pictures.empty()) return {pictures.begin(), pictures.end()};
-    if (!images.empty()) return {images};
-    return data.files();
-}
-
+/// Throws UsageError (--images with a data set), DataError.
 ImagesLocation locate_images(const Options& options, Needed needed) {
     ImagesLocation location{.needed = needed, .data = {}, .images = {}, .pictures = {}};
     if (needed == Needed::points) location.images = options.graph.images;
@@ -125,18 +110,40 @@ ImagesLocation locate_images(const Options& options, Needed needed) {
     return location;
 }
 
-LoadedSet::LoadedSet(Planner& planner, const ImagesLocation& location, const Options& options) {
+}  // namespace
+
+std::vector<fs::path> ImagesLocation::files() const {
+    if (!pictures.empty()) return {pictures.begin(), pictures.end()};
+    if (!images.empty()) return {images};
+    return data.files();
+}
+
+LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
+                     const std::vector<fs::path>& also_read)
+    : outputs_(options), planner_(options.wish) {
+    if (location)
+        location_ = {.needed = needed, .data = std::move(*location), .images = {}, .pictures = {}};
+    else
+        location_ = locate_images(options, needed);
+    files_ = location_.files();
+    for (const auto& more : {options.method_files, also_read})
+        files_.insert(files_.end(), more.begin(), more.end());
+    outputs_.check(files_);
+    read(options);
+}
+
+void LoadedSet::read(const Options& options) {
     // Another thread creates the CUDA context while the files are read.
-    memory_ = host_memory(planner.likely_engine(), planner.likely_device());
+    memory_ = host_memory(planner_.likely_engine(), planner_.likely_device());
     const auto start = Clock::now();
     // Ranks search together: none may find in the cache what another has to fit. Only who evaluates comes back to the
     // same method.
     const bool use_cache =
-        !options.no_cache && options.wish.ranks == nullptr && location.needed == Needed::both;
-    TrainingIdentity identity = use_cache ? identity_of(location.data) : TrainingIdentity();
-    data_ = read(location, memory_->resource(), options.output);
+        !options.no_cache && options.wish.ranks == nullptr && location_.needed == Needed::both;
+    TrainingIdentity identity = use_cache ? identity_of(location_.data) : TrainingIdentity();
+    data_ = read_images(location_, memory_->resource(), options.output);
     // What changed while it was read belongs to no key.
-    if (use_cache && identity_of(location.data).key != identity.key) identity.key.clear();
+    if (use_cache && identity_of(location_.data).key != identity.key) identity.key.clear();
     const LabeledImages& train = data_.train;
     training_ = std::make_unique<TrainingSet>(
         first_images(train.images(), train.labels.span(), train.shape(), options.first.train), identity);
@@ -144,12 +151,12 @@ LoadedSet::LoadedSet(Planner& planner, const ImagesLocation& location, const Opt
     queries_ = test.first(options.first.test > 0 ? options.first.test : test.count);
     stop_if_asked();
     load_ms_ = ms_since(start);
-    data_notice_ = data_notice(location.data);
+    data_notice_ = data_notice(location_.data);
 }
 
-Resolved LoadedSet::resolve(Planner& planner, const Method& method, std::int64_t n_query) {
+Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
     const auto start = Clock::now();
-    Resolved resolved = planner.resolve(method.problem(training_->view(), n_query));
+    Resolved resolved = planner_.resolve(method.problem(training_->view(), n_query));
     if (resolved.engine->on_gpu) memory_->pin();
     load_ms_ += ms_since(start);
     note(std::exchange(data_notice_, ""));  // not where it is an error anyway
@@ -165,13 +172,11 @@ std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& met
     });
 }
 
-CachedTraining load_cached_training(const DataLocation& location, const Options& options, int threads) {
-    const auto read = std::make_shared<TrainingImages>(load_training(location, !options.no_cache, threads));
-    const ImageShape shape{read->rows, read->cols};
-    const TrainingIdentity identity{options.no_cache ? "" : read->key, read->name};
-    const Training all{read->images, read->labels, shape};
-    return {TrainingSet(first_images(all.rows, all.labels, shape, options.first.train), identity, read),
-            read->source, all};
+Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,
+                      std::int64_t n) {
+    const Rows rows = images.first(n > 0 ? n : images.count);
+    if (!labels.empty()) labels = labels.first(static_cast<std::size_t>(rows.count));
+    return {rows, labels, shape};
 }
 
 }  // namespace knn

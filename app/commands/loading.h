@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/cli/options.h"
+#include "app/console/output.h"
 #include "classifier/index.h"
 #include "classifier/plan.h"
 #include "data/core/dataset.h"
@@ -28,16 +30,17 @@ struct ImagesLocation {
     std::vector<std::filesystem::path> files() const;
 };
 
-/// Throws UsageError (--images with a data set), DataError.
-ImagesLocation locate_images(const Options& options, Needed needed);
-
-/// Images in memory. They must outlive the training set that is made of them.
+/// What every command that searches begins with: finds its images, checks the files that it will write against those that
+/// it reads, and reads these, into pinned memory for a GPU, while GPUs are looked for.
 class LoadedSet {
   public:
-    /// Reads the files, into pinned memory for a GPU, while the planner looks for GPUs. Prints a note on synthetic digits.
-    /// Throws DataError, Interrupted.
-    LoadedSet(Planner& planner, const ImagesLocation& location, const Options& options);
+    /// `location`: of the data set, if it is known; `also_read`: files beside it. Throws UsageError, DataError, Interrupted.
+    LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location = {},
+              const std::vector<std::filesystem::path>& also_read = {});
 
+    const ImagesLocation& location() const { return location_; }
+    /// All files that were read.
+    const std::vector<std::filesystem::path>& files() const { return files_; }
     /// All that was read; without a test set if none was needed.
     const Dataset& data() const { return data_; }
     /// The first images of each set, limited by the options.
@@ -45,11 +48,17 @@ class LoadedSet {
     const Rows& queries() const { return queries_; }
     double load_ms() const { return load_ms_; }
 
-    /// The plan of a search of this many queries; prints a note where it is another than the options say. Throws
-    /// DeviceError, UsageError.
-    Resolved resolve(Planner& planner, const Method& method, std::int64_t n_query);
+    /// The plan of a search of this many queries; prints notes on synthetic digits, and where it is another plan than the
+    /// options say. Throws DeviceError, UsageError.
+    Resolved resolve(const Method& method, std::int64_t n_query);
 
   private:
+    void read(const Options& options);
+
+    Destinations outputs_;
+    Planner planner_;
+    ImagesLocation location_;
+    std::vector<std::filesystem::path> files_;
     std::unique_ptr<HostMemory> memory_;
     Dataset data_;
     std::unique_ptr<const TrainingSet> training_;
@@ -62,12 +71,8 @@ class LoadedSet {
 std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& method, const Resolved& resolved,
                                   const OutputOptions& output);
 
-/// The first images of the training set, as many as the options want, from the cache where that is faster. Throws DataError.
-struct CachedTraining {
-    TrainingSet set;
-    std::string source;  ///< the file of the images, or what else it is
-    Training all;        ///< whatever the options want
-};
-CachedTraining load_cached_training(const DataLocation& location, const Options& options, int threads);
+/// The first `n` images and their labels; 0: all.
+Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,
+                      std::int64_t n);
 
 }  // namespace knn

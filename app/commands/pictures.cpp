@@ -11,7 +11,7 @@
 #include <new>
 #include <string_view>
 
-#include "app/report/explain.h"
+#include "app/report/answers.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
 #include "data/core/words.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "data/core/rows.h"
 
 namespace knn {

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 

@@ -1,18 +1,20 @@
 #include "classifier/tune.h"
 
 #include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <tuple>
 
-#include "app/cli/command.h"
+#include "app/cli/command_line.h"
 #include "app/commands/loading.h"
-#include "app/commands/outputs.h"
 #include "app/commands/ranks.h"
-#include "app/console/destinations.h"
-#include "app/console/notes.h"
 #include "app/console/output.h"
-#include "app/console/watched.h"
-#include "app/report/tune_report.h"
+#include "app/console/terminal.h"
+#include "app/report/json.h"
+#include "app/report/plot.h"
+#include "app/report/text.h"
 #include "classifier/method_file.h"
 #include "classifier/subset_search.h"
 #include "data/core/format.h"
@@ -21,6 +23,40 @@
 namespace knn {
 
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string rerank_text(const Rerank& rerank) {
+    if (rerank.kind == Reranker::none) return "none";
+    return reranker_text(rerank) + " of " + std::to_string(rerank.candidates);
+}
+
+/// What a search compares: "gradients, l2, both of 96 candidates".
+std::string search_text(const Method& method) {
+    std::string text = method.transform.text() + ", " + metric_text(method.measure);
+    if (method.reranks()) text += ", " + rerank_text(method.rerank) + " candidates";
+    return text;
+}
+
+/// The options that give a method: "--transform gradients -k 3".
+std::string options_text(const Method& method) {
+    const Method usual;
+    std::string text;
+    const auto add = [&](const char* option, const std::string& value) {
+        text.append(text.empty() ? "" : " ").append(option).append(" ").append(value);
+    };
+    if (!method.transform.is_raw()) add("--transform", method.transform.text());
+    if (method.measure.metric != usual.measure.metric) add("--metric", name(method.measure.metric));
+    if (method.measure.metric == Metric::lp) add("--p", shortest(method.measure.p));
+    if (method.reranks()) add("--rerank", reranker_text(method.rerank));
+    if (method.rerank.candidates != usual.rerank.candidates)
+        add("--candidates", std::to_string(method.rerank.candidates));
+    if (method.vote.votes != usual.vote.votes) add("--vote", name(method.vote.votes));
+    add("-k", std::to_string(method.vote.k));
+    if (method.vote.weights != usual.vote.weights) add("--weights", name(method.vote.weights));
+    if (method.vote.tie != usual.vote.tie) add("--tie", name(method.vote.tie));
+    return text;
+}
 
 template <class Value>
 std::vector<Value> or_own(const std::vector<Value>& given, const Value& own) {
@@ -97,10 +133,9 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
 }
 
 /// A plan for each search. What several of them would note is printed once.
-std::vector<Resolved> resolve_all(LoadedSet& set, Planner& planner, std::span<const Method> methods,
-                                  const Wish& wish) {
+std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const Method> methods, const Wish& wish) {
     const Training& training = set.training().view();
-    std::vector<Resolved> all = {set.resolve(planner, methods.front(), training.rows.count)};
+    std::vector<Resolved> all = {set.resolve(methods.front(), training.rows.count)};
     std::set<std::string> notices = {all.front().notice};
     for (const Method& method : methods.subspan(1)) {
         Planner another(wish);
@@ -146,6 +181,189 @@ TuneResult searched(const TrainingSet& training, std::span<const Method> methods
     return result;
 }
 
+std::string images_text(const TuneResult& result) {
+    return counted(result.images, "training image") + " of " + std::to_string(result.rows) + " x " +
+           std::to_string(result.cols) + ", " + std::to_string(result.classes) + ' ' +
+           noun(result.classes, "class");
+}
+
+std::string p_text(double p) {
+    return p < 0.0005 ? "< 0.001" : fixed(p, 3);
+}
+
+std::string interval_text(const Configuration& one) {
+    return percent(one.share.low) + " to " + percent(one.share.high);
+}
+
+double error_of(const TuneResult& result, const Configuration& one) {
+    return static_cast<double>(one.errors) / static_cast<double>(result.images);
+}
+
+std::vector<std::string> row_text(const TuneResult& result, const Configuration& one) {
+    const VotingRule& vote = one.method.vote;
+    const bool weighs = vote.votes == Votes::majority;
+    return {one.as_good_as_best ? "*" : "",
+            with_commas(one.errors),
+            share_text(one.errors, result.images),
+            interval_text(one),
+            p_text(one.p_value),
+            std::to_string(vote.k),
+            name(vote.votes),
+            weighs ? name(vote.weights) : "",
+            name(vote.tie),
+            one.method.transform.text(),
+            metric_text(one.method.measure),
+            rerank_text(one.method.rerank)};
+}
+
+/// The best configuration and its errors.
+std::string tune_line(const TuneResult& result) {
+    const Configuration& best = result.configurations.front();
+    return options_text(best.method) + ": " + counted(best.errors, "error") + " of " +
+           with_commas(result.images) + " (" + share_text(best.errors, result.images) + ", 95 % interval " +
+           interval_text(best) + ") by leave-one-out\n";
+}
+
+/// The table of the first `limit` configurations, the best first.
+std::string tune_text(const TuneResult& result, std::int64_t limit) {
+    Facts facts = {{"data", images_text(result)},
+                   {"source", harmless(result.source)},
+                   {"device", device_text(result.plan.device)},
+                   {"engine", engine_text(result.plan)}};
+    for (const Method& search : result.searches)
+        facts.emplace_back(&search == result.searches.data() ? "searches" : "",
+                           search_text(search) + ": the nearest " + std::to_string(search.vote.k));
+    facts.emplace_back("tried", counted(std::ssize(result.configurations), "configuration") +
+                                    ", k = " + std::to_string(result.range.low) + " to " +
+                                    std::to_string(result.range.high));
+    facts.emplace_back("time", times_text(result.search_ms, result.load_ms, result.wall_ms));
+
+    using enum Align;
+    Table table({left, right, right, left, right, right, left, left, left, left, left, left});
+    table.add({"", "errors", "share", "95 % interval", "p", "k", "vote", "weights", "tie", "transform",
+               "metric", "rerank"});
+    const std::int64_t shown = std::min(limit, std::ssize(result.configurations));
+    for (std::int64_t i = 0; i < shown; ++i)
+        table.add(row_text(result, result.configurations[static_cast<std::size_t>(i)]));
+    const std::int64_t good = std::count_if(result.configurations.begin(), result.configurations.end(),
+                                            [](const Configuration& one) { return one.as_good_as_best; });
+    std::string text = facts_text(facts) + '\n' + table.text(0);
+    if (shown < std::ssize(result.configurations))
+        text +=
+            "... and " + with_commas(std::ssize(result.configurations) - shown) + " more (--limit, --csv)\n";
+    return text + "\n* as good as the best: McNemar's exact test does not tell them apart (p >= " +
+           fixed(significance, 2) + "); " + with_commas(good) + " of " +
+           with_commas(std::ssize(result.configurations)) + "\nbest: " + tune_line(result);
+}
+
+/// The parts of a method with the names that report.json has for them.
+Json method_json(const Method& method) {
+    Json json = settings_json(method, {});
+    for (const char* of_plan : {"engine", "distance", "select", "device", "threads", "batch"})
+        json.erase(of_plan);
+    return json;
+}
+
+Json configuration_json(const TuneResult& result, const Configuration& one) {
+    Json json = {{"errors", one.errors},       {"error", error_of(result, one)},
+                 {"error_low", one.share.low}, {"error_high", one.share.high},
+                 {"p_value", one.p_value},     {"as_good_as_best", one.as_good_as_best}};
+    json.update(method_json(one.method));
+    return json;
+}
+
+std::string tune_json(const TuneResult& result) {
+    Json searches = Json::array(), configurations = Json::array();
+    for (const Method& method : result.searches) {
+        Json one = method_json(method);
+        for (const char* of_votes : {"method", "vote", "weights", "tie"})
+            one.erase(of_votes);
+        searches.push_back(std::move(one));
+    }
+    for (const Configuration& one : result.configurations)
+        configurations.push_back(configuration_json(result, one));
+    Json json = json_head("mnist-knn/tune/1");
+    json.update({{"created", result.created},
+                 {"data",
+                  {{"source", result.source},
+                   {"synthetic", result.synthetic},
+                   {"count", result.images},
+                   {"rows", result.rows},
+                   {"cols", result.cols},
+                   {"classes", result.classes}}},
+                 {"device", json_device(result.plan.device)},
+                 {"searches", std::move(searches)},
+                 {"configurations", std::move(configurations)},
+                 {"timing", timing_json(result.timeline, result.images, result.search_ms, result.load_ms,
+                                        result.wall_ms)}});
+    return json_text(json);
+}
+
+/// All configurations, row by row.
+std::string tune_csv(const TuneResult& result) {
+    std::string text =
+        "errors,error,error_low,error_high,p_value,as_good_as_best,transform,metric,p,rerank,candidates,vote,"
+        "k,"
+        "weights,tie\n";
+    for (const Configuration& one : result.configurations) {
+        const Method& method = one.method;
+        const bool is_lp = method.measure.metric == Metric::lp;
+        text += std::to_string(one.errors) + ',' + shortest(error_of(result, one)) + ',' +
+                shortest(one.share.low) + ',' + shortest(one.share.high) + ',' + shortest(one.p_value) + ',' +
+                (one.as_good_as_best ? "yes" : "no") + ",\"" + method.transform.text() + "\"," +
+                name(method.measure.metric) + ',' + (is_lp ? shortest(method.measure.p) : "") + ',' +
+                reranker_text(method.rerank) + ',' + std::to_string(method.rerank.candidates) + ',' +
+                name(method.vote.votes) + ',' + std::to_string(method.vote.k) + ',' +
+                name(method.vote.weights) + ',' + name(method.vote.tie) + '\n';
+    }
+    return text;
+}
+
+std::string kind_text(const VotingRule& vote) {
+    std::string text = name(vote.votes);
+    if (vote.votes == Votes::majority && vote.weights == Weights::distance) text += ", 1/d^2";
+    return text + (vote.tie == Tie::nearest ? ", tie nearest" : "");
+}
+
+Panel panel_of(const TuneResult& result, std::size_t search) {
+    Panel panel;
+    panel.title = search_text(result.searches[search]);
+    panel.x_label = "neighbors, k";
+    panel.y_label = "errors, leave-one-out";
+    panel.log_x = panel.log_y = false;
+    std::map<std::tuple<Votes, Weights, Tie>, std::map<int, const Configuration*>> kinds;
+    for (const Configuration& one : result.configurations)
+        if (one.search == search) {
+            const VotingRule& vote = one.method.vote;
+            kinds[{vote.votes, vote.weights, vote.tie}][vote.k] = &one;
+        }
+    for (const auto& [kind, by_k] : kinds) {
+        PlotLine& line = panel.lines.emplace_back();
+        for (const auto& [k, one] : by_k) {
+            line.name = kind_text(one->method.vote);
+            const auto errors = static_cast<double>(one->errors);
+            line.points.push_back({static_cast<double>(k), errors, errors, errors, !one->as_good_as_best});
+        }
+    }
+    return panel;
+}
+
+/// An SVG of errors over k: a panel for each search, a line for each kind of vote.
+std::string tune_plot(const TuneResult& result) {
+    std::vector<Panel> panels;
+    for (std::size_t search = 0; search < result.searches.size(); ++search)
+        panels.push_back(panel_of(result, search));
+    panels.front().notes.push_back(
+        "Filled: McNemar's test does not tell it from the best of all. Small k follows single images, large "
+        "k "
+        "blurs the classes.");
+    const Configuration& best = result.configurations.front();
+    return draw_panels("Errors over k",
+                       {counted(result.images, "image") + ", each left out once; " + result.source,
+                        "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
+                       panels);
+}
+
 void write_files(const TuneResult& result, const Options& options) {
     const TuneOptions& tune = options.tune;
     const Configuration& best = result.configurations.front();
@@ -168,12 +386,7 @@ int tune(const Options& options, Clock::time_point start) {
             throw UsageError("--save " + tune.save +
                              ": is what --method calls a method of the program; expected " +
                              "another name, or ./" + tune.save);
-    const Destinations outputs(options);
-    Planner planner(options.wish);  // looks for GPUs in the background
-    const ImagesLocation location = locate_images(options, Needed::training);
-    outputs.check(inputs_of(options, location.files()));
-
-    LoadedSet set(planner, location, options);
+    LoadedSet set(options, Needed::training);
     const Training& training = set.training().view();
     std::vector<Method> methods = methods_to_search(options);
     leave_out_unsuitable(methods, options);
@@ -181,14 +394,14 @@ int tune(const Options& options, Clock::time_point start) {
     std::vector<Method> opened;
     for (const Method& method : methods)
         opened.push_back(TunedSearch(method, range, training.rows.count).searched());
-    const std::vector<Resolved> resolved = resolve_all(set, planner, opened, options.wish);
+    const std::vector<Resolved> resolved = resolve_all(set, opened, options.wish);
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
     TuneResult result = searched(set.training(), methods, resolved, range, options.output);
     result.created = utc_now();
-    result.source = location.data.source;
-    result.synthetic = location.data.synthetic;
+    result.source = set.location().data.source;
+    result.synthetic = set.location().data.synthetic;
     result.images = training.rows.count;
     result.rows = training.shape.rows;
     result.cols = training.shape.cols;

@@ -1,21 +1,21 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <tuple>
 
-#include "app/cli/command.h"
-#include "app/console/destinations.h"
+#include "app/cli/command_line.h"
+#include "app/cli/values.h"
+#include "app/commands/evaluated.h"
 #include "app/console/interrupt.h"
-#include "app/console/notes.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
 #include "app/report/block_text.h"
 #include "app/report/picture.h"
 #include "app/report/text.h"
-#include "app/view/select.h"
 #include "app/view/shown_window.h"
-#include "app/view/source.h"
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -26,6 +26,105 @@ namespace fs = std::filesystem;
 namespace knn {
 
 namespace {
+
+/// The test images that the options select, in their order.
+struct Selection {
+    Gallery gallery;          ///< at most --limit images
+    std::int64_t found = 0;   ///< images that pass the filters
+    std::string description;  ///< "misclassified, true label 4, predicted 9"
+};
+
+std::uint8_t truth_of(const Evaluation& evaluation, std::int64_t image) {
+    return evaluation.data->test.labels.data()[image];
+}
+
+const Vote& vote_of(const Evaluation& evaluation, std::int64_t image) {
+    return evaluation.found.votes[static_cast<std::size_t>(image)];
+}
+
+bool admits(const std::vector<std::int64_t>& wanted, std::int64_t value) {
+    return wanted.empty() || std::find(wanted.begin(), wanted.end(), value) != wanted.end();
+}
+
+std::string listed(const std::vector<std::int64_t>& values) {
+    std::vector<std::string> names;
+    for (const std::int64_t value : values)
+        names.push_back(std::to_string(value));
+    return one_of(names);
+}
+
+/// "0, 1, 2 or 9"; of many classes the first and the last.
+std::string classes_text(const std::vector<std::uint8_t>& labels) {
+    if (labels.size() > 12)
+        return "one of the " + std::to_string(labels.size()) + " classes, " + std::to_string(labels.front()) +
+               " to " + std::to_string(labels.back());
+    return listed({labels.begin(), labels.end()});
+}
+
+void check_labels(const char* option, const std::vector<std::int64_t>& wanted,
+                  const std::vector<std::uint8_t>& labels) {
+    for (const std::int64_t label : wanted)
+        if (std::find(labels.begin(), labels.end(), label) == labels.end())
+            throw UsageError(std::string(option) + " " + std::to_string(label) +
+                             ": no such label in this data set; expected " + classes_text(labels));
+}
+
+std::string description_of(const ViewOptions& options) {
+    std::string text;
+    const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+    if (!options.all && options.indices.empty()) add("misclassified");
+    if (!options.indices.empty()) add("index " + listed(options.indices));
+    if (!options.true_labels.empty()) add("true label " + listed(options.true_labels));
+    if (!options.predicted_labels.empty()) add("predicted " + listed(options.predicted_labels));
+    return text.empty() ? "all" : text;
+}
+
+/// The heading of a page: "Misclassified digits: true label 4".
+std::string title_of(const ViewOptions& options, const std::string& description) {
+    if (description == "misclassified") return "Misclassified digits";
+    if (description == "all") return "All test digits";
+    const std::string rest =
+        description.starts_with("misclassified, ") ? description.substr(15) : description;
+    return (!options.all && options.indices.empty() ? "Misclassified digits: " : "Test digits: ") + rest;
+}
+
+void sort_images(std::vector<std::int64_t>& images, const Evaluation& evaluation, Order order) {
+    const auto key = [&](std::int64_t image) {
+        const Vote& vote = vote_of(evaluation, image);
+        const bool by_pair = order == Order::pair;
+        return std::tuple(by_pair ? truth_of(evaluation, image) : 0, by_pair ? vote.label : 0,
+                          order == Order::index ? 0 : -evaluation.confidence[static_cast<std::size_t>(image)],
+                          image);
+    };
+    std::sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) { return key(a) < key(b); });
+}
+
+/// Throws UsageError if a label is not one of the classes or an index is beyond the last test image.
+Selection select(const Evaluation& evaluation, const ViewOptions& options) {
+    check_labels("--true", options.true_labels, evaluation.data->labels);
+    check_labels("--predicted", options.predicted_labels, evaluation.data->labels);
+    for (const std::int64_t index : options.indices)
+        if (index >= evaluation.n_test)
+            throw UsageError("--index " + std::to_string(index) + ": out of range; expected 0 to " +
+                             std::to_string(evaluation.n_test - 1));
+    Selection selection;
+    selection.description = description_of(options);
+    Gallery& gallery = selection.gallery;
+    gallery.title = title_of(options, selection.description);
+    gallery.order = name(options.order);
+    const bool right_too = options.all || !options.indices.empty();
+    for (std::int64_t image = 0; image < evaluation.n_test; ++image) {
+        const int truth = truth_of(evaluation, image), predicted = vote_of(evaluation, image).label;
+        if ((right_too || truth != predicted) && admits(options.true_labels, truth) &&
+            admits(options.predicted_labels, predicted) && admits(options.indices, image))
+            gallery.images.push_back(image);
+    }
+    selection.found = std::ssize(gallery.images);
+    sort_images(gallery.images, evaluation, options.order);
+    if (options.limit > 0 && selection.found > options.limit)
+        gallery.images.resize(static_cast<std::size_t>(options.limit));
+    return selection;
+}
 
 constexpr std::int64_t text_limit = 10;  // default number of digits in a terminal
 
@@ -174,13 +273,12 @@ int view(const Options& options, Clock::time_point start) {
     const OutputOptions& output = options.output;
     check_source(options);
     check_forms(view);
-    const Destinations outputs(options);
     std::optional<SavedReport> report;
     if (!view.from.empty()) report = read_report(view.from);
     if (wants_window(view)) check_window(view_without_window);
-    Source source(options, std::move(report), outputs, start);
+    Source source(options, report, start);
     const Evaluation& evaluation = source.evaluation();
-    const Selection selection = select(evaluation, view, view.limit);
+    const Selection selection = select(evaluation, view);
     check_pages(view, selection.gallery, source.inputs());
     Selection in_text = selection;  // a terminal gets fewer
     if (view.limit == 0 && std::ssize(in_text.gallery.images) > text_limit)

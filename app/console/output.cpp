@@ -71,6 +71,16 @@ class NewFolder {
     std::vector<fs::path> made_;  ///< the innermost first
 };
 
+/// The same for all spellings of one file.
+fs::path place_of(const std::string& file) {
+    if (is_standard_output(file)) return "-";
+    std::error_code none;
+    const fs::path end = fs::absolute(follow_links(file), none);
+    const fs::path place = fs::weakly_canonical(end, none);
+    const fs::path known = none ? end.lexically_normal() : place;
+    return known.has_filename() ? known : known.parent_path();  // "folder/" is "folder"
+}
+
 }  // namespace
 
 void silence_output() {
@@ -82,7 +92,7 @@ void unsilence_output() {
 }
 
 void print(std::string_view text) {
-    if (!silent) write_output("-", text);
+    if (!silent) write_output("-", {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 void print_to_stderr(std::string_view text) {
@@ -139,16 +149,8 @@ void write_outputs_together(std::span<const OutputFile> files, const std::string
     opened.commit();
 }
 
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write) {
-    write_outputs_together(std::array{OutputFile{file, write}});
-}
-
-void write_output(const std::string& file, std::string_view text) {
-    write_output(file, [&](std::ostream& out) { out << text; });
-}
-
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes) {
-    write_output(file, [&](std::ostream& out) { put(out, bytes); });
+    write_outputs_together(std::array{OutputFile{file, [&](std::ostream& out) { put(out, bytes); }}});
 }
 
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder) {
@@ -190,6 +192,34 @@ void check_output_folder(const std::string& folder) {
         throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
                         " a file; expected a folder");
     check_writable(existing, folder);
+}
+
+Destinations::Destinations(const Options& options) {
+    for (OutputPlace& place : output_places(options))
+        add(std::move(place));
+}
+
+void Destinations::add(OutputPlace added) {
+    for (const OutputPlace& other : all_)
+        if (place_of(added.file) == place_of(other.file))
+            throw UsageError(other.option + ' ' + other.file + " and " + added.option + ' ' + added.file +
+                             ": the same place; expected two");
+    all_.push_back(std::move(added));
+}
+
+void Destinations::check(const std::vector<fs::path>& inputs) const {
+    std::error_code none;
+    for (const OutputPlace& output : all_)
+        for (const fs::path& input : inputs)
+            if (fs::is_regular_file(input, none) && fs::equivalent(output.file, input, none))
+                throw DataError(output.file + ": is read by this command (" + input.string() +
+                                "); expected another file for " + output.option);
+    for (const OutputPlace& output : all_) {
+        if (output.is_folder)
+            check_output_folder(output.file);
+        else if (!output.in_folder || fs::is_directory(fs::path(output.file).parent_path(), none))
+            check_output_file(output.file);
+    }
 }
 
 }  // namespace knn

@@ -2,6 +2,7 @@
 /// Output of results, notices and errors, and the files that a command writes.
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/cli/option_table.h"
 #include "data/file/atomic_file.h"
 
 namespace knn {
@@ -51,8 +53,6 @@ struct OutputFile {
 
 /// Writes all files, or none. `folder` is made before, and removed again if it stays empty. Throws as OutputFiles.
 void write_outputs_together(std::span<const OutputFile> files, const std::string& folder = "");
-void write_output(const std::string& file, const std::function<void(std::ostream&)>& write);
-void write_output(const std::string& file, std::string_view text);
 void write_output(const std::string& file, std::span<const std::uint8_t> bytes);
 
 void put(std::ostream& out, std::span<const std::uint8_t> bytes);
@@ -64,5 +64,22 @@ void write_results(std::vector<OutputFile> files, std::string_view text, const s
 /// Check before a long search that the outputs can be written. Throw DataError.
 void check_output_file(const std::string& file);
 void check_output_folder(const std::string& folder);
+
+/// The files that a command will write, checked before the work begins.
+class Destinations {
+  public:
+    Destinations() = default;
+    /// All that the options name. Throws UsageError if two of them are one file, under any spelling.
+    explicit Destinations(const Options& options);
+
+    /// One more. Throws UsageError as the constructor.
+    void add(OutputPlace added);
+
+    /// Throws DataError where an output is one of the files that are read, or cannot be written.
+    void check(const std::vector<std::filesystem::path>& inputs) const;
+
+  private:
+    std::vector<OutputPlace> all_;
+};
 
 }  // namespace knn

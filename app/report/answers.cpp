@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/report/distance.h"
 #include "app/report/json.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -14,10 +14,6 @@ namespace knn {
 namespace {
 
 constexpr std::size_t max_shown = 8;  // neighbors that fit on a terminal line
-
-std::string symbol(const Answer& answer) {
-    return answer.label ? std::to_string(*answer.label) : "?";
-}
 
 /// "? (1, 62 %)": what a rejected digit would be.
 std::string symbol_and_guess(const Answer& answer) {
@@ -51,7 +47,7 @@ int number_gap(const std::vector<Answer>& digits) {
 }
 
 std::string emphasized(const std::string& text, bool rejected, bool color) {
-    return color ? (rejected ? "\x1b[1;33m" : "\x1b[1;32m") + text + "\x1b[0m" : text;
+    return styled(text, rejected ? ansi::bold_yellow : ansi::bold_green, color);
 }
 
 std::string neighbors_text(const Answer& answer, const PictureAnswers& answers) {
@@ -127,6 +123,10 @@ void add_answer(Json& json, const Answer& answer, const PictureAnswers& answers)
 
 }  // namespace
 
+std::string symbol(const Answer& answer) {
+    return answer.label ? std::to_string(*answer.label) : "?";
+}
+
 std::vector<std::string> page_lines(const PictureAnswer& page) {
     if (page.digits.empty()) return {"?"};
     const int separating = number_gap(page.digits);
@@ -185,6 +185,27 @@ std::string answers_json(const PictureAnswers& answers) {
         list.push_back(one);
     }
     return json_text(list);
+}
+
+std::string neighbors_heading(std::size_t neighbors, const Method& method) {
+    std::string what = "nearest training images: label, number, " + distance_name(method);
+    if (neighbors <= max_neighbors_drawn) return what;
+    const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
+    return what + "; and " + with_commas(more) + " more";
+}
+
+std::string candidates_heading(std::size_t candidates, const Method& method) {
+    Method search = method;
+    search.rerank.kind = Reranker::none;
+    return "before re-ranking, of " + std::to_string(candidates) + ": label, number, " +
+           distance_name(search);
+}
+
+std::string rank_before(const Answer& answer, const Neighbor& neighbor) {
+    const auto found = std::find_if(answer.candidates.begin(), answer.candidates.end(),
+                                    [&](const Neighbor& one) { return one.index == neighbor.index; });
+    return "was " + std::to_string(found - answer.candidates.begin() + 1) + " of " +
+           std::to_string(answer.candidates.size());
 }
 
 }  // namespace knn

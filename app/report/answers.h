@@ -1,12 +1,18 @@
 #pragma once
 /// The answers of `classify` for people and machines.
+///
+/// Explains each answer of `classify` in one picture.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "classifier/picture_answers.h"
 
 namespace knn {
+
+/// The digit, or ? for one that was rejected.
+std::string symbol(const Answer& answer);
 
 /// The digits of a page as text: one line for each row of the page, a space where a wide gap separates
 /// numbers; ? for a digit that was rejected, and for a page without any. Rows without a single digit, which are text,
@@ -19,5 +25,28 @@ std::string answers_text(const PictureAnswers& answers, bool quiet, bool color);
 
 /// For machines: schema mnist-knn/classify/1.
 std::string answers_json(const PictureAnswers& answers);
+
+/// Maximum number of pictures that are explained, one below the other.
+inline constexpr std::size_t max_explained = 50;
+
+/// Reduces a step to the size in which it will be shown; the input of a page stays larger.
+void reduce_step(Step& step, bool page);
+
+/// Maximum number of neighbors drawn per picture.
+inline constexpr std::size_t max_neighbors_drawn = 20;
+
+/// The heading of a picture's neighbors, of which the first max_neighbors_drawn are drawn.
+std::string neighbors_heading(std::size_t neighbors, const Method& method);
+
+/// The heading of the candidates before re-ranking.
+std::string candidates_heading(std::size_t candidates, const Method& method);
+
+/// The rank of a neighbor among the candidates before re-ranking: "was 7 of 96".
+std::string rank_before(const Answer& answer, const Neighbor& neighbor);
+
+/// A PNG: for each picture with steps its input, each step, the 28×28 result, and the nearest training images
+/// with labels and distances; with re-ranking also the candidates before it, and where pixels moved; for a page, the
+/// page with a box and the answer for each digit. Throws DataError in a build without OpenCV.
+std::vector<std::uint8_t> explanation_png(const PictureAnswers& answers);
 
 }  // namespace knn

@@ -1,18 +1,14 @@
 #include "app/report/block_text.h"
 
 #include <algorithm>
-#include <array>
 
-#include "app/report/distance.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
 
 namespace {
-
-constexpr const char *reset = "\x1b[0m", *bold = "\x1b[1m", *dim = "\x1b[2m", *green = "\x1b[32m",
-                     *bold_red = "\x1b[1;31m";
 
 /// Gray levels, row by row.
 struct Gray {
@@ -66,45 +62,38 @@ std::string colored(int upper, int lower) {
     return "\x1b[38;5;" + gray(upper) + ";48;5;" + gray(lower) + "m▀";
 }
 
-/// Words in a style, if the terminal supports styles.
-std::string styled(const std::string& words, const char* style, Blocks blocks) {
-    return blocks == Blocks::color ? style + words + reset : words;
-}
-
-std::string label_text(int label, int truth, int predicted, Blocks blocks) {
-    const std::string text = std::to_string(label);
-    if (label == truth) return styled(text, green, blocks);
-    return label == predicted ? styled(text, bold_red, blocks) : text;
-}
-
-std::string right(const std::string& text, std::size_t width) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+std::string label_text(int label, int truth, int predicted, bool color) {
+    const bool is_right = label == truth;
+    return styled(std::to_string(label), is_right ? ansi::green : ansi::bold_red,
+                  color && (is_right || label == predicted));
 }
 
 /// The text next to the image: the votes, then the neighbors, nearest first.
 std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image, Blocks blocks,
                                std::size_t max_neighbors) {
+    const bool color = blocks == Blocks::color;
     const std::uint8_t* labels = evaluation.data->train.labels.data();
     const int truth = evaluation.data->test.labels.data()[image];
     const int predicted = evaluation.found.votes[static_cast<std::size_t>(image)].label;
     std::vector<std::string> lines;
     std::string votes = "votes      ";
     for (const VoteShare& one : vote_shares(evaluation, image))
-        votes += label_text(one.label, truth, predicted, blocks) + ": " + percent(one.share, 0) + "  ";
+        votes += label_text(one.label, truth, predicted, color) + ": " + percent(one.share, 0) + "  ";
     votes.resize(votes.find_last_not_of(' ') + 1);
     lines.push_back(votes);
     lines.emplace_back();
     const Measure measure = evaluation.method.neighbor_measure();
     const std::size_t width = std::max<std::size_t>(distance_name(evaluation.method).size() + 2, 18);
-    lines.push_back(styled("neighbor   label" + right(distance_name(evaluation.method), width), dim, blocks));
+    lines.push_back(styled("neighbor   label" + aligned_right(distance_name(evaluation.method), width),
+                           ansi::dim, color));
     const auto nearest = evaluation.found.neighbors.row(image);
     for (std::size_t i = 0; i < std::min(nearest.size(), max_neighbors); ++i) {
         const int label = labels[nearest[i].index];
         const std::string number = '#' + std::to_string(nearest[i].index);
         const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
         lines.push_back(number + std::string(11 - std::min<std::size_t>(number.size(), 10), ' ') +
-                        std::string(gap, ' ') + label_text(label, truth, predicted, blocks) +
-                        right(distance_text(measure, nearest[i].distance, true), width));
+                        std::string(gap, ' ') + label_text(label, truth, predicted, color) +
+                        aligned_right(distance_text(measure, nearest[i].distance, true), width));
     }
     if (nearest.size() > max_neighbors)
         lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(max_neighbors)) + " more");
@@ -113,14 +102,15 @@ std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image,
 
 std::string digit_text(const Evaluation& evaluation, std::int64_t image, std::int64_t position,
                        std::int64_t found, Blocks blocks) {
+    const bool color = blocks == Blocks::color;
     const LabeledImages& test = evaluation.data->test;
     const Vote& vote = evaluation.found.votes[static_cast<std::size_t>(image)];
     const int truth = test.labels.data()[image];
-    std::string text = styled('#' + std::to_string(image), bold, blocks) + "   true " +
-                       label_text(truth, truth, vote.label, blocks) + "   predicted " +
-                       label_text(vote.label, truth, vote.label, blocks) + "   confidence " +
+    std::string text = styled('#' + std::to_string(image), ansi::bold, color) + "   true " +
+                       label_text(truth, truth, vote.label, color) + "   predicted " +
+                       label_text(vote.label, truth, vote.label, color) + "   confidence " +
                        percent(evaluation.confidence[static_cast<std::size_t>(image)], 0) + "   " +
-                       styled(with_commas(position) + " of " + with_commas(found), dim, blocks) + "\n";
+                       styled(with_commas(position) + " of " + with_commas(found), ansi::dim, color) + "\n";
     const auto lines = block_lines(test.images().row(image), test.rows, test.cols, blocks);
     const auto beside = facts(evaluation, image, blocks, 10);
     const std::size_t width =
@@ -147,7 +137,7 @@ std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int col
                     : blocks == Blocks::unicode ? block(upper, lower)
                                                 : colored(upper, lower);
         }
-        lines.push_back(blocks == Blocks::color ? line + reset : line);
+        lines.push_back(blocks == Blocks::color ? line + ansi::plain : line);
     }
     return lines;
 }

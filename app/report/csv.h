@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/console/interrupt.h"
-#include "app/report/distance.h"
+#include "app/report/text.h"
 #include "classifier/evaluation.h"
 
 namespace knn {

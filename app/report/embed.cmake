@@ -1,4 +1,4 @@
-# Writes the files of the page into one C++ file, as arrays of bytes: those have no limit of length and need
+# Writes the files of the pages and the figures of the papers into one C++ file, as arrays of bytes: those have no limit of length and need
 # no escaping.   cmake -D OUT=page_files.cpp -D FOLDER=page -D SCRIPTS=a.js,b.js -D AUDIT_SCRIPTS=a.js,c.js -P embed.cmake
 function(bytes_of result)
   set(bytes "")
@@ -10,7 +10,7 @@ function(bytes_of result)
   set(${result} "${bytes}" PARENT_SCOPE)
 endfunction()
 
-set(code "#include \"app/report/page.h\"\n\nnamespace knn {\n\n")
+set(code "#include \"app/bench/table.h\"\n#include \"app/report/page.h\"\n\nnamespace knn {\n\n")
 # A constant of the bytes of these files, one after another.
 function(add_constant name)
   bytes_of(bytes ${ARGN})
@@ -27,4 +27,5 @@ add_constant(page_html head.html page.html foot.html)
 add_constant(page_js ${SCRIPTS})
 add_constant(audit_html head.html audit.html foot.html)
 add_constant(audit_js ${AUDIT_SCRIPTS})
+add_constant(figures_csv ../../bench/figures.csv)
 file(WRITE ${OUT} "${code}}  // namespace knn\n")

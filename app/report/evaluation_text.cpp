@@ -19,14 +19,12 @@ std::string data_text(const Evaluation& evaluation) {
 
 std::string head_text(const Evaluation& evaluation) {
     const Plan& plan = evaluation.found.plan;
-    Table head({Align::left, Align::left});
-    head.add({"data", data_text(evaluation)});
-    head.add({"source", harmless(evaluation.data->source)});
-    head.add({"device", device_text(plan.device)});
-    if (const std::string spread = spread_text(plan); !spread.empty()) head.add({"spread", spread});
-    head.add({"engine", engine_text(plan)});
-    head.add({"settings", settings_text(evaluation.method)});
-    return head.text(0);
+    return facts_text({{"data", data_text(evaluation)},
+                       {"source", harmless(evaluation.data->source)},
+                       {"device", device_text(plan.device)},
+                       {"spread", spread_text(plan)},
+                       {"engine", engine_text(plan)},
+                       {"settings", settings_text(evaluation.method)}});
 }
 
 std::string classes_text(const Score& score) {
@@ -49,23 +47,17 @@ std::string classes_text(const Score& score) {
 constexpr std::size_t max_columns = 26;  // the letters; more do not fit in a line
 constexpr std::size_t max_pairs = 20;
 
-constexpr const char *reset = "\x1b[0m", *dim = "\x1b[2m", *green = "\x1b[32m", *red = "\x1b[31m",
-                     *bold_red = "\x1b[1;31m";
-
 std::size_t width_of(std::int64_t number) {
     return std::to_string(number).size();
 }
 
-std::string right(const std::string& text, std::size_t width) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
 /// One count in its column. Without color a zero is a dot, to make the errors visible.
 std::string cell(std::int64_t count, bool hit, std::int64_t worst, std::size_t width, bool color) {
-    std::string text = right(count > 0 ? std::to_string(count) : ".", width);
-    if (!color) return text;
-    const char* style = count == 0 ? dim : hit ? green : 2 * count >= worst ? bold_red : red;
-    return style + text + reset;
+    const char* style = count == 0           ? ansi::dim
+                        : hit                ? ansi::green
+                        : 2 * count >= worst ? ansi::bold_red
+                                             : ansi::red;
+    return styled(aligned_right(count > 0 ? std::to_string(count) : ".", width), style, color);
 }
 
 /// The largest count off the diagonal.
@@ -85,12 +77,12 @@ std::string matrix_text(const Score& score, bool color) {
         for (const std::int64_t count : row)
             width = std::max(width, width_of(count));
     const std::int64_t worst = worst_error(score);
-    std::string text = "  true \\ predicted\n  " + right("", 5);
+    std::string text = "  true \\ predicted\n  " + aligned_right("", 5);
     for (const std::uint8_t label : score.labels)
-        text += "  " + right(std::to_string(label), width);
+        text += "  " + aligned_right(std::to_string(label), width);
     text += '\n';
     for (std::size_t t = 0; t < score.labels.size(); ++t) {
-        text += "  " + right(std::to_string(score.labels[t]), 5);
+        text += "  " + aligned_right(std::to_string(score.labels[t]), 5);
         for (std::size_t p = 0; p < score.labels.size(); ++p)
             text += "  " + cell(score.confusion[t][p], t == p, worst, width, color);
         text += '\n';
@@ -153,9 +145,10 @@ std::string accuracy_line(const Score& score) {
 
 std::string text_report(const Evaluation& evaluation, bool color) {
     std::string accuracy = accuracy_line(evaluation.score);
-    if (color) accuracy = "\x1b[1m" + accuracy.substr(0, accuracy.size() - 1) + "\x1b[0m\n";
-    return head_text(evaluation) + '\n' + accuracy + '\n' + confusion_text(evaluation.score, color) + '\n' +
-           classes_text(evaluation.score) + '\n' + timing_text(evaluation);
+    accuracy.pop_back();
+    return head_text(evaluation) + '\n' + styled(accuracy, ansi::bold, color) + "\n\n" +
+           confusion_text(evaluation.score, color) + '\n' + classes_text(evaluation.score) + '\n' +
+           timing_text(evaluation);
 }
 
 std::string confusion_text(const Score& score, bool color) {

@@ -1,11 +1,10 @@
-#include "app/report/explain.h"
+#include "app/report/answers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
 #include "app/report/canvas.h"
-#include "app/report/distance.h"
 #include "app/report/png.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
@@ -26,10 +25,6 @@ constexpr double step_side = 244, digit_side = 244, neighbor_side = 112, moves_s
 constexpr double caption = 11, heading = 12, title = 20, title_pitch = 30, detail_pitch = 26;
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
-
-std::string symbol(const Answer& answer) {
-    return answer.label ? std::to_string(*answer.label) : "?";
-}
 
 std::string file_name(const std::string& file) {
     return file == "-" ? "standard input" : file;
@@ -148,14 +143,10 @@ double draw_neighbors(Canvas& canvas, const Answer& answer, std::span<const Neig
     return y + heading + count_rows(neighbors.size(), beside) * neighbor_pitch;
 }
 
-/// How many neighbors are shown before re-ranking, and with what moved: one row of each.
-std::span<const Neighbor> shown_before(const Answer& answer) {
-    const int beside = per_row(neighbor_side, width - neighbor_x - margin);
-    return std::span(answer.candidates).first(std::min(answer.candidates.size(), std::size_t(beside)));
-}
-std::span<const Neighbor> shown_moved(const Answer& answer) {
-    const int beside = per_row(moves_side, width - neighbor_x - margin);
-    return std::span(answer.neighbors).first(std::min(answer.neighbors.size(), std::size_t(beside)));
+/// Those of which squares of `side` fill one row.
+std::span<const Neighbor> one_row(std::span<const Neighbor> neighbors, double side) {
+    const int beside = per_row(side, width - neighbor_x - margin);
+    return neighbors.first(std::min(neighbors.size(), std::size_t(beside)));
 }
 
 const Color at_place = rgb(0x58a6ff), moved = rgb(0xf0883e);
@@ -204,7 +195,7 @@ void draw_moved(Canvas& canvas, const Answer& answer, const PictureAnswers& answ
     canvas.text("where the pixels of the digit are in these: each dot is looked for at the end of its line",
                 neighbor_x, y + heading, heading, faint_ink, Side::left);
     double x = neighbor_x;
-    for (const Neighbor& neighbor : shown_moved(answer)) {
+    for (const Neighbor& neighbor : one_row(answer.neighbors, moves_side)) {
         draw_moves(canvas, answers.method.rerank, {DigitImage::side, DigitImage::side},
                    answer.image.pixels.data(), answers.train.row(neighbor.index), x, y + heading + 16,
                    moves_side);
@@ -244,7 +235,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
            std::to_string(steps.size() + 1) + ". 28x28, searched for");
     double y = middle;
     if (reranked)
-        y = draw_neighbors(canvas, answer, shown_before(answer), answers, method.measure,
+        y = draw_neighbors(canvas, answer, one_row(answer.candidates, neighbor_side), answers, method.measure,
                            candidates_heading(answer.candidates.size(), method), y);
     if (!neighbors.empty())
         y = draw_neighbors(canvas, answer, neighbors, answers, method.neighbor_measure(),
@@ -305,27 +296,6 @@ cv::Mat explain_failure(const PictureAnswer& picture) {
 }
 
 }  // namespace
-
-std::string neighbors_heading(std::size_t neighbors, const Method& method) {
-    std::string what = "nearest training images: label, number, " + distance_name(method);
-    if (neighbors <= max_neighbors_drawn) return what;
-    const auto more = static_cast<std::int64_t>(neighbors - max_neighbors_drawn);
-    return what + "; and " + with_commas(more) + " more";
-}
-
-std::string candidates_heading(std::size_t candidates, const Method& method) {
-    Method search = method;
-    search.rerank.kind = Reranker::none;
-    return "before re-ranking, of " + std::to_string(candidates) + ": label, number, " +
-           distance_name(search);
-}
-
-std::string rank_before(const Answer& answer, const Neighbor& neighbor) {
-    const auto found = std::find_if(answer.candidates.begin(), answer.candidates.end(),
-                                    [&](const Neighbor& one) { return one.index == neighbor.index; });
-    return "was " + std::to_string(found - answer.candidates.begin() + 1) + " of " +
-           std::to_string(answer.candidates.size());
-}
 
 void reduce_step(Step& step, bool page) {
     Picture& picture = step.picture;

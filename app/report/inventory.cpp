@@ -1,4 +1,4 @@
-#include "app/report/inventory.h"
+#include "classifier/inventory.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -25,6 +25,16 @@ std::string section(const std::string& title, const Lines& rows) {
     for (const auto& row : rows)
         table.add(row);
     return title + '\n' + table.text() + '\n';
+}
+
+bool is_available(const Engine& engine, const Inventory& inventory) {
+    return engine.open != nullptr && (!engine.on_gpu || !inventory.gpus.empty());
+}
+
+bool is_mnist(const Inventory& inventory) {
+    return !inventory.checksums.empty() &&
+           std::all_of(inventory.checksums.begin(), inventory.checksums.end(),
+                       [](const FileChecksum& file) { return file.is_mnist(); });
 }
 
 std::string build_section(const Inventory& inventory) {
@@ -79,11 +89,9 @@ std::string devices_section(const Inventory& inventory) {
 
 std::string engines_section(const Inventory& inventory) {
     Lines rows;
-    for (const Engine& engine : engines()) {
-        const bool lacking = engine.open == nullptr || (engine.on_gpu && inventory.gpus.empty());
-        rows.push_back(
-            {engine.name, std::string(engine.summary) + (lacking ? " (not on this machine)" : "")});
-    }
+    for (const Engine& engine : engines())
+        rows.push_back({engine.name, std::string(engine.summary) +
+                                         (is_available(engine, inventory) ? "" : " (not on this machine)")});
     rows.push_back({"auto", "the fastest of them that answers the problem on the device"});
     return section("engines (--engine)", rows);
 }
@@ -114,14 +122,11 @@ std::string data_section(const Inventory& inventory) {
     std::string text = section("data set (--data)", rows);
     text.pop_back();
     Table files({Align::left, Align::left, Align::left});
-    bool all_mnist = !inventory.checksums.empty();
-    for (const FileChecksum& file : inventory.checksums) {
+    for (const FileChecksum& file : inventory.checksums)
         files.add({harmless(file.file.filename().string()), "sha256 " + file.sha256.substr(0, 16),
                    file.is_mnist() ? "as in MNIST" : "not MNIST's"});
-        all_mnist = all_mnist && file.is_mnist();
-    }
     text += files.text();
-    if (all_mnist) return text + "  all checksums match MNIST\n";
+    if (is_mnist(inventory)) return text + "  all checksums match MNIST\n";
     if (!inventory.fetch_script.empty())
         return text + "  MNIST: " + harmless(inventory.fetch_script) +
                " downloads it to a folder that this program searches, and checks it\n";
@@ -168,10 +173,9 @@ Json library_json(const char* name, const std::string& version, const std::strin
 Json engines_json(const Inventory& inventory) {
     Json list = Json::array();
     for (const Engine& engine : engines())
-        list.push_back(
-            {{"name", engine.name},
-             {"summary", engine.summary},
-             {"available", engine.open != nullptr && (!engine.on_gpu || !inventory.gpus.empty())}});
+        list.push_back({{"name", engine.name},
+                        {"summary", engine.summary},
+                        {"available", is_available(engine, inventory)}});
     return list;
 }
 
@@ -191,13 +195,10 @@ Json data_json(const Inventory& inventory) {
     data["looked_in"] = inventory.found->looked_in;
     data["incomplete"] = inventory.found->incomplete;
     data["files"] = Json::array();
-    bool mnist = !inventory.checksums.empty();
-    for (const FileChecksum& file : inventory.checksums) {
+    for (const FileChecksum& file : inventory.checksums)
         data["files"].push_back(
             {{"file", report_path(file.file)}, {"sha256", file.sha256}, {"mnist", file.is_mnist()}});
-        mnist = mnist && file.is_mnist();
-    }
-    data["mnist"] = mnist;
+    data["mnist"] = is_mnist(inventory);
     return data;
 }
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
-#include "app/report/distance.h"
+#include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/sha256.h"
 #include "version.h"

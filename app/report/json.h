@@ -20,6 +20,10 @@ std::string json_report(const Evaluation& evaluation);
 /// The same as an object, from which the report's page takes its data.
 nlohmann::ordered_json report_object(const Evaluation& evaluation);
 
+struct Inventory;
+/// What `info` writes: schema mnist-knn/info/1.
+std::string inventory_json(const Inventory& inventory);
+
 /// A device as in all JSON output; unknown members are omitted.
 nlohmann::ordered_json json_device(const Device& device);
 

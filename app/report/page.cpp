@@ -3,10 +3,19 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
 
 #include "app/report/json.h"
+#include "app/report/plot.h"
 #include "app/report/png.h"
+#include "app/report/text.h"
+#include "classifier/confidence.h"
+#include "classifier/statistics.h"
+#include "data/core/format.h"
 #include "data/core/round_up.h"
 
 namespace knn {
@@ -38,6 +47,126 @@ std::string filled(std::string_view text, const std::map<std::string_view, std::
         text.remove_prefix(close + 2);
     }
     return result += text;
+}
+
+using nlohmann::json;
+
+constexpr std::int64_t max_digits = 1'000;
+
+std::size_t at(std::int64_t index) {
+    return static_cast<std::size_t>(index);
+}
+
+/// As many as fit in a page, from all pairs of labels in turn, highest confidence of each pair first.
+std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
+    const std::int64_t neighbors = std::min<std::int64_t>(evaluation.found.neighbors.k, max_page_neighbors);
+    const std::int64_t capacity = std::min(page_capacity(evaluation.data->test.dim(), neighbors), max_digits);
+    if (std::ssize(images) <= capacity) return images;
+
+    const auto& votes = evaluation.found.votes;
+    std::stable_sort(images.begin(), images.end(), [&](std::int64_t a, std::int64_t b) {
+        return evaluation.confidence[at(a)] > evaluation.confidence[at(b)];
+    });
+    std::map<std::pair<int, int>, std::int64_t> seen;
+    std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // (how many of its pair came before, image)
+    for (const std::int64_t image : images) {
+        const int truth = evaluation.data->test.labels.data()[image];
+        turns.emplace_back(seen[{truth, votes[at(image)].label}]++, image);
+    }
+    std::stable_sort(turns.begin(), turns.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < at(capacity); ++i)
+        images[i] = turns[i].second;
+    images.resize(at(capacity));
+    return images;
+}
+
+/// Adds the rates that the page shows for a stage and report.json does not have.
+void add_rates(json& timing, const Timeline& timeline) {
+    for (std::size_t i = 0; i < timeline.stages().size(); ++i) {
+        const Stage& stage = timeline.stages()[i];
+        timing["stages"][i].update({{"gb_per_s", stage.gb_per_s()},
+                                    {"gflop_per_s", stage.gflop_per_s()},
+                                    {"transfer", stage.kind == StageKind::copy}});
+    }
+}
+
+nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
+    nlohmann::json votes = nlohmann::json::array();
+    for (const auto& [label, share] : digit.votes)
+        votes.push_back({{"label", label}, {"share", share}});
+    const auto nearest =
+        digit.neighbors.first(std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
+    nlohmann::json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
+    for (std::size_t i = 0; i < nearest.size(); ++i)
+        neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
+    return {{"index", digit.index},
+            {"label", digit.label},
+            {"predicted", digit.predicted},
+            {"confidence", digit.confidence},
+            {"tile", sprite.tile(images.shown, digit.index)},
+            {"votes", std::move(votes)},
+            {"neighbors", std::move(neighbors)}};
+}
+
+json gallery_of(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
+    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
+    std::vector<PageDigit> digits;
+    for (const std::int64_t image : fitting(evaluation, gallery.images))
+        digits.push_back({image, test.labels.data()[image], evaluation.found.votes.at(at(image)).label,
+                          evaluation.confidence.at(at(image)), vote_shares(evaluation, image),
+                          evaluation.found.neighbors.row(image)});
+    return gallery_json(gallery, std::ssize(gallery.images), digits,
+                        {test, train, train.labels.data(), evaluation.method}, sprite);
+}
+
+constexpr double max_rejected = 0.1;  ///< of the digits, in the diagram
+
+Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
+    const Calibration found = calibration(evaluation.confidence, right);
+    Panel panel{
+        .title = "How often answers are right that are so sure",
+        .x_label = "mean confidence, %",
+        .y_label = "right, %",
+        .log_x = false,
+        .log_y = false,
+        .lines = {{"answers", {}}, {"if confidences were exact", {{0, 0, 0, 0}, {100, 100, 100, 100}}}},
+        .bars = {},
+        .notes = {"expected calibration error " + percent(found.expected_calibration_error, 2) +
+                  " in 15 equal intervals"}};
+    for (const CalibrationBin& bin : found.bins) {
+        if (bin.count == 0) continue;
+        const Interval between = wilson_interval(std::llround(bin.accuracy * double(bin.count)), bin.count);
+        panel.lines[0].points.push_back(
+            {100 * bin.confidence, 100 * bin.accuracy, 100 * between.low, 100 * between.high});
+    }
+    return panel;
+}
+
+Panel errors_left(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
+    Panel panel{.title = "Errors left if the least sure answers are rejected",
+                .x_label = "rejected, % of the answers",
+                .y_label = "errors left",
+                .log_x = false,
+                .log_y = false,
+                .lines = {{"errors", {}}},
+                .bars = {},
+                .notes = {}};
+    const auto n = static_cast<double>(right.size());
+    for (const LeftErrors& one : left_errors(evaluation.confidence, right)) {
+        if (double(one.rejected) > max_rejected * n) break;
+        const auto errors = static_cast<double>(one.errors);
+        panel.lines[0].points.push_back({100 * double(one.rejected) / n, errors, errors, errors});
+    }
+    return panel;
+}
+
+/// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
+/// if the least sure answers are rejected. Without test images both are empty.
+std::string trust_plot(const Evaluation& evaluation) {
+    const std::vector<std::uint8_t> right = right_answers(evaluation);
+    if (right.empty()) return svg_of(0, 0, "");
+    return draw_panels("Confidence", {}, {reliability(evaluation, right), errors_left(evaluation, right)});
 }
 
 }  // namespace
@@ -73,22 +202,16 @@ std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {
     return std::max<std::int64_t>(1, max_pixels / ((1 + neighbors) * std::max<std::int64_t>(1, dim)));
 }
 
-nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
-    nlohmann::json votes = nlohmann::json::array();
-    for (const auto& [label, share] : digit.votes)
-        votes.push_back({{"label", label}, {"share", share}});
-    const auto nearest =
-        digit.neighbors.first(std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
-    nlohmann::json neighbors = neighbors_json(nearest, images.train_labels, images.measure);
-    for (std::size_t i = 0; i < nearest.size(); ++i)
-        neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
-    return {{"index", digit.index},
-            {"label", digit.label},
-            {"predicted", digit.predicted},
-            {"confidence", digit.confidence},
-            {"tile", sprite.tile(images.shown, digit.index)},
-            {"votes", std::move(votes)},
-            {"neighbors", std::move(neighbors)}};
+json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
+                  const PageImages& images, Sprite& sprite) {
+    json list = json::array();
+    for (const PageDigit& digit : digits)
+        list.push_back(digit_json(digit, images, sprite));
+    return {{"title", gallery.title},
+            {"order", gallery.order},
+            {"total", total},
+            {"distance", distance_name(images.method)},
+            {"digits", std::move(list)}};
 }
 
 std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
@@ -106,6 +229,34 @@ std::string base64(std::span<const std::uint8_t> bytes) {
     text.resize(static_cast<std::size_t>(EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                                                          bytes.data(), static_cast<int>(bytes.size()))));
     return text;
+}
+
+Gallery misclassified(const Evaluation& evaluation) {
+    Gallery gallery{{}, "Misclassified digits"};
+    for (std::int64_t i = 0; i < evaluation.n_test; ++i)
+        if (evaluation.found.votes[static_cast<std::size_t>(i)].label !=
+            evaluation.data->test.labels.data()[i])
+            gallery.images.push_back(i);
+    return gallery;
+}
+
+std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
+    for (const std::int64_t image : gallery.images)
+        if (image < 0 || image >= evaluation.n_test)
+            throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
+    const Device& device = evaluation.found.plan.device;
+    Sprite sprite(evaluation.data->test.rows, evaluation.data->test.cols);
+    json page = report_object(evaluation);
+    page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
+                           {"peak_gflop_per_s", device.peak_gflop_per_s},
+                           {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
+    add_rates(page["timing"], evaluation.found.timeline);
+    page["gallery"] = gallery_of(evaluation, gallery, sprite);
+    return page_text(page_html, page_js, page, sprite, trust_plot(evaluation));
+}
+
+std::string html_page(const Evaluation& evaluation) {
+    return html_page(evaluation, misclassified(evaluation));
 }
 
 }  // namespace knn

@@ -1,5 +1,7 @@
 #pragma once
 /// What the pages of the report and of `audit` have in common: each is one file that needs no other.
+///
+/// The report as one self-contained page: no network, no second file.
 
 #include <cstdint>
 #include <map>
@@ -51,16 +53,25 @@ struct PageDigit {
     std::span<const Neighbor> neighbors;  ///< the nearest are shown
 };
 
-/// The images that a page shows; `train_labels` as they were searched.
+/// The test images that a page shows as digits, one card each.
+struct Gallery {
+    std::vector<std::int64_t> images;  ///< indices in the test set, below n_test, right or wrong
+    std::string title;                 ///< the heading above them
+    std::string order = "confidence";  ///< initially: confidence (highest first), index, or pair (of labels)
+};
+
+/// The images that a page shows, and how they were compared; `train_labels` as they were searched.
 struct PageImages {
     const LabeledImages &shown, &train;
     const std::uint8_t* train_labels;
-    Measure measure;
+    const Method& method;
 };
 
-/// {index, label, predicted, confidence, tile, votes[{label, share}], neighbors[{index, label, distance, tile}]} where
-/// `tile` is an index into the sprite, which receives the images.
-nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite);
+/// {title, order, total, distance, digits[{index, label, predicted, confidence, tile, votes[{label, share}],
+/// neighbors[{index, label, distance, tile}]}]} where `tile` is an index into the sprite, which receives the images.
+/// total: digits that there are.
+nlohmann::json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
+                            const PageImages& images, Sprite& sprite);
 
 /// A page of these scripts: its data, which gets the sprite's size, its images, and an SVG for the page that shows one.
 std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
@@ -68,5 +79,15 @@ std::string page_text(std::string_view html, std::string_view js, nlohmann::json
 
 /// For data: addresses in a page.
 std::string base64(std::span<const std::uint8_t> bytes);
+
+/// All misclassified images.
+Gallery misclassified(const Evaluation& evaluation);
+
+/// The summary, the confusion matrix, the tables of classes and of times, and the digits with their
+/// neighbors. A page has at most 1,000 digits with 10 neighbors each, fewer if the images are large, and says
+/// so; they are taken from all cells of the matrix in turn, highest confidence first. Throws
+/// std::out_of_range if the gallery contains an image that was not classified.
+std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
+std::string html_page(const Evaluation& evaluation);
 
 }  // namespace knn

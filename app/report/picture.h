@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/report/html.h"
+#include "app/report/page.h"
 
 namespace knn {
 

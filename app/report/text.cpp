@@ -1,6 +1,11 @@
 #include "app/report/text.h"
 
-#include "classifier/reduce.h"
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+
 #include "data/core/format.h"
 #include "data/core/words.h"
 
@@ -8,30 +13,56 @@ namespace knn {
 
 namespace {
 
-std::string edited_text(const Edited& edited) {
-    std::string rounds;
-    std::int64_t all = 0;
-    for (const std::int64_t removed : edited.removed) {
-        rounds += (rounds.empty() ? "" : " + ") + with_commas(removed);
-        all += removed;
-    }
-    if (all == 0) return "nothing to remove: no leave-one-out errors";
-    return "removed " + counted(all, "image") + " that the others classify wrong, round by round " + rounds;
+/// `value` as text and back.
+template <class Number, class... Form>
+double through_text(Number value, Form... form) {
+    char text[64];
+    const char* end = std::to_chars(text, text + sizeof text, value, form...).ptr;
+    double read = 0;
+    std::from_chars(text, end, read);
+    return read;
 }
 
-std::string condensed_text(const Reduced& reduced) {
-    std::string text = "kept " + counted(std::ssize(reduced.kept), "image") + " in " +
-                       counted(reduced.passes.passes, "pass");
-    if (reduced.passes.refits > 0)
-        text += " and " + counted(reduced.passes.refits, "check") + " with what is fitted on them";
-    return text + "; they classify all" +
-           (reduced.rule == ReduceRule::both ? " images of the edited set" : "") + " as before";
+/// The fewest digits that are nearer to the distance of this score than to that of any other: 7 to 9, as for
+/// a float. The distance rounded to a float would not do: roots of different scores may round to the same
+/// float, and neighbors would appear out of order; the 10th power of a score may overflow.
+double minkowski_number(double p, std::uint32_t score) {
+    if (score == 0) return 0;
+    const auto distance = [p](std::uint32_t of) { return distance_of({Metric::lp, p}, of); };
+    const double exact = distance(score);
+    const double tolerance = std::min(exact - distance(score - 1), distance(score + 1) - exact) / 2;
+    constexpr int max_digits = 12;  // adjacent sums differ by 2⁻²⁴, so their roots by at least 2⁻²⁴ / 15
+    double rounded = exact;
+    for (int digits = 6; digits <= max_digits; ++digits) {
+        rounded = through_text(exact, std::chars_format::general, digits);
+        if (std::abs(rounded - exact) < tolerance) break;
+    }
+    return rounded;
 }
 
 }  // namespace
 
 std::string counted(std::int64_t count, const std::string& one) {
     return with_commas(count) + ' ' + noun(count, one);
+}
+
+std::string share_text(std::int64_t part, std::int64_t whole) {
+    return percent(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string aligned_right(const std::string& text, std::size_t width) {
+    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+std::string styled(const std::string& text, const char* style, bool color) {
+    return color ? style + text + ansi::plain : text;
+}
+
+std::string facts_text(const Facts& facts) {
+    Table table({Align::left, Align::left});
+    for (const auto& [name, text] : facts)
+        if (!text.empty()) table.add({name, text});
+    return table.text(0);
 }
 
 std::string times_text(double search_ms, double load_ms, double wall_ms) {
@@ -111,18 +142,27 @@ std::string metric_text(const Measure& measure) {
     return measure.metric == Metric::lp ? metric + " with p = " + shortest(measure.p) : metric;
 }
 
-std::string reduced_text(const ReducedReport& report) {
-    const Reduced& reduced = report.reduced;
-    Table table({Align::left, Align::left});
-    table.add({"data", counted(report.images, "image") + " from " + harmless(report.source)});
-    table.add({"settings", settings_text(report.method)});
-    if (reduced.rule != ReduceRule::condense) table.add({"edited", edited_text(reduced.edited)});
-    if (reduced.rule != ReduceRule::edit) table.add({"condensed", condensed_text(reduced)});
-    const double share = static_cast<double>(reduced.kept.size()) / static_cast<double>(report.images);
-    table.add({"kept", counted(std::ssize(reduced.kept), "image") + ", " + percent(share) + ", in " +
-                           harmless(report.folder)});
-    table.add({"time", fixed(report.wall_ms / 1000, 1) + " s"});
-    return table.text(0);
+std::string distance_name(const Method& method) {
+    constexpr std::array names{"squared distance", "L1 distance", "Minkowski distance", "cosine distance",
+                               "Pearson distance"};  // in the order of Metric
+    const std::string name = names.at(static_cast<std::size_t>(method.measure.metric));
+    if (method.reranks()) return std::string("distance by ") + knn::name(method.rerank.kind);
+    return method.transform.is_raw() ? name : name + " of features";
+}
+
+double distance_number(const Measure& measure, std::uint32_t score) {
+    if (measure.metric == Metric::lp) return minkowski_number(measure.p, score);
+    if (is_integral(measure.metric)) return score;
+    return through_text(std::bit_cast<float>(score));
+}
+
+std::string distance_text(const Measure& measure, std::uint32_t score, bool commas) {
+    if (is_integral(measure.metric)) return commas ? with_commas(score) : std::to_string(score);
+    const double distance = distance_of(measure, score);
+    if (measure.metric != Metric::lp) return fixed(distance, 5);
+    if (distance < 1e6) return fixed(distance, distance < 1e5 ? 2 : 0);
+    char text[32];  // the roots of a small exponent are long
+    return {text, std::to_chars(text, text + sizeof text, distance, std::chars_format::scientific, 5).ptr};
 }
 
 }  // namespace knn

@@ -2,6 +2,8 @@
 /// The report for people, and the phrases that all reports have in common.
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "classifier/evaluation.h"
 
@@ -9,6 +11,25 @@ namespace knn {
 
 /// "1,234 images", "1 image".
 std::string counted(std::int64_t count, const std::string& one);
+
+/// A part of a whole as "12.34 %".
+std::string share_text(std::int64_t part, std::int64_t whole);
+
+/// Spaces before the text, up to this width.
+std::string aligned_right(const std::string& text, std::size_t width);
+
+/// Escape sequences of terminals.
+namespace ansi {
+inline constexpr const char *plain = "\x1b[0m", *bold = "\x1b[1m", *dim = "\x1b[2m", *green = "\x1b[32m",
+                            *red = "\x1b[31m", *bold_red = "\x1b[1;31m", *bold_green = "\x1b[1;32m",
+                            *bold_yellow = "\x1b[1;33m";
+}
+/// The text in a style if there is color.
+std::string styled(const std::string& text, const char* style, bool color);
+
+/// Lines of a name and what is said of it; without those of which nothing is said.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+std::string facts_text(const Facts& facts);
 
 /// "search 1.2 ms, load 3.4 ms, whole run 5.6 ms".
 std::string times_text(double search_ms, double load_ms, double wall_ms);
@@ -45,16 +66,20 @@ std::string features_text(const TransformSpec& transform);
 /// One line per stage, and the sums.
 std::string timing_text(const Evaluation& evaluation);
 
-struct Reduced;
+struct Inventory;
+/// What `info` shows.
+std::string inventory_text(const Inventory& inventory);
 
-/// What `condense` reports.
-struct ReducedReport {
-    const Reduced& reduced;
-    const Method& method;
-    std::int64_t images;  ///< before
-    std::string source, folder;
-    double wall_ms;
-};
-std::string reduced_text(const ReducedReport& report);
+// Distances, computed from scores.
+
+/// "squared distance", "L1 distance", "cosine distance" ..., where there is a transform "... of features".
+std::string distance_name(const Method& method);
+
+/// The distance with just enough digits to identify it: for metrics that are not integral (see is_integral)
+/// the number whose shortest decimal form is written to files.
+double distance_number(const Measure& measure, std::uint32_t score);
+
+/// For display: whole integers, optionally with commas; others rounded, so that columns align.
+std::string distance_text(const Measure& measure, std::uint32_t score, bool commas = false);
 
 }  // namespace knn

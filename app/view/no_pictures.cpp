@@ -1,6 +1,6 @@
 /// What a build without OpenCV has instead of pictures.
 
-#include "app/report/explain.h"
+#include "app/report/answers.h"
 #include "app/report/picture.h"
 #include "app/view/pad.h"
 #include "app/view/viewer.h"

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/console/output.h"
-#include "data/core/errors.h"
-
 namespace knn {
 
 namespace {
@@ -75,29 +72,16 @@ class Pad {
         } else if (key == 'u' || key == 'U' || key == backspace || key == keysym_backspace) {
             is_stale_ = drawing_.undo();
         } else if (key == 's' || key == 'S') {
-            save();
+            message_ = save_picture("drawing", drawing_png(drawing_));
         }
         is_changed_ = is_changed_ || had_message || !message_.empty();
         return true;
     }
 
     void answer() {
-        if (drawing_.empty())
-            answer_.reset();
-        else
-            answer_ = classify_(picture_of(drawing_));
+        answer_ = drawing_.empty() ? std::nullopt : std::optional(classify_(picture_of(drawing_)));
         is_stale_ = false;
         is_changed_ = true;
-    }
-
-    void save() {
-        try {
-            const std::string name = free_png_name("drawing");
-            write_output(name, drawing_png(drawing_));
-            message_ = "saved " + name;
-        } catch (const DataError& error) {
-            message_ = error.what();
-        }
     }
 
     const PictureAnswers& answers_;

@@ -121,12 +121,17 @@ int ShownWindow::wait_key() {
     return key;
 }
 
-std::string free_png_name(const std::string& stem) {
+std::string save_picture(const std::string& stem, std::span<const std::uint8_t> png) {
     std::error_code none;
     std::string name = stem + ".png";
     for (int n = 2; fs::exists(name, none); ++n)
         name = stem + '-' + std::to_string(n) + ".png";
-    return name;
+    try {
+        write_output(name, png);
+        return "saved " + name;
+    } catch (const DataError& error) {
+        return error.what();
+    }
 }
 
 }  // namespace knn

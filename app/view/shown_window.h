@@ -2,6 +2,7 @@
 /// A window on the screen, which `view` and `draw` fill.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ class ShownWindow {
     std::string other_forms_;
 };
 
-/// A name for a new file in the current folder: STEM.png, STEM-2.png, ...
-std::string free_png_name(const std::string& stem);
+/// Writes a PNG to a new file in the current folder, STEM.png, STEM-2.png ...; a sentence about it, or about what failed.
+std::string save_picture(const std::string& stem, std::span<const std::uint8_t> png);
 
 }  // namespace knn

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "app/console/output.h"
-#include "data/core/errors.h"
-
 namespace knn {
 
 namespace {
@@ -26,16 +23,6 @@ enum Key {
 };
 
 constexpr std::int64_t page = 10, far = std::int64_t{1} << 40;
-
-void save(const Evaluation& evaluation, Viewer& viewer) {
-    try {
-        const std::string name = free_png_name("digit-" + std::to_string(viewer.image()));
-        write_output(name, scene_png(evaluation, viewer));
-        viewer.tell("saved " + name);
-    } catch (const DataError& error) {
-        viewer.tell(error.what());
-    }
-}
 
 }  // namespace
 
@@ -127,7 +114,9 @@ void show_window(const Evaluation& evaluation, const std::vector<std::int64_t>& 
         if (!window.is_visible()) return;
         const Reply reply = viewer.press(key);
         if (reply == Reply::quit) return;
-        if (reply == Reply::save) save(evaluation, viewer);
+        if (reply == Reply::save)
+            viewer.tell(
+                save_picture("digit-" + std::to_string(viewer.image()), scene_png(evaluation, viewer)));
         if (reply != Reply::nothing) window.show(draw_scene(evaluation, viewer));
     }
 }

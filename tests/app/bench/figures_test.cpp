@@ -1,4 +1,4 @@
-#include "app/bench/figures.h"
+#include "app/bench/table.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <set>
 
-#include "app/bench/plan.h"
+#include "app/bench/run.h"
 
 namespace fs = std::filesystem;
 
@@ -16,13 +16,12 @@ namespace knn {
 TEST_CASE("every figure of a paper has a source and is a number") {
     std::set<std::string> places;
     for (const Figure& one : paper_figures()) {
-        const std::string source = one.source;
-        CAPTURE(source);
+        CAPTURE(one.source);
         CAPTURE(one.text);
-        CHECK(source.starts_with("seed 00"));
-        CHECK(source.find(", ") != std::string::npos);  // and the section or table
+        CHECK(one.source.starts_with("seed 00"));
+        CHECK(one.source.find(", ") != std::string::npos);  // and the section or table
         CHECK(one.value() > 0);
-        CHECK(places.insert(source + '|' + one.row + '|' + one.column).second);  // once
+        CHECK(places.insert(one.source + '|' + one.row + '|' + one.column).second);  // once
         CHECK(find_figure(one.source, one.row, one.column) == &one);
     }
     CHECK(places.size() == 2 * 9 * 7 + 12 + 85);
@@ -60,16 +59,14 @@ TEST_CASE("figures that a reader knows") {
     CHECK(stated("seed 002, A.2", "case 8", "speed-up") == "74.48");
     CHECK(stated("seed 003, 4.1, final version", "distance calculation", "total") == "19500");
     CHECK(stated("seed 004, Table 5", "block size 16", "time of distances computing") == "27449.7461");
-    CHECK(singh_cases().size() == 9);
 }
 
 TEST_CASE("each speed-up of seed 002 is its CPU time over its GPU time") {
     for (const char* system : {"seed 002, A.1", "seed 002, A.2"})
-        for (const SinghCase& one : singh_cases()) {
-            const auto value = [&](const char* column) {
-                return find_figure(system, one.name, column)->value();
-            };
-            CAPTURE(one.name);
+        for (int number = 1; number <= 9; ++number) {
+            const std::string name = "case " + std::to_string(number);
+            const auto value = [&](const char* column) { return find_figure(system, name, column)->value(); };
+            CAPTURE(name);
             CHECK(value("CPU total") / value("GPU total") ==
                   doctest::Approx(value("speed-up")).epsilon(0.005));
         }
@@ -78,24 +75,156 @@ TEST_CASE("each speed-up of seed 002 is its CPU time over its GPU time") {
 TEST_CASE("figures of papers occur only in the table") {
     std::vector<std::string> telling;  // too long to turn up by chance
     for (const Figure& one : paper_figures())
-        if (std::string_view(one.text).size() >= 6) telling.emplace_back(one.text);
+        if (one.text.size() >= 6) telling.push_back(one.text);
     CHECK(telling.size() > 100);
-    int in_table = 0;
+    const std::set<std::string> sources = {".cpp", ".h", ".cu", ".cuh"};
     for (const char* folder : {"app", "cpu", "data", "gpu"})
         for (const auto& entry : fs::recursive_directory_iterator(fs::path(MNIST_KNN_SOURCE) / folder)) {
-            const std::string extension = entry.path().extension();
-            if (extension != ".cpp" && extension != ".h" && extension != ".cu" && extension != ".cuh")
-                continue;
+            if (!sources.contains(entry.path().extension())) continue;
             std::ifstream file(entry.path());
             const std::string text{std::istreambuf_iterator<char>(file), {}};
-            for (const std::string& figure : telling)
-                if (text.find(figure) != std::string::npos) {
-                    CAPTURE(figure);
-                    CHECK(entry.path().filename() == "figures.cpp");
-                    ++in_table;
-                }
+            for (const std::string& figure : telling) {
+                CAPTURE(figure);
+                CHECK(text.find(figure) == std::string::npos);
+            }
         }
-    CHECK(in_table == static_cast<int>(telling.size()));
+}
+
+namespace {
+
+Measurement measured(const std::string& on, std::int64_t n_query, double ms) {
+    Measurement one;
+    one.on = on;
+    one.problem.n_query = 100;
+    one.n_query = n_query;
+    one.ms = {ms};
+    return one;
+}
+
+}  // namespace
+
+TEST_CASE("cells of one column stand for the same number of queries") {
+    Measurement whole = measured("gpu:0", 100, 2), part = measured("gpu:0", 40, 2);
+    whole.name = "whole";
+    part.name = "part";
+    part.ms = {4, 1, 2};
+    CHECK(part.partial());
+    CHECK(part.ms_of_all() == doctest::Approx(5));
+    BenchReport report;
+    Section section(report, "engines (all)", "engine", {"more"});
+    section.add(whole, {"a"});
+    section.add(part, {"b"});
+    section.finish({"a note"});
+    const BenchTable& table = report.tables.at(0);
+    using Cells = std::vector<std::string>;
+    CHECK(table.columns == Cells{"engine", "queries", "ms", "min to max", "us/query", "GB/s", "GFLOP/s",
+                                 "of the limit", "more"});
+    CHECK(table.rows.at(0) == Cells{"whole", "100", "2.00", "2.00 to 2.00", "20.0", "", "", "", "a"});
+    CHECK(table.rows.at(1) == Cells{"part", "40 *", "5.00 *", "2.50 to 10.0 *", "50.0", "", "", "", "b"});
+    REQUIRE(table.notes.size() == 2);
+    CHECK(table.notes[1] ==
+          "*: timed on fewer than all queries, limited by time (--seconds gives more) or memory; times are "
+          "multiplied.");
+    REQUIRE(report.panels.at(0).bars.size() == 2);
+    CHECK(report.panels[0].bars[0].name == "whole");
+    CHECK(report.panels[0].bars[1].name == "part *");
+    CHECK(report.panels[0].notes.size() == 1);
+}
+
+TEST_CASE("a section without a partial row has no mark, and one without a row is no table") {
+    BenchReport report;
+    Section(report, "nothing", "engine").finish({"a note"});
+    CHECK(report.tables.empty());
+    Section section(report, "images", "transform", {}, of_images);
+    Measurement wrong = measured("cpu", 100, 2), refused;
+    wrong.wrong = "image 3";
+    section.add(measured("cpu", 100, 2));
+    section.add(wrong);
+    section.add(refused);
+    section.finish();
+    CHECK(report.tables.at(0).columns[4] == "us/image");
+    CHECK(report.tables[0].notes.empty());
+    CHECK(report.tables[0].rows.at(1)[2] == "WRONG");
+    CHECK(report.tables[0].rows.at(2)[2] == "not run");
+    CHECK(report.panels.at(0).bars.size() == 1);
+}
+
+TEST_CASE("a table with extrapolated times says so") {
+    BenchReport report;
+    BenchTable table;
+    table.notes = {"first"};
+    table.rows = {{"name", ms_cell(measured("gpu:0", 100, 2))}};
+    add_marked(report, table);
+    table.rows.push_back({"other", ms_cell(measured("gpu:0", 40, 2))});
+    CHECK(table.rows[1][1] == "5.00 *");
+    add_marked(report, table);
+    CHECK(report.tables[0].notes.size() == 1);
+    REQUIRE(report.tables[1].notes.size() == 2);
+    CHECK(report.tables[1].notes[0].starts_with("*: "));
+}
+
+TEST_CASE("a diagram becomes a table and lines") {
+    Diagram diagram("title", "k", "ms", {"a", "b", "c"});
+    diagram.row(1, "one");
+    diagram.value("a", measured("gpu:0", 100, 2), 2);
+    diagram.value("b", measured("gpu:0", 100, 6), 6);
+    diagram.ratio("b / a", "b", "a");
+    diagram.row(2, "two");
+    diagram.value("a", measured("gpu:0", 100, 4), 4);
+    Measurement wrong = measured("gpu:0", 100, 4), refused;
+    wrong.wrong = "query 0";
+    refused.left_out = "too large";
+    diagram.value("b", wrong, 4);
+    diagram.value("c", refused, 0);
+    diagram.ratio("b / a", "b", "a");
+    BenchReport report;
+    diagram.add_to(report);
+
+    const BenchTable& table = report.tables.at(0);
+    CHECK(table.columns == std::vector<std::string>{"k", "a", "b", "c", "b / a"});
+    CHECK(table.rows.at(0) == std::vector<std::string>{"one", "2.00", "6.00", "", "3.00 x"});
+    CHECK(table.rows.at(1) == std::vector<std::string>{"two", "4.00", "WRONG", "not run", ""});
+    CHECK(table.notes.empty());
+    const Panel& panel = report.panels.at(0);
+    REQUIRE(panel.lines.size() == 2);  // c has no point
+    CHECK(panel.lines[0].points.size() == 2);
+    CHECK(panel.lines[1].points.size() == 1);
+}
+
+TEST_CASE("times of some queries are marked, and drawn and compared if queries take equal time") {
+    Diagram diagram("title", "k", "ms", {"whole", "part", "serial"});
+    diagram.row(1, "one");
+    diagram.value("whole", measured("gpu:0", 100, 1), 1);
+    diagram.value("part", measured("gpu:0", 16, 8), 8);
+    diagram.value("serial", measured(one_cpu_thread, 10, 5), 5);
+    diagram.ratio("part / whole", "part", "whole");
+    diagram.ratio("serial / whole", "serial", "whole");
+    BenchReport report;
+    diagram.add_to(report);
+    CHECK(report.tables.at(0).rows.at(0) ==
+          std::vector<std::string>{"one", "1.00", "8.00 [16]", "5.00 [10]", "", "50.0 x"});
+    CHECK(report.tables.at(0).notes.size() == 1);
+    const Panel& panel = report.panels.at(0);
+    REQUIRE(panel.lines.size() == 2);
+    CHECK(panel.lines[0].name == "whole");
+    CHECK(!panel.lines[0].points.at(0).hollow);
+    CHECK(panel.lines[1].name == "serial");
+    CHECK(panel.lines[1].points.at(0).hollow);
+    CHECK(panel.lines[1].points.at(0).y == doctest::Approx(50));  // of all 100
+    REQUIRE(panel.notes.size() == 2);
+    CHECK(panel.notes[0].starts_with("hollow: "));
+    CHECK(panel.notes[1] == "not drawn, timed on fewer queries: part at one.");
+}
+
+TEST_CASE("a diagram without a point says that it has none") {
+    Diagram diagram("title", "k", "ms", {"part"});
+    diagram.row(1, "one");
+    diagram.value("part", measured("gpu:0", 16, 8), 8);
+    BenchReport report;
+    diagram.add_to(report);
+    CHECK(report.panels.empty());
+    REQUIRE(report.left_out.size() == 1);
+    CHECK(report.left_out[0].name == "the plot of title");
 }
 
 }  // namespace knn

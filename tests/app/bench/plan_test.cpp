@@ -1,4 +1,4 @@
-#include "app/bench/plan.h"
+#include "app/bench/run.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,6 @@
 
 #include "app/bench/workload.h"
 #include "classifier/engines.h"
-#include "cpu/search.h"
-#include "cpu/serial/serial.h"
 #include "data/core/errors.h"
 #include "tests/support/oracle.h"
 

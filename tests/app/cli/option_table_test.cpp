@@ -1,4 +1,5 @@
 #include "app/cli/option_table.h"
+#include "app/console/output.h"
 
 #include <doctest/doctest.h>
 
@@ -9,41 +10,37 @@
 #include <sstream>
 
 #include "app/cli/command_line.h"
-#include "app/cli/help.h"
 #include "data/core/errors.h"
 
 using namespace knn;
 
 namespace {
 
-std::vector<Option> options_of(const std::string& command) {
-    static Options ignored;
-    std::vector<Option> all;
-    for (OptionGroup& group : option_table(ignored, command))
-        std::move(group.options.begin(), group.options.end(), std::back_inserter(all));
-    return all;
-}
-
 /// The error of the command line; empty without one.
-std::string mistake(const std::string& words) {
-    std::istringstream stream(words);
+std::string mistake_of(std::vector<std::string> words) {
     CommandLine line;
     try {
-        line.parse({std::istream_iterator<std::string>(stream), {}});
+        line.parse(std::move(words));
     } catch (const UsageError& error) {
         return error.what();
     }
     return "";
 }
 
+/// The same of words that have no blanks.
+std::string mistake(const std::string& words) {
+    std::istringstream stream(words);
+    return mistake_of(std::vector<std::string>(std::istream_iterator<std::string>(stream), {}));
+}
+
 }  // namespace
 
 TEST_CASE("options: the table names commands that exist, and no option twice for one of them") {
-    std::set<std::string> commands_with_options;
+    Options ignored;
     for (const Command& command : commands()) {
         std::set<std::string> names;
         const std::string help = command_help(command);
-        for (const Option& option : options_of(command.name)) {
+        for (const Option& option : options_of(ignored, command.name)) {
             CAPTURE(command.name);
             CAPTURE(option.name);
             CHECK(names.insert(option.shown()).second);
@@ -51,16 +48,14 @@ TEST_CASE("options: the table names commands that exist, and no option twice for
             CHECK(!option.meaning.empty());
         }
     }
-    Options ignored;
-    for (const OptionGroup& group : option_table(ignored))
-        for (const Option& option : group.options) {
-            std::istringstream names(option.commands);
-            for (std::string name; names >> name;) {
-                const auto is_it = [&](const Command& command) { return command.name == name; };
-                CAPTURE(name);
-                CHECK(std::ranges::any_of(commands(), is_it));
-            }
+    for (const Option& option : options_of(ignored)) {
+        std::istringstream names(option.commands);
+        for (std::string name; names >> name;) {
+            const auto is_it = [&](const Command& command) { return command.name == name; };
+            CAPTURE(name);
+            CHECK(std::ranges::any_of(commands(), is_it));
         }
+    }
 }
 
 TEST_CASE("options: README's table has those of evaluate, with their placeholders") {
@@ -79,7 +74,8 @@ TEST_CASE("options: README's table has those of evaluate, with their placeholder
              ++it)
             in_readme.insert((*it)[1]);
     }
-    for (const Option& option : options_of("evaluate")) {
+    Options ignored;
+    for (const Option& option : options_of(ignored, "evaluate")) {
         const char* placeholder = option.value.placeholder;
         const std::string value = placeholder != nullptr ? placeholder : "";
         const std::string name = option.letter() != '\0' ? option.name : option.shown();
@@ -134,4 +130,127 @@ TEST_CASE("options: the files that a command writes") {
     CHECK(places[0].is_folder);
     CHECK(places[3].in_folder);
     CHECK(places[3].file == "small/kept.csv");
+}
+
+TEST_CASE("options before and after the command") {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"evaluate", "-k", "3", "-q", "--json", "-"},
+          {"-k", "3", "evaluate", "--json=-", "--quiet"},
+          {"-q", "--json", "-", "-k3", "evaluate"},
+          {"-qk", "3", "evaluate", "--json", "-"},
+          {"-qk3", "--json", "-", "--", "evaluate"}}) {
+        CommandLine line;
+        line.parse(words);
+        REQUIRE(line.command != nullptr);
+        CHECK(std::string(line.command->name) == "evaluate");
+        CHECK(line.options.method.vote.k == 3);
+        CHECK(line.options.output.quiet);
+        CHECK(line.options.output.json == "-");
+        CHECK(line.answer.empty());
+    }
+}
+
+TEST_CASE("every option sets its value") {
+    CommandLine line;
+    line.parse({"evaluate", "--data",        "d",       "--train-images", "a",     "--train-labels",
+                "b",        "--test-images", "c",       "--test-labels",  "e",     "-k",
+                "7",        "--engine",      "auto",    "--metric",       "l2",    "--weights",
+                "distance", "--tie",         "nearest", "--device",       "gpu:2", "--limit-train",
+                "11",       "--limit-test",  "12",      "--batch",        "13",    "--threads",
+                "14",       "--json",        "j",       "--predictions",  "p",     "--neighbors-csv",
+                "n",        "--report",      "r",       "--color",        "never", "--progress",
+                "always"});
+    const Options& got = line.options;
+    CHECK(got.data.folder == "d");
+    CHECK(got.data.train_images == "a");
+    CHECK(got.data.train_labels == "b");
+    CHECK(got.data.test_images == "c");
+    CHECK(got.data.test_labels == "e");
+    CHECK(got.method.vote.k == 7);
+    CHECK(got.wish.engine == "auto");
+    CHECK(got.method.vote.weights == Weights::distance);
+    CHECK(got.method.vote.tie == Tie::nearest);
+    CHECK(got.wish.device.text() == "gpu:2");
+    CHECK(got.first.train == 11);
+    CHECK(got.first.test == 12);
+    CHECK(got.wish.batch == 13);
+    CHECK(got.wish.threads == 14);
+    CHECK(got.output.json == "j");
+    CHECK(got.output.predictions == "p");
+    CHECK(got.output.neighbors_csv == "n");
+    CHECK(got.output.report == "r");
+    CHECK(got.output.color == When::never);
+    CHECK(got.output.progress == When::always);
+}
+
+TEST_CASE("--help and --version take precedence") {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"evaluate", "--help"},
+                                                  {"--help", "evaluate"},
+                                                  {"help", "evaluate"},
+                                                  {"evaluate", "-k", "0", "--nonsense", "-h"}}) {
+        CommandLine line;
+        line.parse(words);
+        CHECK(line.answer.find("--neighbors-csv FILE") != std::string::npos);
+    }
+    CommandLine version;
+    version.parse({"--version"});
+    CHECK(version.answer.starts_with("mnist-knn "));
+    // The value of an option is no request for help.
+    CommandLine file;
+    file.parse({"evaluate", "--json=--help"});
+    CHECK(file.options.output.json == "--help");
+}
+
+TEST_CASE("errors name the mistake") {
+    const std::pair<const char*, const char*> mistakes[] = {
+        {"",
+         "no command given; expected evaluate, classify, draw, view, bench, graph, condense, audit, tune, "
+         "compare or info"},
+        {"evalute", "evalute: unknown command; did you mean 'evaluate'?"},
+        {"dance",
+         "dance: unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
+         "tune, compare or info"},
+        {"--verison", "--verison: unknown option; did you mean '--version'?"},
+        {"evaluate --engin x", "--engin: unknown option; did you mean '--engine'?"},
+        {"evaluate -z", "-z: unknown option; expected one that --help lists"},
+        {"evaluate -k 1 -k 2", "-k: given more than once; expected it once"},
+        {"evaluate -q -q", "--quiet: given more than once; expected it once"},
+        {"evaluate -k", "-k: its value is missing; expected -k VALUE"},
+        {"evaluate --json --quiet", "--json: its value is missing; expected --json VALUE"},
+        {"evaluate --json=", "--json: its value is missing; expected one"},
+        {"evaluate --quiet=3", "--quiet: has a value; expected none"},
+        {"evaluate --report -", "--report -: several files are written; expected the name of a folder"},
+        {"evaluate 5", "5: unexpected argument; expected options after 'evaluate'"},
+        {"evaluate -k -1", "-k -1: out of range; expected a whole number from 1 to 1024"},
+        {"evaluate --device tpu", "--device tpu: unknown name; expected auto, cpu, gpu, gpu:all or gpu:N"},
+        {"evaluate --metric L2",
+         "--metric L2: unknown name; expected l2, l1, lp, cosine or pearson (did you mean l2?)"},
+    };
+    for (const auto& [words, message] : mistakes)
+        CHECK(mistake(std::string(words)) == message);
+    CHECK(mistake_of({""}) ==
+          "'': unknown command; expected evaluate, classify, draw, view, bench, graph, condense, audit, "
+          "tune, compare or info");
+    CHECK(mistake_of({"evaluate", "--limit-tes"})
+              .starts_with("--limit-tes: unknown option; did you mean '--limit-t"));
+    CHECK(mistake_of({"info", "-k", "3"}).starts_with("-k: unknown option; "));
+    CHECK(mistake_of({"evaluate", "--json", ""}) == "--json '': empty; expected a name");
+    CHECK(mistake_of({"evaluate", "--report", ""}) == "--report '': empty; expected a name");
+    CHECK(mistake_of({"info", "--write-synthetic", "-"}).starts_with("--write-synthetic -: several files"));
+    CHECK(mistake_of({"evaluate", ""}) == "'': unexpected argument; expected options after 'evaluate'");
+    for (const char* option : {"--distance", "--select", "--metric", "--engine", "--device", "--tie", "--p"})
+        CHECK(mistake_of({"evaluate", option, ""}).starts_with(std::string(option) + " '': "));
+    for (const char* option : {"--plot", "--seconds", "--only", "--case", "--repeat"})
+        CHECK(mistake_of({"bench", option, ""}).starts_with(std::string(option) + " '': "));
+    CHECK(mistake_of({"evaluate", "--device", "gpu:x"})
+              .starts_with("--device gpu:N with N = x: not a whole number"));
+    CHECK(mistake_of({"evaluate", "--device", "GPU"}).ends_with("(did you mean gpu?)"));
+    CHECK(mistake_of({"evaluate", "--metric", "l3"}).find("expected l2") != std::string::npos);
+}
+
+TEST_CASE("settings in messages are shown as options") {
+    CHECK(as_options("§engine tensor needs a GPU; expected §device gpu") ==
+          "--engine tensor needs a GPU; expected --device gpu");
+    CHECK(as_options("§k 3: too many, §test-images: none, §k") == "-k 3: too many, --test-images: none, -k");
+    CHECK(as_options("a file § of §4 is no setting§") == "a file § of §4 is no setting§");
 }

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <fstream>
 
-#include "app/report/html.h"
+#include "app/report/page.h"
 #include "tests/support/sample_evaluation.h"
 
 int main(int argc, char** argv) {

@@ -1,13 +1,17 @@
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
-#include "app/console/progress.h"
+#include "app/console/terminal.h"
 #include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
+#include "classifier/inventory.h"
 #include "data/core/format.h"
 
 using namespace knn;
@@ -55,6 +59,10 @@ struct Sample {
         evaluation.score = score(evaluation.found.votes, data.test.labels.span(), data.labels);
     }
 };
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -113,7 +121,7 @@ TEST_CASE("the JSON report has the fields of its schema, and the optional ones o
     CHECK_FALSE(json["device"].contains("driver"));
     CHECK_FALSE(json["device"].contains("memory_bytes"));
     CHECK(text.back() == '\n');
-    CHECK(text.find("\n      [0,1,0],\n") != std::string::npos);  // a row of the matrix is a line
+    CHECK(contains(text, "\n      [0,1,0],\n"));  // a row of the matrix is a line
 }
 
 TEST_CASE("JSON text is readable") {
@@ -135,8 +143,8 @@ TEST_CASE("the accuracy line and the confusion matrix") {
           "      7    .    1    .\n"
           "    200    1    .    .\n");
     const std::string colored = confusion_text(sample.evaluation.score, true);
-    CHECK(colored.find("\x1b[1;31m  1\x1b[0m") != std::string::npos);  // the error
-    CHECK(colored.find("\x1b[32m  1\x1b[0m") != std::string::npos);    // the hit
+    CHECK(contains(colored, "\x1b[1;31m  1\x1b[0m"));  // the error
+    CHECK(contains(colored, "\x1b[32m  1\x1b[0m"));    // the hit
 }
 
 TEST_CASE("the whole text names data, device, engine and settings") {
@@ -145,7 +153,7 @@ TEST_CASE("the whole text names data, device, engine and settings") {
     CHECK(
         text.starts_with("data      sample ?: 3 training and 2 test images of 1 x 2, 3 classes\n"
                          "source    a folder\n"));
-    CHECK(text.find("\nsettings  k = 5, metric ") != std::string::npos);
+    CHECK(contains(text, "\nsettings  k = 5, metric "));
     CHECK(text.find('\x1b') == std::string::npos);
     CHECK(text_report(sample.evaluation, true).find("\x1b[1maccuracy 50.00 %") != std::string::npos);
 }
@@ -159,7 +167,7 @@ TEST_CASE("with many classes the most frequent confusions replace the matrix") {
         votes.push_back({static_cast<std::uint8_t>(label == 255 ? 3 : label), 1});
     }
     const std::string text = confusion_text(score(votes, truth, labels), false);
-    CHECK(text.find("  true  predicted  count\n   255          3      1\n") != std::string::npos);
+    CHECK(contains(text, "  true  predicted  count\n   255          3      1\n"));
     CHECK(std::count(text.begin(), text.end(), '\n') == 3);
     CHECK(text.find("the full matrix of 256 classes is in --json, and in confusion.png of --report\n") !=
           std::string::npos);  // not on the page, which omits so large a matrix
@@ -168,17 +176,17 @@ TEST_CASE("with many classes the most frequent confusions replace the matrix") {
 TEST_CASE("stages show rates and the share of their closest limit") {
     const Sample sample;
     const std::string text = timing_text(sample.evaluation);
-    CHECK(text.find("50 % of link\n") != std::string::npos);        // 2 of 4 GB/s
-    CHECK(text.find("50 % of arithmetic\n") != std::string::npos);  // 4 of 8 GFLOP/s, 2 of 20 GB/s
-    CHECK(text.find("\n  sort              3      1.00") != std::string::npos);
-    CHECK(text.find("\n  kernels                  3.00") != std::string::npos);
+    CHECK(contains(text, "50 % of link\n"));        // 2 of 4 GB/s
+    CHECK(contains(text, "50 % of arithmetic\n"));  // 4 of 8 GFLOP/s, 2 of 20 GB/s
+    CHECK(contains(text, "\n  sort              3      1.00"));
+    CHECK(contains(text, "\n  kernels                  3.00"));
 
     Evaluation on_tensor_cores = sample.evaluation;
     on_tensor_cores.found.plan.device.peak_gflop_per_s =
         2;  // of float32, which is not what the stage computes with
     const std::string other = timing_text(on_tensor_cores);
     CHECK(other.find("of arithmetic") == std::string::npos);
-    CHECK(other.find("10 % of memory\n") != std::string::npos);
+    CHECK(contains(other, "10 % of memory\n"));
 }
 
 TEST_CASE("a file's name of any bytes comes back from its name in a report") {
@@ -224,4 +232,80 @@ TEST_CASE("the progress line") {
     for (const int width : {1, 5, 20, 40, 60, 79, 200})
         CHECK(progress_line(1, 1'000'000, 1, width).size() < static_cast<std::size_t>(width));
     CHECK(progress_line(5, 0, 1, 80).find("0 %") != std::string::npos);
+}
+
+TEST_CASE("distances of integers are integers in files") {
+    for (const Metric metric : {Metric::l2, Metric::l1})
+        for (const std::uint32_t score : {0u, 1u, 50'979'600u, 4'294'967'295u}) {
+            CHECK(distance_number({metric, 2}, score) == score);
+            CHECK(shortest(distance_number({metric, 2}, score)) == std::to_string(score));
+        }
+}
+
+TEST_CASE("distances of cosine and pearson are their floats") {
+    for (const float value : {0.0f, 0.1f, 1.0f, 1.9999999f, 3e-9f})
+        CHECK(static_cast<float>(distance_number({Metric::cosine, 2}, std::bit_cast<std::uint32_t>(value))) ==
+              value);
+    CHECK(shortest(distance_number({Metric::pearson, 2}, std::bit_cast<std::uint32_t>(0.1f))) == "0.1");
+}
+
+TEST_CASE("Minkowski distances have the fewest digits that identify the score") {
+    std::mt19937 random(7);
+    for (const double p : {0.1, 0.5, 2.0, 3.0, 15.0}) {
+        const Measure measure{Metric::lp, p};
+        CHECK(distance_number(measure, 0) == 0);
+        std::uniform_real_distribution<float> sum(1e-4f, 66'051);
+        std::size_t most = 0;
+        for (int i = 0; i < 300; ++i) {
+            const auto score = std::bit_cast<std::uint32_t>(i == 0 ? 66'051.0f : i == 1 ? 1.0f : sum(random));
+            const double distance = distance_number(measure, score);
+            CAPTURE(p);
+            CAPTURE(distance);
+            REQUIRE(std::isfinite(distance));
+            // The order of scores is the order of the numbers, and the score can be read back.
+            CHECK(distance_number(measure, score - 1) < distance);
+            CHECK(distance < distance_number(measure, score + 1));
+            CHECK(std::bit_cast<std::uint32_t>(static_cast<float>(std::pow(distance / 255, p))) == score);
+            std::size_t digits = 0;
+            const std::string text = shortest(distance);
+            for (const char c : text.substr(0, text.find('e')))
+                digits += c != '.' ? 1u : 0u;
+            if (distance < 1e9) most = std::max(most, digits);
+        }
+        CHECK(most <= (p > 1 ? 10 : 9));
+    }
+    CHECK(shortest(distance_number({Metric::lp, 3}, std::bit_cast<std::uint32_t>(1.0f))) == "255");
+}
+
+TEST_CASE("info: links between GPUs, one row if all are alike") {
+    Inventory inventory;
+    CHECK(!contains(inventory_text(inventory), "links between GPUs"));
+    CHECK(!nlohmann::json::parse(inventory_json(inventory)).contains("links"));
+
+    inventory.links = {{0, 1, true, true, 0}, {0, 2, true, true, 0}, {1, 2, true, true, 0}};
+    CHECK(contains(inventory_text(inventory), "all 3 pairs  peer access by NVLink, performance rank 0"));
+
+    inventory.links[1] = {0, 2, true, false, 1};
+    inventory.links[2] = {1, 2, false, false, 0};
+    const std::string text = inventory_text(inventory);
+    CHECK(contains(text, "gpu:0,1  peer access by NVLink, performance rank 0"));
+    CHECK(contains(text, "gpu:0,2  peer access by PCI Express, performance rank 1"));
+    CHECK(contains(text, "gpu:1,2  no peer access: copies go through host memory"));
+    const auto links = nlohmann::json::parse(inventory_json(inventory))["links"];
+    REQUIRE(links.size() == 3);
+    CHECK(links[1] == nlohmann::json::parse(R"({"from": 0, "to": 2, "direct": true, "native_atomics": false,
+                                               "performance_rank": 1})"));
+}
+
+TEST_CASE("info: versions of MPI and NCCL, or why there is none") {
+    Inventory inventory;
+    inventory.why_no_mpi = "this build has no MPI";
+    inventory.nccl = "2.28.3";
+    const std::string text = inventory_text(inventory);
+    CHECK(contains(text, "none: this build has no MPI"));
+    CHECK(contains(text, "2.28.3; not used"));
+    const auto libraries = nlohmann::json::parse(inventory_json(inventory))["libraries"];
+    CHECK(libraries[0]["missing"] == "this build has no MPI");
+    CHECK(libraries[1]["version"] == "2.28.3");
+    CHECK(!libraries[1].contains("missing"));
 }

@@ -1,16 +1,16 @@
-#include "app/view/source.h"
-#include "app/commands/outputs.h"
-#include "app/console/notes.h"
+#include "app/commands/evaluated.h"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
-#include <sstream>
+#include <ostream>
 
 #include "app/cli/option_table.h"
-#include "app/console/watched.h"
+#include "app/console/interrupt.h"
+#include "app/console/terminal.h"
 #include "app/report/csv.h"
-#include "data/core/clock.h"
+#include "app/report/json.h"
+#include "app/report/page.h"
+#include "app/report/picture.h"
+#include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/words.h"
 
@@ -19,6 +19,28 @@ namespace fs = std::filesystem;
 namespace knn {
 
 namespace {
+
+/// The files of --report, with all that takes long done before the first is written.
+std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const OutputOptions& output) {
+    std::vector<OutputFile> files;
+    const auto name = [&](std::size_t file) {
+        return (fs::path(output.report) / report_files[file]).string();
+    };
+    const auto add = [&](std::size_t file, std::string content) {
+        stop_if_asked();
+        files.push_back({name(file), [content = std::move(content)](std::ostream& out) { out << content; }});
+    };
+    add(0, json_report(evaluation));
+    files.push_back({name(1), [&](std::ostream& out) { write_predictions_csv(out, evaluation); }});
+    if (pictures_available()) {
+        const std::vector<std::uint8_t> png = confusion_png(evaluation);
+        add(2, {png.begin(), png.end()});
+    } else {
+        note(name(2) + " is left out: this build has no OpenCV", output);
+    }
+    add(3, html_page(evaluation));
+    return files;
+}
 
 /// Sets the options to those of the report's evaluation.
 void adopt(Options& options, const SavedReport& report) {
@@ -33,6 +55,23 @@ std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t co
 }
 
 }  // namespace
+
+void write_report(const Evaluation& evaluation, const OutputOptions& output) {
+    write_outputs_together(files_of_report(evaluation, output), output.report);
+}
+
+void write_outputs(const Evaluation& evaluation, const OutputOptions& output) {
+    std::vector<OutputFile> files = {
+        {output.json, [&](std::ostream& out) { out << json_report(evaluation); }},
+        {output.predictions, [&](std::ostream& out) { write_predictions_csv(out, evaluation); }},
+        {output.neighbors_csv, [&](std::ostream& out) { write_neighbors_csv(out, evaluation); }}};
+    if (!output.report.empty())
+        for (OutputFile& file : files_of_report(evaluation, output))
+            files.push_back(std::move(file));
+    const std::string text =
+        output.quiet ? accuracy_line(evaluation.score) : text_report(evaluation, use_color(output.color));
+    write_results(files, text, output.report);
+}
 
 DataLocation location_of(const SavedReport& report) {
     if (report.of_pictures)
@@ -67,54 +106,57 @@ fs::path predictions_of(const SavedReport& report) {
 void check_source(const Options& options) {
     if (options.view.from.empty()) return;
     Options ignored;
-    for (const OptionGroup& group : option_table(ignored, "view"))
-        for (const Option& option : group.options)
-            if (option.in_report && options.given.contains(option.key()))
-                throw UsageError(option.shown() +
-                                 ": conflicts with --from, whose report determines it; expected one of them");
+    for (const Option& option : options_of(ignored, "view"))
+        if (option.in_report && options.given.contains(option.key()))
+            throw UsageError(option.shown() +
+                             ": conflicts with --from, whose report determines it; expected one of them");
 }
 
-Source::Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
-               std::chrono::steady_clock::time_point start)
+std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels) {
+    const auto known = [&](std::uint8_t label) {
+        return std::binary_search(labels.begin(), labels.end(), label);
+    };
+    const bool fits = std::all_of(predictions.truth.begin(), predictions.truth.end(), known) &&
+                      std::all_of(predictions.votes.begin(), predictions.votes.end(),
+                                  [&](const Vote& vote) { return known(vote.label); });
+    if (!fits) return std::nullopt;
+    return score(predictions.votes, predictions.truth, labels);
+}
+
+Source::Source(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start)
     : options_(options) {
     if (report) {
-        from_report(*report, outputs);
+        from_report(*report);
         return;
     }
-    Planner planner(options_.wish);
-    const DataLocation location = locate(options_.data);
-    inputs_ = inputs_of(options_, location.files());
-    outputs.check(inputs_);
-    open(planner, location);
-    index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
-    evaluation_ = watched(options_.output, "searching", [&](const Watch& watch) {
-        return classify_and_score(*index_, set_->data(), set_->queries().count, watch);
+    open({}, {});
+    evaluation_ = watched(options_.output, "searching", [index = &index(), this](const Watch& watch) {
+        return classify_and_score(*index, set_->data(), set_->queries().count, watch);
     });
     evaluation_.load_ms = set_->load_ms();
     evaluation_.wall_ms = ms_since(start);
 }
 
-void Source::open(Planner& planner, const DataLocation& location) {
-    set_ = std::make_unique<LoadedSet>(
-        planner, ImagesLocation{.needed = Needed::both, .data = location, .images = {}, .pictures = {}},
-        options_);
-    resolved_ = set_->resolve(planner, options_.method, set_->queries().count);
+void Source::open(std::optional<DataLocation> location, const std::vector<fs::path>& also_read) {
+    set_ = std::make_unique<LoadedSet>(options_, Needed::both, std::move(location), also_read);
+    resolved_ = set_->resolve(options_.method, set_->queries().count);
+}
+
+const Index& Source::index() {
+    if (index_ == nullptr) index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
+    return *index_;
 }
 
 Results Source::search(const Rows& images) {
-    if (index_ == nullptr) index_ = open_index(set_->training(), options_.method, resolved_, options_.output);
+    const Index& opened = index();
     return watched(options_.output, "searching",
-                   [&](const Watch& watch) { return index_->search(images, {.watch = watch}); });
+                   [&](const Watch& watch) { return opened.search(images, {.watch = watch}); });
 }
 
-void Source::from_report(const SavedReport& report, const Destinations& outputs) {
+void Source::from_report(const SavedReport& report) {
     adopt(options_, report);
-    Planner planner(options_.wish);
-    const DataLocation location = names_data(options_) ? locate(options_.data) : location_of(report);
-    inputs_ = location.files();
-    inputs_.insert(inputs_.end(), {report.file, predictions_of(report)});
-    outputs.check(inputs_);
-    open(planner, location);
+    open(names_data(options_) ? locate(options_.data) : location_of(report),
+         {report.file, predictions_of(report)});
     check_data(report);
     evaluation_ = report.evaluation;
     evaluation_.data = &set_->data();
@@ -158,17 +200,14 @@ bool Source::take_predictions(const SavedReport& report) {
     }
     if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
         return refuse(file.string() + ": has other labels than the data set");
-    const std::vector<std::uint8_t>& labels = evaluation_.data->labels;
-    for (const Vote& vote : read.votes)
-        if (!std::binary_search(labels.begin(), labels.end(), vote.label))
-            return refuse(file.string() + ": has labels that are not classes of the data set");
-    Score counted = score(read.votes, read.truth, labels);
-    if (counted.confusion != report.evaluation.score.confusion)
+    const std::optional<Score> counted = score_of(read, evaluation_.data->labels);
+    if (!counted) return refuse(file.string() + ": has labels that are not classes of the data set");
+    if (counted->confusion != report.evaluation.score.confusion)
         return refuse(file.string() + ": is not of this report");
     evaluation_.found.votes = std::move(read.votes);
     evaluation_.confidence = std::move(read.confidence);
     evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
-    evaluation_.score = std::move(counted);
+    evaluation_.score = *counted;
     return true;
 }
 

@@ -1,22 +1,19 @@
 #pragma once
-/// The source of the answers that `view` shows: a report, or a new evaluation.
+/// The answers of an evaluation, made now or read from a report, and the files that they are written to.
 
-#include <chrono>
-#include <filesystem>
-#include <memory>
-#include <optional>
-#include <vector>
-
-#include "app/cli/options.h"
 #include "app/commands/loading.h"
-#include "app/console/destinations.h"
+#include "app/console/terminal.h"
+#include "app/report/csv.h"
 #include "app/report/report_file.h"
-#include "classifier/evaluation.h"
 
 namespace knn {
 
-/// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
-void check_source(const Options& options);
+/// Writes the files of --report, all or none. Throws DataError, Interrupted.
+void write_report(const Evaluation& evaluation, const OutputOptions& output);
+
+/// Prints the report, then writes every file that was asked for, all or none, and no folder for them. Throws DataError,
+/// Interrupted.
+void write_outputs(const Evaluation& evaluation, const OutputOptions& output);
 
 /// The data set that a report names: its four files, or, if it does not name them, the folder. Throws DataError.
 DataLocation location_of(const SavedReport& report);
@@ -24,17 +21,21 @@ DataLocation location_of(const SavedReport& report);
 /// The predictions.csv beside a report.
 std::filesystem::path predictions_of(const SavedReport& report);
 
-/// The answers and their data set.
+/// The score of predictions; none if they have a label that is not one of these.
+std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels);
+
+/// Throws UsageError if --from is combined with an option that the report determines (-k, --weights ...).
+void check_source(const Options& options);
+
+/// The answers that `view` shows, and their data set.
 ///
 /// For a report, the votes come from the predictions.csv next to it if the two agree, else from a new search
 /// with the report's settings. Either way they must give the report's confusion matrix, so that data of
 /// another data set is never shown.
 class Source {
   public:
-    /// `report`: what --from names. Checks `outputs` against the inputs before the search. Throws DataError,
-    /// DeviceError, UsageError.
-    Source(const Options& options, std::optional<SavedReport> report, const Destinations& outputs,
-           std::chrono::steady_clock::time_point start);
+    /// `report`: what --from names; none: evaluates now. Throws DataError, DeviceError, UsageError.
+    Source(const Options& options, const std::optional<SavedReport>& report, Clock::time_point start);
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
@@ -42,24 +43,22 @@ class Source {
     const Evaluation& evaluation() const { return evaluation_; }
 
     /// All files that were read.
-    const std::vector<std::filesystem::path>& inputs() const { return inputs_; }
+    const std::vector<std::filesystem::path>& inputs() const { return set_->files(); }
 
     /// Searches the neighbors of these test images, unless they are known. Throws DataError if the votes then
     /// differ from the report.
     void complete(const std::vector<std::int64_t>& images);
 
   private:
-    /// Throws DeviceError, DataError, Interrupted.
+    void open(std::optional<DataLocation> location, const std::vector<std::filesystem::path>& also_read);
+    const Index& index();
     Results search(const Rows& images);
-    void from_report(const SavedReport& report, const Destinations& outputs);
+    void from_report(const SavedReport& report);
     void check_data(const SavedReport& report) const;
     bool take_predictions(const SavedReport& report);
     void search_again(const SavedReport& report);
 
-    void open(Planner& planner, const DataLocation& location);
-
     Options options_;
-    std::vector<std::filesystem::path> inputs_;
     std::unique_ptr<LoadedSet> set_;
     Resolved resolved_;
     std::unique_ptr<Index> index_;  ///< once something is searched
