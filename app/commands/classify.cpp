@@ -131,7 +131,7 @@ Score score_of(const Judgment& judgment, std::vector<std::uint8_t> labels) {
     std::vector<Vote> votes;
     std::vector<std::uint8_t> truth;
     for (const auto& [file, answer, digit] : judgment.answered) {
-        Vote vote;
+        Vote vote{};
         vote.label = static_cast<decltype(vote.label)>(*answer->label);
         votes.push_back(vote);
         truth.push_back(digit);
@@ -219,7 +219,7 @@ void write_expected_report(const PictureAnswers& answers, const LoadedTraining& 
         const auto& [file, answer, digit] = judgment.answered[static_cast<std::size_t>(i)];
         pixels.insert(pixels.end(), answer->image.pixels.begin(), answer->image.pixels.end());
         truth.push_back(digit);
-        Vote vote;
+        Vote vote{};
         vote.label = static_cast<decltype(vote.label)>(*answer->label);
         vote.confidence = answer->vote_share;
         evaluation.found.votes.push_back(vote);

@@ -1,9 +1,12 @@
+/// `bench`: what it measures, leaves out and writes, by itself and by the cases of papers.
+
 #include <doctest/doctest.h>
 
-#include <filesystem>
+#include <map>
 #include <set>
 
 #include "tests/cli/program.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -12,51 +15,58 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A run on random images that takes a fraction of a second, on the CPU alone.
-std::vector<std::string> small_bench(const std::vector<std::string>& extra = {}) {
-    std::vector<std::string> words = {"bench",     "--dim",     "20",       "--n-train", "300",
-                                      "--n-query", "25",        "--device", "cpu",       "--repeat",
-                                      "3",         "--seconds", "0.5"};
-    words.insert(words.end(), extra.begin(), extra.end());
-    return words;
-}
+/// A folder that bench writes into, j as JSON and c as CSV.
+struct Bench {
+    Folder folder;
+
+    /// A run on random images that takes a fraction of a second, on the CPU alone.
+    RunResult run(const Words& words = {}) const {
+        return start("bench --dim 20 --n-train 300 --n-query 25 --repeat 3 --seconds 0.1" + words);
+    }
+    RunResult one(const std::string& name, const Words& words = {}) const {
+        return start("bench --repeat 1 --seconds 0.002 --case " + name + words);
+    }
+    std::string file(const std::string& name) const { return read_file(folder / name); }
+    json report() const { return json::parse(file("j")); }
+    json measurements() const { return report()["measurements"]; }
+
+  private:
+    RunResult start(const Words& words) const {
+        RunOptions options;
+        options.folder = folder.path().string();
+        return program(words + "--device cpu", options);
+    }
+};
 
 }  // namespace
 
 TEST_CASE("bench without a GPU measures the CPU and says what it left out") {
-    const RunResult result = program(small_bench());
-    CHECK(result.exit_code == 0);
+    const Bench bench;
+    const RunResult result = bench.run();
+    check_contains(output_of(result),
+                   {"nth_element", "  cpu ", "left out", "--device cpu was given", "us/query",
+                    "300 training and 25 test images of 20 pixels", "GB/s read and written", "\n  serial "});
     CHECK(result.err.empty());
-    for (const char* part : {"nth_element", "  cpu ", "left out", "--device cpu was given", "us/query",
-                             "300 training and 25 test images of 20 pixels", "GB/s read and written"})
-        CHECK(contains(result.out, part));
+    CHECK(contains(bench.run("--progress always").err, "measuring"));
+    // --only takes every name that a table has. Rows begin with two spaces and their name.
+    for (const std::string& line : lines_of(result.out)) {
+        const bool row = line.starts_with("  ") && contains(line, " to ") && !contains(line, "min to max");
+        const std::string name = row ? line.substr(2, line.find(' ', 2) - 2) : "cpu";
+        CAPTURE(name);
+        CHECK(!contains(bench.run("--only " + name + ",?").err, "--only " + name));
+    }
 }
 
 TEST_CASE("bench on a data set, and on a part of it") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const std::vector<std::string> words = {"bench", "--data",    folder / "", "--device",
-                                            "cpu",   "--seconds", "0.1"};
-    std::vector<std::string> part = words;
-    part.insert(part.end(), {"--n-train", "30", "--n-query", "9", "-k", "30"});
-    const RunResult all = program(words), some = program(part);
-    CHECK(all.exit_code == 0);
-    CHECK(contains(all.out, "40 training and 17 test images of 15 pixels"));
-    CHECK(some.exit_code == 0);
-    CHECK(contains(some.out, "30 training and 9 test images of 15 pixels"));
-    part.back() = "31";
-    CHECK(program(part).exit_code == 2);  // k is larger than the training set
-    std::vector<std::string> too_many = words;
-    too_many.insert(too_many.end(), {"--n-train", "41"});
-    const RunResult refused = program(too_many);
-    CHECK(refused.exit_code == 2);
-    CHECK(contains(refused.err, "the data set has 40"));
+    const Work work;
+    check_contains(work.output("bench --seconds 0.1"), {"40 training and 17 test images of 15 pixels"});
+    check_contains(work.output("bench --seconds 0.1 --n-train 30 --n-query 9 -k 30"),
+                   {"30 training and 9 test images of 15 pixels"});
 }
 
 TEST_CASE("bench for machines") {
-    const RunResult result = program(small_bench({"--json", "-", "--k", "7"}));
-    CHECK(result.exit_code == 0);
-    const json report = json::parse(result.out);
+    const Bench bench;
+    const json report = json::parse(output_of(bench.run("--json - --k 7")));
     CHECK(report["schema"] == "mnist-knn/bench/1");
     CHECK(report["case"] == "compare");
     CHECK(report["correct"] == true);
@@ -81,73 +91,61 @@ TEST_CASE("bench for machines") {
     CHECK(measured == std::set<std::string>{"cpu", "nth_element", "serial"});
 }
 
-TEST_CASE("bench measures serial selectors that --only names") {
-    const RunResult result = program(small_bench({"--only", "serial_insertion,serial_sort", "--json", "-"}));
-    CHECK(result.exit_code == 0);
-    std::set<std::string> measured;
-    const json report = json::parse(result.out);
-    for (const json& one : report["measurements"]) {
-        CHECK(one["status"] == "measured");
-        if (one["part"] == "select") {
-            measured.insert(one["name"]);
-            const double read = 25 * (4.0 * 300 + 8 * 5);
-            CHECK(one["gb_per_s"] == doctest::Approx(read / one["median_ms"].get<double>() * 1e-6));
-        }
-    }
-    CHECK(measured == std::set<std::string>{"serial_insertion", "serial_sort"});
-}
-
 TEST_CASE("bench writes the rows that --only names, and no others that their check needs") {
-    const Folder folder;
-    for (const std::string name : {"serial", "nth_element", "serial_sort"}) {
+    const Bench bench;
+    for (const std::string name : {"serial", "nth_element", "serial_sort", "serial_insertion", "cpu"}) {
         CAPTURE(name);
-        const RunResult result =
-            program(small_bench({"--only", name, "--csv", folder / "c", "--json", folder / "j"}));
-        CHECK(result.exit_code == 0);
-        const json measurements = json::parse(read_file(folder / "j"))["measurements"];
+        const std::string out = output_of(bench.run("--csv c --json j --only " + name));
+        const json measurements = bench.measurements();
         REQUIRE(measurements.size() == 1);
-        CHECK(measurements[0]["name"] == name);
-        CHECK(measurements[0]["status"] == "measured");
-        CHECK(csv_rows(read_file(folder / "c")).size() == 3);  // also the heading, and that no GPU is used
+        const json& one = measurements[0];
+        CHECK(one["name"] == name);
+        CHECK(one["status"] == "measured");
+        if (one["part"] == "select")
+            CHECK(one["gb_per_s"] ==
+                  doctest::Approx(25 * (4.0 * 300 + 8 * 5) / one["median_ms"].get<double>() * 1e-6));
+        CHECK(csv_rows(bench.file("c")).size() == 3);  // also the heading, and that no GPU is used
+        CHECK(contains(out, "\n  " + name + " "));
+        CHECK(contains(out, "engines, the training set resident") == (name == "cpu"));
+        CHECK(contains(out, "one CPU thread,") == (name != "cpu"));
+        CHECK(contains(out, "\n  serial ") == (name == "serial"));
     }
-    const RunResult all =
-        program(small_bench({"--only", "serial_sort,serial,nth_element", "--csv", folder / "c", "-q"}));
-    CHECK(csv_rows(read_file(folder / "c")).size() == 5);  // "serial" once
-    const RunResult refused = program(small_bench(
-        {"--only", "serial", "--metric", "cosine", "--csv", folder / "c", "--json", folder / "j"}));
-    CHECK(refused.exit_code == 0);
-    CHECK(json::parse(read_file(folder / "j"))["measurements"].size() == 1);
+    bench.run("--only serial_sort,serial,nth_element --csv c -q");
+    CHECK(csv_rows(bench.file("c")).size() == 5);  // "serial" once
+    output_of(bench.run("--only serial --metric cosine --csv c --json j"));
+    CHECK(bench.measurements().size() == 1);
+    // What the engine tensor has to beat is left out with the reason where there is no GPU.
+    output_of(bench.run("--only classic+gemm+replace_max --json j"));
+    const json tensor = bench.measurements();
+    REQUIRE(tensor.size() == 1);
+    CHECK(tensor[0]["name"] == "classic+gemm+replace_max");
+    CHECK(tensor[0]["status"] == "left out");
+    CHECK(!tensor[0]["reason"].get<std::string>().empty());
 }
 
 TEST_CASE("bench by another metric") {
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"--metric", "cosine"}, {"--metric", "lp", "--p", "1.5"}}) {
-        std::vector<std::string> extra = words;
-        const Folder folder;
-        extra.insert(extra.end(), {"--json", folder / "j", "--csv", folder / "c"});
-        const RunResult result = program(small_bench(extra));
-        CHECK(result.exit_code == 0);
-        CHECK(contains(result.out, ", metric " + words[1]));
-        const json report = json::parse(read_file(folder / "j"));
-        CHECK(report["checked"] == "every answer against the CPU engine");
-        for (const json& one : report["measurements"]) {
+    const Bench bench;
+    for (const Words words : {"--metric cosine", "--metric lp --p 1.5"}) {
+        const bool is_lp = words[1] == "lp";
+        CHECK(contains(output_of(bench.run("--json j --csv c" + words)), ", metric " + words[1]));
+        CHECK(bench.report()["checked"] == "every answer against the CPU engine");
+        for (const json& one : bench.measurements()) {
             CAPTURE(one.dump());
             CHECK(one["metric"] == words[1]);
-            CHECK(one.contains("p") == (words[1] == "lp"));
+            CHECK(one.contains("p") == is_lp);
             CHECK(one["status"] == (one["name"] == "cpu" ? "measured" : "left out"));
             if (one["name"] == "nth_element")
                 CHECK(contains(one["reason"].get<std::string>(), "nth_element computes l2 distances only"));
-            if (one["name"] == "cpu") CHECK(one.contains("gflop_per_s") == (words[1] != "lp"));
+            if (one["name"] == "cpu") CHECK(one.contains("gflop_per_s") == !is_lp);
         }
-        CHECK(contains(read_file(folder / "c"), words[1] == "lp" ? ",5,lp,1.5,25," : ",5,cosine,,25,"));
+        CHECK(contains(bench.file("c"), is_lp ? ",5,lp,1.5,25," : ",5,cosine,,25,"));
     }
 }
 
 TEST_CASE("bench as CSV: every line has every column") {
-    const Folder folder;
-    const RunResult result = program(small_bench({"--csv", folder / "b.csv", "-q"}));
-    CHECK(result.exit_code == 0);
-    const std::vector<std::string> lines = lines_of(read_file(folder / "b.csv"));
+    const Bench bench;
+    output_of(bench.run("--csv c -q"));
+    const std::vector<std::string> lines = lines_of(bench.file("c"));
     CHECK(lines.size() >= 4);
     CHECK(lines[0] ==
           "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,"
@@ -165,134 +163,195 @@ TEST_CASE("bench as CSV: every line has every column") {
 }
 
 TEST_CASE("bench draws an SVG") {
-    const Folder folder;
-    const RunResult svg = program(small_bench({"--plot", folder / "b.svg"}));
-    CHECK(svg.exit_code == 0);
-    const std::string text = read_file(folder / "b.svg");
-    CHECK(text.starts_with("<svg "));
-    CHECK(contains(text, ">nth_element</text>"));
-    CHECK(contains(text, "microseconds per query"));
-    CHECK(program(small_bench({"--plot", folder / "B.SVG"})).exit_code == 0);
-    CHECK(read_file(folder / "B.SVG").starts_with("<svg "));
+    const Bench bench;
+    for (const std::string name : {"b.svg", "B.SVG"}) {
+        output_of(bench.run("--plot " + name));
+        CHECK(bench.file(name).starts_with("<svg "));
+        check_contains(bench.file(name), {">nth_element</text>", "microseconds per query"});
+    }
 }
 
 TEST_CASE("bench says of every name that was asked for what became of it, and draws no empty picture") {
-    const Folder folder;
-    const RunResult result = program(small_bench(
-        {"--only", "classic", "--json", folder / "j", "--csv", folder / "c", "--plot", folder / "p.svg"}));
+    const Bench bench;
+    const RunResult result = bench.run("--only classic --json j --csv c --plot p.svg");
     CHECK(result.exit_code == 1);
     CHECK(is_one_error_line(result.err));
     CHECK(contains(result.err, "p.svg: not written"));
-    CHECK(!fs::exists(folder / "p.svg"));
+    CHECK(!fs::exists(bench.folder / "p.svg"));
     CHECK(contains(result.out, "classic: it runs on a GPU, and --device cpu was given"));
-    const json report = json::parse(read_file(folder / "j"));
-    CHECK(report["measurements"].size() == 1);
-    CHECK(report["measurements"][0]["status"] == "left out");
-    const std::vector<std::string> lines = lines_of(read_file(folder / "c"));
+    CHECK(bench.measurements().size() == 1);
+    CHECK(bench.measurements()[0]["status"] == "left out");
+    const std::vector<std::string> lines = lines_of(bench.file("c"));
     REQUIRE(lines.size() == 3);  // the engine, and that there is no GPU
-    CHECK(contains(lines[1], ",classic,gpu,"));
-    CHECK(contains(lines[1], ",left out,\"it runs on a GPU, and --device cpu was given\""));
-    CHECK(contains(lines[2], ",GPU,"));
-    CHECK(contains(lines[2], ",left out,--device cpu was given"));
-}
-
-TEST_CASE("--only takes every name that a table has") {
-    const RunResult both = program(small_bench()), cpu = program(small_bench({"--only", "cpu"}));
-    CHECK(!contains(cpu.out, "one CPU thread,"));
-    CHECK(contains(cpu.out, "engines, the training set resident"));
-    for (const char* name : {"serial", "nth_element"}) {
-        CHECK(contains(both.out, std::string("\n  ") + name + " "));
-        const RunResult one = program(small_bench({"--only", name}));
-        CHECK(one.exit_code == 0);
-        CHECK(contains(one.out, std::string("\n  ") + name + " "));
-        CHECK(contains(one.out, "\n  serial ") == (name == std::string("serial")));
-        CHECK(!contains(one.out, "engines, the training"));
-    }
-    for (const std::string& line : lines_of(both.out)) {  // rows begin with two spaces and their name
-        const bool row = line.starts_with("  ") && contains(line, " to ") && !contains(line, "min to max");
-        const std::string name = row ? line.substr(2, line.find(' ', 2) - 2) : "cpu";
-        CAPTURE(name);
-        CHECK(!contains(program(small_bench({"--only", name + ",?"})).err, "--only " + name));
-    }
-}
-
-TEST_CASE("what the engine tensor has to beat is left out with the reason where there is no GPU") {
-    const RunResult result = program(small_bench({"--only", "classic+gemm+replace_max", "--json", "-"}));
-    CHECK(result.exit_code == 0);
-    const json measurements = json::parse(result.out)["measurements"];
-    REQUIRE(measurements.size() == 1);
-    CHECK(measurements[0]["name"] == "classic+gemm+replace_max");
-    CHECK(measurements[0]["status"] == "left out");
-    CHECK(!measurements[0]["reason"].get<std::string>().empty());
-}
-
-TEST_CASE("wrong options of bench") {
-    const struct {
-        std::vector<std::string> words;
-        const char* part;
-    } wrong[] = {
-        {{"--only", "cpuu"}, "did you mean cpu?"},
-        {{"--case", "garret"}, "did you mean garrett?"},
-        {{"--case", "singh", "--data", "d"}, "--data: the case singh has its own images"},
-        {{"--plot", "x.png"}, "what is written is SVG; expected a name in .svg"},
-        {{"--repeat", "0"}, "out of range"},
-        {{"--seconds", "soon"}, "expected a number from 0.001 to 86400 seconds"},
-        {{"--dim", "70000", "--n-train", "5", "--n-query", "5"}, "out of range"},
-        {{"--json", "a", "--csv", "a"}, "the same place"},
-        {{"--weights", "uniform"}, "unknown option"},
-        {{"--metric", "cosin"}, "did you mean cosine?"},
-        {{"--metric", "lp"}, "expected --p P with it"},
-        {{"--engine", "classic", "--device", "cpu"}, "expected no --device cpu with it"},
-        {{"--limit-train", "3"}, "--limit-train: unknown option; did you mean '--n-train'?"},
-        {{"--limit-test=3"}, "--limit-test=3: unknown option; did you mean '--n-query'?"},
-    };
-    for (const auto& one : wrong) {
-        std::vector<std::string> words = {"bench"};
-        words.insert(words.end(), one.words.begin(), one.words.end());
-        const RunResult result = program(words);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 2);
-        CHECK(is_usage_error(result.err));
-        CHECK(contains(result.err, one.part));
-        CHECK(result.out.empty());
-    }
-}
-
-TEST_CASE("bench on a GPU that is not there") {
-    const RunResult result =
-        program({"bench", "--device", "gpu:99", "--dim", "4", "--n-train", "9", "--n-query", "2"});
-    CHECK(result.exit_code == 1);
-    CHECK(contains(result.err, "--device gpu:99: no "));
-}
-
-TEST_CASE("nth_element is a selector of every command that searches") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const std::vector<std::string> words = {"evaluate", "--data",   folder / "", "--neighbors-csv",
-                                            "-",        "--device", "cpu"};
-    std::vector<std::string> serial = words;
-    serial.insert(serial.end(), {"--select", "nth_element"});
-    const RunResult a = program(words), b = program(serial);
-    CHECK(b.exit_code == 0);
-    CHECK(a.out == b.out);
-    CHECK(program({"evaluate", "--select", "nth_element", "--device", "gpu"}).exit_code == 2);
-}
-
-TEST_CASE("bench has a progress bar") {
-    const RunResult result = program(small_bench({"--progress", "always"}));
-    CHECK(result.exit_code == 0);
-    CHECK(contains(result.err, "measuring"));
+    check_contains(lines[1], {",classic,gpu,", ",left out,\"it runs on a GPU, and --device cpu was given\""});
+    check_contains(lines[2], {",GPU,", ",left out,--device cpu was given"});
 }
 
 TEST_CASE("bench on several GPUs measures engines by queries and by training images") {
-    const RunResult info = program({"info", "--json", "-"});
-    if (!json::parse(info.out).contains("links")) return skip("fewer than two GPUs");
-    const RunResult result =
-        program({"bench", "--device", "gpu:all", "--only", "classic", "--dim", "20", "--n-train", "3000",
-                 "--n-query", "500", "--repeat", "2", "--json", "-"});
-    CHECK(result.exit_code == 0);
+    if (!json::parse(program("info --json -").out).contains("links")) return skip("fewer than two GPUs");
+    const json report = json::parse(output_of(program(
+        "bench --device gpu:all --only classic --dim 20 --n-train 3000 --n-query 500 --repeat 2 --json -")));
     std::set<std::string> rows;
-    for (const json& one : json::parse(result.out)["measurements"])
+    for (const json& one : report["measurements"])
         if (one["status"] == "measured") rows.insert(one["name"]);
     CHECK(rows == std::set<std::string>{"classic", "classic by queries", "classic by training"});
+}
+
+TEST_CASE("a time that was multiplied is marked, in the table and in the picture") {
+    const Bench bench;
+    const std::string zhu = output_of(bench.one("zhu"));
+    check_contains(zhu, {" *  ", "*: fewer queries were timed, and their time multiplied"});
+    output_of(bench.one("nolan", "--only nth_element --plot p.svg"));
+    CHECK(contains(bench.file("p.svg"), ">hollow: a CPU thread, timed on fewer queries"));
+    check_contains(output_of(program(
+                       "bench --dim 20 --n-train 3000 --n-query 2000 --device cpu --seconds 0.001 --plot " +
+                       (bench.folder / "q.svg"))),
+                   {"*: timed on fewer than all queries", "times are multiplied"});
+    check_contains(bench.file("q.svg"), {">nth_element *</text>", ">*: timed on fewer than all queries"});
+
+    // Both passes of seed 004 on one CPU thread are added up.
+    const std::size_t begin = zhu.find("Table 3: both passes"), end = zhu.find("Table 4,");
+    REQUIRE(begin < end);
+    REQUIRE(end != std::string::npos);
+    check_contains(zhu.substr(begin, end - begin),
+                   {"small", "middle", "large", " *", "not run", "273590.0000", "111086.0613"});
+    CHECK(contains(zhu, "Table 8: both passes, before and after the three tricks"));
+}
+
+TEST_CASE("bench: the graph of the training set") {
+    const Bench bench;
+    SmallSet().write(bench.folder.path());
+    check_contains(
+        output_of(bench.one("graph", "--data . --json j -k 39")),
+        {"40 training images of 15 pixels, each a query among all of them", "classic+gemm+replace_max"});
+    CHECK(bench.report()["correct"] == true);
+    const json measurements = bench.measurements();
+    for (const json& one : measurements) {
+        CHECK(one["k"] == 39);
+        CHECK(one["n_query"] == 40);
+        CHECK(one["status"] == (one["name"] == "cpu" ? "measured" : "left out"));
+        CHECK(one.contains("open_ms") == (one["name"] == "cpu"));
+    }
+    CHECK(measurements.size() == 3);
+    check_error(bench.one("graph", "--data . --n-train 1"), 1, "expected at least 2 images");
+}
+
+TEST_CASE("bench: the transforms of the training set") {
+    const Bench bench;
+    output_of(program("info --write-synthetic " + (bench.folder / "data")));
+    const Words words = "--data data --json j --csv c --n-train 300 --plot p.svg";
+    check_contains(
+        output_of(bench.one("transforms", words + "--threads 2")),
+        {"300 training images of 784 pixels", "300 images of each row against the definition", "us/image"});
+    CHECK(contains(bench.file("p.svg"), "microseconds per image"));
+    CHECK(bench.report()["correct"] == true);
+    const std::map<std::string, int> bytes = {{"raw", 784},      {"deskew", 784}, {"normalize", 784},
+                                              {"blur", 784},     {"pca:50", 50},  {"hog", 1296},
+                                              {"gradients", 784}};
+    std::set<std::string> seen;
+    for (const json& one : bench.measurements()) {
+        CAPTURE(one.dump());
+        REQUIRE(one["status"] == "measured");
+        CHECK(one["part"] == "transform");
+        const double n = one["queries_measured"], ms = one["median_ms"];
+        CHECK(one["us_per_query"] == doctest::Approx(1e3 * ms / n));
+        CHECK(one["gb_per_s"] == doctest::Approx(n * (784 + bytes.at(one["name"])) / ms * 1e-6));
+        if (one["device"] == "cpu, 1 thread" && one.contains("limit")) CHECK(one["limit"] == "memory");
+        CHECK(one.contains("share_of_limit") == one.contains("limit"));
+        seen.insert(one["device"].get<std::string>() + " " + one["name"].get<std::string>());
+    }
+    CHECK(seen.size() == 2 * bytes.size());
+    check_contains(bench.file("c"), {"transforms,transform,gradients,cpu,300,300,784,", "transforms,,GPU,"});
+    // On one thread there is one table.
+    output_of(bench.one("transforms", words + "--threads 1"));
+    CHECK(bench.measurements().size() == bytes.size());
+    // A transform that the images do not allow is left out with the reason.
+    SmallSet().write(bench.folder.path());
+    check_contains(output_of(bench.one("transforms", "--data . --json j")),
+                   {"pca:50: transform pca: 50 components of 40 images of 15 bytes; expected 1 to 15"});
+    const json measurements = bench.measurements();
+    CHECK(!measurements.empty());
+    for (const json& one : measurements)
+        CHECK(one["name"] != "pca:50");
+}
+
+TEST_CASE("bench: re-ranking by kernels and by plain loops") {
+    const Bench bench;
+    output_of(program("info --write-synthetic " + (bench.folder / "data")));
+    const auto run = [&](const std::string& n_train) {
+        return output_of(
+            bench.one("rerank", "--data data --json j --n-query 20 --threads 2 --n-train " + n_train));
+    };
+    check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair"});
+    CHECK(bench.report()["correct"] == true);
+    std::multiset<std::string> seen;
+    for (const json& one : bench.measurements()) {
+        CAPTURE(one.dump());
+        REQUIRE(one["status"] == "measured");
+        CHECK(one["part"] == "rerank");
+        CHECK(one["k"] == 96);
+        seen.insert(one["device"].get<std::string>() + ": " + one["name"].get<std::string>());
+    }
+    for (const std::string name : {"distortion", "cells", "both"})
+        for (const std::string& row :
+             {"cpu: " + name, "cpu, 1 thread: " + name, "cpu, 1 thread: " + name + ", plain loops"})
+            CHECK(seen.count(row) == 1);
+    // Fewer training images than the usual candidates.
+    CHECK(contains(run("40"), "the nearest 40 by gradients"));
+}
+
+TEST_CASE("figures of seed 001 have a line for each k") {
+    const Bench bench;
+    output_of(bench.one("komarov", "--only nth_element --json j"));
+    std::map<int, int> rows;
+    for (const json& one : bench.measurements())
+        if (one["status"] == "measured") ++rows[one["k"]];
+    CHECK(rows == std::map<int, int>{{16, 4}, {128, 4}, {512, 4}, {1024, 4}});
+    if (!has_cuda) return;
+    // A case of which the wanted rows need a GPU says so.
+    for (const char* which : {"nolan", "komarov"}) {
+        output_of(bench.one(which, "--only multiselect --json j"));
+        const json measurements = bench.measurements();
+        REQUIRE(measurements.size() == 1);
+        CHECK(measurements[0]["name"] == "multiselect");
+        CHECK(measurements[0]["status"] == "left out");
+    }
+}
+
+TEST_CASE("every case runs without a GPU and shows what its paper states") {
+    const Bench bench;
+    SmallSet().write(bench.folder.path());
+    const struct {
+        std::string name, part, needs_gpu;
+        bool drawn = false;  ///< plots of the others are about a GPU: none is better than an empty one
+    } cases[] = {{"garrett", "19500", "ladder_unroll8"},
+                 {"nolan", "not stated", "rank512", true},
+                 {"komarov", "not stated", "bucket_kth", true},
+                 {"singh", "74.48x", "row_shared512"},
+                 {"zhu", "18400.6765", "pair_contest"}};
+    for (const auto& one : cases) {
+        const RunResult result = bench.one(one.name, Words("--json j --csv c --plot " + one.name + ".svg") +
+                                                         (one.name == "garrett" ? "--data ." : ""));
+        CAPTURE(one.name);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == (one.drawn ? 0 : 1));
+        CHECK(contains(result.err, "nothing was measured that it would show") == !one.drawn);
+        CHECK(fs::exists(bench.folder / (one.name + ".svg")) == one.drawn);
+        CHECK(contains(result.out, one.part));
+        CHECK(contains(result.out, "left out"));
+        const json report = bench.report();
+        CHECK(report["case"] == one.name);
+        CHECK(report["correct"] == true);
+        CHECK(!report["paper"].empty());
+        CHECK(!report["measurements"].empty());
+        std::set<std::string> left_out;
+        for (const json& row : report["measurements"])
+            if (row["status"] == "left out") {
+                left_out.insert(row["name"]);
+                CHECK(row["reason"] == "it runs on a GPU, and --device cpu was given");
+                CHECK(contains(result.out, row["name"].get<std::string>()));
+                CHECK(contains(bench.file("c"), row["name"].get<std::string>() + ",gpu,"));
+            }
+        CHECK(left_out.contains(one.needs_gpu));
+    }
 }

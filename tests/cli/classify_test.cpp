@@ -1,8 +1,9 @@
-/// What `classify` answers.
+/// What `classify` answers, also judged by the names of the pictures; folders in folders; turned pictures; pixels.
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
+#include <algorithm>
+#include <map>
 
 #include "tests/cli/pictures.h"
 #include "tests/support/build.h"
@@ -12,6 +13,54 @@ using namespace knn::test;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A PGM turned clockwise by a quarter.
+std::string turned(const std::string& pgm) {
+    const std::size_t head = pgm.find("255\n") + 4;
+    int cols = 0, rows = 0;
+    std::sscanf(pgm.c_str(), "P5 %d %d", &cols, &rows);
+    std::string gray(static_cast<std::size_t>(rows * cols), ' ');
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < cols; ++x)
+            gray[static_cast<std::size_t>(x * rows + rows - 1 - y)] =
+                pgm[head + static_cast<std::size_t>(y * cols + x)];
+    return "P5\n" + std::to_string(rows) + ' ' + std::to_string(cols) + "\n255\n" + gray;
+}
+
+/// What is answered to the pictures of a list, by file: a digit, or null where it rejects.
+std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::string>>& list) {
+    Words words = {"classify", "--data", mnist_folder(), "--json", "-"};
+    for (std::size_t i = 1; i < list.size(); ++i)
+        words.push_back(pictures_folder() + '/' + list[i][0]);
+    std::map<std::string, json> answers;
+    for (const json& one : json::parse(program(words).out))
+        answers[one["file"]] = one.contains("digit") ? one["digit"] : json();
+    return answers;
+}
+
+/// Whether MNIST and the pictures are here; skips the test case if not.
+bool have_pictures() {
+    if (!has_opencv)
+        skip(no_opencv);
+    else if (pictures_folder().empty())
+        skip("there are no pictures: set MNIST_KNN_PICTURES");
+    else if (mnist_folder().empty())
+        skip("MNIST was not found: set MNIST_KNN_DATA");
+    else
+        return true;
+    return false;
+}
+
+int sum_of_votes(const json& answer) {
+    int votes = 0;
+    for (const auto& vote : answer["votes"].items())
+        votes += vote.value().get<int>();
+    return votes;
+}
+
+}  // namespace
+
 TEST_CASE("images as they are in the data set get the answers of evaluate") {
     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const Digits digits;
@@ -20,160 +69,133 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
     const Folder folder;
     const int count = 60;
-    fs::create_directory(folder.path / "in");
+    fs::create_directory(folder.path() / "in");
     for (int i = 0; i < count; ++i)
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
     RunOptions cached;  // evaluate fits, and classify reads what it has fitted
     cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+    const Words data = {"--data", mnist_folder(), "-k", "7"};
     for (const std::string method : {"raw", "gradients", "accurate"}) {
         CAPTURE(method);
-        REQUIRE(program({"evaluate", "-q", "--data", mnist_folder(), "--device", "cpu", "-k", "7",
-                         "--limit-test", "60", "--method", method, "--predictions", folder / "p",
-                         "--neighbors-csv", folder / "n"},
-                        cached)
-                    .exit_code == 0);
+        output_of(program("evaluate -q --device cpu --limit-test 60 --method " + method + " --predictions " +
+                              (folder / "p") + " --neighbors-csv " + (folder / "n") + data,
+                          cached));
         const auto predictions = csv_rows(read_file(folder / "p")),
                    neighbors = csv_rows(read_file(folder / "n"));
-        std::vector<std::string> words = {"classify", "--data", mnist_folder(), "-k", "7",
-                                          "--reject", "off",    "--json",       "-",  folder / "in"};
-        if (method != "accurate") words.insert(words.end(), {"--method", method});  // the default of classify
+        Words words = "classify --reject off --json -" + data + Words{folder / "in"};
+        if (method != "accurate") words += {"--method", method};  // the default of classify
         const json list = json::parse(program(words, cached).out);
         REQUIRE(list.size() == count);
         for (std::size_t i = 0; i < count; ++i) {
-            CHECK(list[i]["file"] == folder / ("in/" + std::to_string(1000 + i) + ".pgm"));
-            CHECK(std::to_string(list[i]["digit"].get<int>()) == predictions[i + 1][2]);
-            CHECK(list[i]["confidence"].get<double>() == std::stod(predictions[i + 1][3]));
-            CHECK(list[i]["vote_share"].get<double>() == std::stod(predictions[i + 1][4]));
-            int votes = 0;
-            for (const auto& vote : list[i]["votes"].items())
-                votes += vote.value().get<int>();
-            CHECK(votes == 7);
-            REQUIRE(list[i]["neighbors"].size() == 7);
+            const json& one = list[i];
+            CHECK(one["file"] == folder / ("in/" + std::to_string(1000 + i) + ".pgm"));
+            CHECK(std::to_string(one["digit"].get<int>()) == predictions[i + 1][2]);
+            CHECK(one["confidence"].get<double>() == std::stod(predictions[i + 1][3]));
+            CHECK(one["vote_share"].get<double>() == std::stod(predictions[i + 1][4]));
+            CHECK(sum_of_votes(one) == 7);
+            REQUIRE(one["neighbors"].size() == 7);
             for (std::size_t rank = 0; rank < 7; ++rank) {
                 const auto& row = neighbors[1 + i * 7 + rank];
-                const json& neighbor = list[i]["neighbors"][rank];
+                const json& neighbor = one["neighbors"][rank];
                 CHECK(std::to_string(neighbor["index"].get<int>()) == row[2]);
                 CHECK(std::to_string(neighbor["label"].get<int>()) == row[3]);
                 CHECK(std::to_string(neighbor["distance"].get<int>()) == row[4]);
             }
-            CHECK(list[i]["box"].size() == 4);
+            CHECK(one["box"].size() == 4);
         }
     }
 }
 
-TEST_CASE("a blank picture is answered with a question mark") {
+TEST_CASE("a blank picture is answered with a question mark, and says what was seen") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
-    write(folder / "blank.pgm", Page(200, 300).pgm());
-    const RunResult quiet = digits.classify({"-q", folder / "blank.pgm"});
-    CHECK(quiet.out == "?\n");
-    CHECK(quiet.exit_code == 0);
-    const json rejected = digits.answers({folder / "blank.pgm"})[0];
+    write(digits.folder / "blank.pgm", Page(200, 300).pgm());
+    CHECK(output_of(digits.classify("-q blank.pgm")) == "?\n");
+    const json rejected = digits.answers("blank.pgm")[0];
     CHECK(rejected["digit"].is_null());
-    CHECK(!rejected["reason"].get<std::string>().empty());
+    const std::string reason = rejected["reason"];
+    CHECK(reason.starts_with("no ink found: the "));
+    CHECK(contains(reason, " % "));
     CHECK(!rejected.contains("guess"));
     CHECK(rejected.contains("confidence"));
     CHECK(rejected.contains("neighbors"));
-    const json forced = digits.answers({"--reject", "off", folder / "blank.pgm"})[0];
+    const json forced = digits.answers("--reject off blank.pgm")[0];
     CHECK(forced["digit"].is_number_integer());
     CHECK(!forced.contains("reason"));
     CHECK(forced["confidence"] == 0);        // without ink nothing is likely to be right
     CHECK(forced["neighbors"].size() == 4);  // of accurate
-    const json page = digits.answers({"--many", folder / "blank.pgm"})[0];
-    CHECK(page["digits"].empty());
-    CHECK(digits.classify({"-q", "--many", folder / "blank.pgm"}).out == "?\n");
-}
+    CHECK(digits.answers("--many blank.pgm")[0]["digits"].empty());
+    CHECK(digits.classify("-q --many blank.pgm").out == "?\n");
 
-TEST_CASE("without MNIST classify says first what its answers are worth, and how to get it") {
-    if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
-    write(folder / "blank.pgm", Page(200, 300).pgm());
-    const RunResult result =
-        program({"classify", "--method", "raw", "--limit-train", "500", folder / "blank.pgm", "nowhere.png"});
+    // Without MNIST it says first what its answers are worth, and how to get it.
+    const RunResult built_in =
+        program("classify --method raw --limit-train 500 nowhere.png " + (digits.folder / "blank.pgm"));
     CHECK(
-        result.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
-                               "digits, by which a quarter of real "
-                               "digits are rejected; tools/fetch_mnist.sh gets MNIST\n"));
+        built_in.err.starts_with("mnist-knn: note: no data set found: comparing with the built-in synthetic "
+                                 "digits, by which a quarter of real "
+                                 "digits are rejected; tools/fetch_mnist.sh gets MNIST\n"));
 }
 
 TEST_CASE("the digits of a page in reading order, and a picture that explains them") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
-    const std::vector<int> chosen = one_of_each(digits);
+    const std::vector<int> chosen = digits.one_of_each();
     Page page(360, 640);
     const int rows[2][4] = {{3, 1, 4, 2}, {5, 9, 0, 6}};
     for (int row = 0; row < 2; ++row)
         for (int col = 0; col < 4; ++col)
             page.draw(digits, chosen[static_cast<std::size_t>(rows[row][col])],
                       30 + 160 * row + 7 * (col % 2), 40 + 140 * col, 4);
-    write(folder / "page.pgm", page.pgm());
-    const RunResult text = digits.classify(
-        {"--many", "-q", "--reject", "off", folder / "page.pgm", "--explain", folder / "page.png"});
+    write(digits.folder / "page.pgm", page.pgm());
+    const RunResult text = digits.classify("--many -q --reject off page.pgm --explain page.png");
     CHECK(text.out == "3142\n5906\n");
-    CHECK(read_file(folder / "page.png").starts_with("\x89PNG"));
-    const json found = digits.answers({"--many", "--reject", "off", folder / "page.pgm"})[0]["digits"];
+    CHECK(read_file(digits.folder / "page.png").starts_with("\x89PNG"));
+    const json found = digits.answers("--many --reject off page.pgm")[0]["digits"];
     REQUIRE(found.size() == 8);
     CHECK(found[0]["digit"] == 3);
     CHECK(found[7]["digit"] == 6);
     CHECK(found[7]["box"][0].get<int>() > 40 + 140 * 3);
     CHECK(found[7]["box"][1].get<int>() > 30 + 160);
 
-    const RunResult single =
-        digits.classify({"-q", folder / "page.pgm", folder / "none.pgm", "--explain", folder / "single.png"});
-    CHECK(single.exit_code == 3);
-    CHECK(read_file(folder / "single.png").starts_with("\x89PNG"));
-    CHECK(folder.names() == std::vector<std::string>{"page.pgm", "page.png", "single.png"});
+    const auto before = digits.folder.names();
+    CHECK(digits.classify("-q page.pgm none.pgm --explain page.png").exit_code == 3);
+    CHECK(read_file(digits.folder / "page.png").starts_with("\x89PNG"));
+    CHECK(digits.folder.names() == before);
 }
 
-TEST_CASE("the neighbors and the votes of a picture belong together") {
+TEST_CASE(
+    "classify is accurate unless told otherwise, options override its parts, and votes are of the "
+    "neighbors") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
+    digits.make_folder("in");
     for (int i = 0; i < 20; ++i)
-        write(folder / (std::to_string(i) + ".pgm"), photo(digits, i));
-    const json one = digits.answers({"--reject", "off", folder / ""});
-    REQUIRE(one.size() == 20);
-    for (const json& answer : one) {
+        digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
+    const json usual = digits.answers("--reject off in");
+    REQUIRE(usual.size() == 20);
+    for (const json& answer : usual) {
         CHECK(answer["neighbors"].size() == 4);
-        int votes = 0;
-        for (const auto& vote : answer["votes"].items())
-            votes += vote.value().get<int>();
-        CHECK(votes == 4);
+        CHECK(sum_of_votes(answer) == 4);
         for (const json& neighbor : answer["neighbors"])
             CHECK(answer["votes"].contains(std::to_string(neighbor["label"].get<int>())));
     }
-}
-
-TEST_CASE("classify is accurate unless told otherwise, and options override its parts") {
-    const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
-    for (int i = 0; i < 5; ++i)
-        write(folder / (std::to_string(i) + ".pgm"), photo(digits, i));
-    const json usual = digits.answers({folder / ""});
-    CHECK(usual == digits.answers({"--method", "accurate", folder / ""}));
-    const json plain = digits.answers({"--method", "raw", folder / ""});
+    CHECK(usual == digits.answers("--reject off --method accurate in"));
+    const json plain = digits.answers("--reject off --method raw in");
     CHECK(plain != usual);
     CHECK(plain[0]["neighbors"].size() == 5);
-    const json parts = digits.answers(
-        {"--transform", "raw", "--rerank", "none", "--vote", "majority", "-k", "5", folder / ""});
-    CHECK(parts == plain);
-    CHECK(program({"classify", "--help"}).out.find("(default accurate)") != std::string::npos);
-    CHECK(program({"evaluate", "--help"}).out.find("(default raw)") != std::string::npos);
+    CHECK(digits.answers("--reject off --transform raw --rerank none --vote majority -k 5 in") == plain);
 }
 
 TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
+    digits.make_folder("in");
     for (int i = 0; i < 60; ++i)
-        write(folder / (std::to_string(i) + ".pgm"), raw(digits.images, i));
+        write(digits.folder / ("in/" + std::to_string(i) + ".pgm"), raw(digits.images, i));
     std::size_t before = 0;
     for (const std::string share : {"0%", "1%", "10%", "50%"}) {
         std::size_t rejected = 0;
-        for (const json& one : digits.answers({"--reject", share, folder / ""})) {
+        for (const json& one : digits.answers("in --reject " + share)) {
             const bool is_rejected = one["digit"].is_null();
             CHECK(is_rejected == (one["usual"].get<double>() < std::stod(share) / 100));
             CHECK(is_rejected == one.contains("reason"));
@@ -184,39 +206,150 @@ TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
         before = rejected;
     }
     CHECK(before > 10);
-    CHECK(digits.answers({"--reject", "auto", folder / ""}) ==
-          digits.answers({"--reject", "0.8%", folder / ""}));
-    for (const std::string wrong : {"0.5", "maybe", "-1%", "51%", "%", "x%", "nan%", ""})
-        check_usage_error({"classify", "a.png", "--reject", wrong});
+    CHECK(digits.answers("--reject auto in") == digits.answers("--reject 0.8% in"));
 }
 
 TEST_CASE("the explanation of one picture also shows candidates before re-ranking and what moved") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
-    write(folder / "a.pgm", photo(digits, 3));
-    const auto height = [&](std::vector<std::string> words) {
-        words.insert(words.end(), {"--reject", "off", folder / "a.pgm", "--explain", folder / "why.png"});
-        REQUIRE(digits.classify(words).exit_code == 0);
-        const std::string png = read_file(folder / "why.png");
+    digits.write_photo("a.pgm", 3);
+    const auto height = [&](const std::string& rerank) {
+        output_of(digits.classify("--reject off a.pgm --explain why.png --rerank " + rerank));
+        const std::string png = read_file(digits.folder / "why.png");
         REQUIRE(png.starts_with("\x89PNG"));
-        const auto byte = [&](std::size_t at) { return int{static_cast<unsigned char>(png[at])}; };
-        return byte(20) << 24 | byte(21) << 16 | byte(22) << 8 | byte(23);
+        return png_size(png).second;
     };
     // Two rows more: candidates are 112 pixels high and images with lines 168, both with words.
-    const int plain = height({"--rerank", "none"});
+    const int plain = height("none");
     for (const std::string name : {"both", "distortion", "cells"})
-        CHECK(height({"--rerank", name}) > plain + 112 + 168);
+        CHECK(height(name) > plain + 112 + 168);
 }
 
-TEST_CASE("photos whose names end in their digit") {
+TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
+    if (!have_pictures()) return;
+    const auto digits = csv_rows(read_file(pictures_folder() + "/labels.csv"));
+    const auto letters = csv_rows(read_file(pictures_folder() + "/nondigits.csv"));
+    int right = 0, wrong = 0, rejected = 0;
+    std::map<std::string, json> answers = answers_by_mnist(digits);
+    for (std::size_t i = 1; i < digits.size(); ++i) {
+        const json& answer = answers[pictures_folder() + '/' + digits[i][0]];
+        if (!answer.is_null()) ++(std::to_string(answer.get<int>()) == digits[i][1] ? right : wrong);
+    }
+    answers = answers_by_mnist(letters);
+    for (std::size_t i = 1; i < letters.size(); ++i)
+        rejected += letters[i][2] == "0" && answers[pictures_folder() + '/' + letters[i][0]].is_null();
+    MESSAGE(right, " digits right, ", wrong, " wrong; ", rejected, " letters and signs rejected");
+    CHECK(right >= 185);  // docs/classify.md has the figures
+    CHECK(wrong <= 3);
+    CHECK(rejected >= 55);
+
+    int pages = 0, exact = 0;
+    for (const auto& row : csv_rows(read_file(pictures_folder() + "/pages.csv"))) {
+        if (row[0] == "file") continue;
+        std::string got = program("classify --many -q --method gradients --data" +
+                                  Words{mnist_folder(), pictures_folder() + '/' + row[0]})
+                              .out;
+        std::replace(got.begin(), got.end(), '\n', '/');
+        ++pages;
+        exact += got == row[1] + '/';
+    }
+    MESSAGE(exact, " of ", pages, " pages exact");
+    CHECK(exact >= 9);
+
     if (photos_folder().empty()) return skip("there are no photos: set MNIST_KNN_PHOTOS");
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
-    const RunResult result = program({"classify", photos_folder(), "--data", mnist_folder(), "--json", "-"});
-    CHECK(result.exit_code == 0);
-    for (const json& one : json::parse(result.out)) {
+    const std::string photos =
+        output_of(program("classify --json - --data" + Words{mnist_folder(), photos_folder()}));
+    for (const json& one : json::parse(photos)) {  // their names end in their digit
         const std::string stem = fs::path(one["file"].get<std::string>()).stem().string();
         CAPTURE(stem);
         CHECK(one["digit"] == stem.back() - '0');
     }
+}
+
+TEST_CASE("classify --expected: folders and names tell the digits, and right answers are counted") {
+    const Digits digits;
+    if (!has_opencv) return skip(no_opencv);
+    const std::vector<int> chosen = digits.one_of_each();
+    digits.make_folder("in/3");
+    digits.make_folder("in/more");
+    digits.write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
+    digits.write_photo("in/a_4.pgm", chosen[4]);
+    digits.write_photo("in/5.pgm", chosen[5]);
+    digits.write_photo("in/wrong-7.pgm", chosen[2]);
+    digits.write_photo("in/img12.pgm", chosen[1]);  // tells nothing
+    write(digits.folder / "in/more/broken_1.pgm", "P5\n");
+    const RunResult result = digits.classify("-r --expected --reject off in");
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 3);
+    CHECK(result.out.starts_with(
+        "3 of 5 pictures right, 1 wrong, 0 rejected, 1 failed; the name of 1 more tells "
+        "no digit\nof those answered: accuracy 75"));
+    CHECK(contains(result.out, "true \\ predicted"));
+    CHECK(result.out.ends_with("\nwrong:\n    in/wrong-7.pgm: 2, expected 7\n"));
+    const json listed = digits.answers("--expected --reject off in/a_4.pgm in/img12.pgm");
+    CHECK(listed[0]["expected"] == 4);
+    CHECK(listed[1]["expected"].is_null());
+    // However the folder is named.
+    RunOptions inside;
+    inside.folder = digits.folder / "in/3";
+    for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
+        CAPTURE(name);
+        CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)
+                  .out.starts_with("1 of 1 picture"));
+    }
+    CHECK(digits.classify("-q --expected --reject off in/a_4.pgm")
+              .out.starts_with("1 of 1 picture right, 0 wrong"));
+    CHECK(lines_of(digits.classify("-rq --expected --reject off in").out).size() == 2);
+
+    digits.classify("-rq --expected --reject off in --report report");
+    const json written = json::parse(read_file(digits.folder / "report/report.json"));
+    CHECK(written["result"]["correct"] == 3);
+    CHECK(written["result"]["total"] == 4);
+    CHECK(written["timing"]["load_ms"] > 0);
+    CHECK(written["timing"]["wall_ms"] >= written["timing"]["search_ms"]);
+    CHECK(written["result"]["confusion"][7][2] == 1);
+    CHECK(fs::exists(digits.folder / "report/index.html"));
+    CHECK(csv_rows(read_file(digits.folder / "report/predictions.csv")).size() == 5);
+    check_error(program("view --text --from " + (digits.folder / "report")), 1,
+                "is about pictures that classify read");
+    CHECK(digits.classify("--expected in/img12.pgm").exit_code == 1);
+}
+
+TEST_CASE("classify: folders in folders are told of, and searched with -r") {
+    const Digits digits;
+    if (!has_opencv) return skip(no_opencv);
+    const std::vector<int> chosen = digits.one_of_each();
+    for (const char* name : {"in/b/c", "in/.hidden", "above/below"})
+        digits.make_folder(name);
+    digits.write_photo("in/z.pgm", chosen[1]);
+    digits.write_photo("in/b/y.pgm", chosen[2]);
+    digits.write_photo("in/b/c/x.pgm", chosen[3]);
+    digits.write_photo("in/.hidden/w.pgm", chosen[4]);
+    fs::create_directory_symlink("..", digits.folder / "in/b/loop");
+    const RunResult flat = digits.classify("--reject off in");
+    CHECK(flat.exit_code == 0);
+    CHECK(contains(flat.err, "1 folder in it left out; -r goes into them"));
+    CHECK(digits.classify("-q --reject off in").err.empty());
+    CHECK(digits.classify("-rq --reject off in").out == "3\n2\n1\n");
+    check_error(digits.classify("-q above"), 1, "holds no pictures but 1 folder; expected -r");
+}
+
+TEST_CASE("classify --rotate and --pixels") {
+    const Digits digits;
+    if (!has_opencv) return skip(no_opencv);
+    std::string seven = photo(digits, digits.one_of_each()[7]);
+    for (const std::string degrees : {"0", "90", "180", "270"}) {
+        write(digits.folder / (degrees + ".pgm"), seven);
+        seven = turned(seven);
+    }
+    const json upright = digits.answers("--pixels --reject off 0.pgm")[0];
+    REQUIRE(upright["pixels"].size() == 784);
+    CHECK(std::ranges::max(upright["pixels"].get<std::vector<int>>()) == 255);
+    for (const int degrees : {90, 180, 270}) {
+        const json answer = digits.answers("--pixels --reject off " + std::to_string(degrees) +
+                                           ".pgm --rotate " + std::to_string(360 - degrees))[0];
+        CHECK(answer["pixels"] == upright["pixels"]);
+        CHECK(answer["box"] == upright["box"]);
+    }
+    CHECK(!digits.answers("0.pgm")[0].contains("pixels"));
 }

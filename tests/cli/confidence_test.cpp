@@ -48,14 +48,12 @@ struct Written {
     }
 };
 
-Written evaluate(const Digits& digits, std::vector<std::string> words, const RunOptions& options = {}) {
+Written evaluate(const Digits& digits, const Words& words, const RunOptions& options = {}) {
     const Folder out;
-    words.insert(words.begin(),
-                 {"evaluate", "-q", "--data", digits.folder / "", "--device", "cpu", "--limit-test", "300",
-                  "--predictions", out / "p", "--neighbors-csv", out / "n", "--json", out / "j"});
-    const RunResult result = program(words, options);
-    CAPTURE(result.err);
-    REQUIRE(result.exit_code == 0);
+    output_of(program("evaluate -q --data " + digits.folder.path().string() +
+                          " --device cpu --limit-test 300 --predictions " + (out / "p") +
+                          " --neighbors-csv " + (out / "n") + " --json " + (out / "j") + words,
+                      options));
     return {read_file(out / "p"), read_file(out / "n"), json::parse(read_file(out / "j"))};
 }
 
@@ -66,9 +64,9 @@ TEST_CASE("confidences on MNIST are probabilities, by every method") {
     for (const std::string method : {"raw", "gradients", "accurate"}) {
         CAPTURE(method);
         const Folder out;
-        REQUIRE(program({"evaluate", "-q", "--data", mnist_folder(), "--device", "cpu", "--method", method,
-                         "--predictions", out / "p", "--json", out / "j"})
-                    .exit_code == 0);
+        output_of(program(Words{"evaluate", "-q", "--data", mnist_folder(), "--method", method,
+                                "--predictions", out / "p", "--json", out / "j"} +
+                          "--device cpu"));
         const auto rows = csv_rows(read_file(out / "p"));
         REQUIRE(rows.size() == 10'001);
         CHECK(rows[0] == std::vector<std::string>{"index", "label", "predicted", "confidence", "vote_share"});
@@ -89,15 +87,21 @@ TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     cached.environment["XDG_CACHE_HOME"] = folder / "cache";
     const auto entries = [&] {
         std::vector<fs::path> found;
-        if (fs::exists(folder.path / "cache"))
-            for (const auto& entry : fs::directory_iterator(folder.path / "cache/mnist-knn"))
+        if (fs::exists(folder.path() / "cache"))
+            for (const auto& entry : fs::directory_iterator(folder.path() / "cache/mnist-knn"))
                 found.push_back(entry.path());
         return found;
     };
-    const std::vector<std::string> accurate = {"--method", "accurate"};
+    const Words accurate = "--method accurate";
     const Written plain = evaluate(digits, accurate);
     CHECK(plain.fits() == 2);
-    Written first = evaluate(digits, {"--method", "accurate", "--no-cache"}, cached);
+    for (const auto& row : csv_rows(plain.predictions)) {
+        if (row[0] == "index") continue;
+        CHECK(std::stod(row[3]) >= 1e-6);
+        CHECK(std::stod(row[3]) <= 1 - 1e-6);
+        CHECK(row[4].starts_with(row[4] == "1" ? "1" : "0."));
+    }
+    Written first = evaluate(digits, accurate + "--no-cache", cached);
     CHECK(first.same_answers(plain));
     CHECK(entries().empty());
     first = evaluate(digits, accurate, cached);
@@ -121,23 +125,11 @@ TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     CHECK(evaluate(digits, accurate, cached).fits() == 2);
 }
 
-TEST_CASE("the same confidences for any number of threads and any batch") {
-    const Digits digits;
-    const Written one = evaluate(digits, {"--method", "accurate", "--threads", "1"});
-    CHECK(one.same_answers(evaluate(digits, {"--method", "accurate", "--threads", "3", "--batch", "70"})));
-    for (const auto& row : csv_rows(one.predictions)) {
-        if (row[0] == "index") continue;
-        CHECK(std::stod(row[3]) >= 1e-6);
-        CHECK(std::stod(row[3]) <= 1 - 1e-6);
-        CHECK(row[4].starts_with(row[4] == "1" ? "1" : "0."));
-    }
-}
-
 TEST_CASE("with too few training images a confidence is the share of the votes") {
     const Digits digits;
-    const Written few = evaluate(digits, {"--limit-train", "199"});
+    const Written few = evaluate(digits, "--limit-train 199");
     CHECK(few.report["result"]["calibration"]["fitted"] == false);
     for (const auto& row : csv_rows(few.predictions))
         if (row[0] != "index") CHECK(row[3] == row[4]);
-    CHECK(evaluate(digits, {"--limit-train", "200"}).report["result"]["calibration"]["fitted"] == true);
+    CHECK(evaluate(digits, "--limit-train 200").report["result"]["calibration"]["fitted"] == true);
 }

@@ -1,3 +1,5 @@
+/// What `evaluate` answers and reports.
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,67 +12,32 @@
 
 using namespace knn::test;
 using nlohmann::json;
+namespace fs = std::filesystem;
 
 namespace {
 
-struct Files {
-    std::string json, predictions, neighbors;
-};
-
-/// One run on the CPU that writes all three files.
-Files evaluate(const Folder& folder, std::vector<std::string> extra) {
-    std::vector<std::string> words = {"evaluate",      "-q",         "--device",        "cpu",
-                                      "--data",        folder / "",  "--json",          folder / "j",
-                                      "--predictions", folder / "p", "--neighbors-csv", folder / "n"};
-    words.insert(words.end(), extra.begin(), extra.end());
-    const RunResult result = program(words);
-    CAPTURE(result.err);
-    REQUIRE(result.exit_code == 0);
-    return {read_file(folder / "j"), read_file(folder / "p"), read_file(folder / "n")};
-}
-
-/// (squared distance, index) of all training images, in order.
-std::vector<std::pair<int, int>> all_neighbors(const SmallSet& set, std::size_t query, std::size_t n_train) {
-    std::vector<std::pair<int, int>> all;
-    for (std::size_t t = 0; t < n_train; ++t) {
-        int sum = 0;
-        for (std::size_t i = 0; i < set.test_images[query].size(); ++i) {
-            const int difference = set.test_images[query][i] - set.train_images[t][i];
-            sum += difference * difference;
-        }
-        all.emplace_back(sum, static_cast<int>(t));
-    }
-    std::sort(all.begin(), all.end());
-    return all;
-}
-
-/// The majority label of the neighbors, ties to the smallest label, and its share.
-std::pair<int, double> majority(const SmallSet& set, const std::vector<std::pair<int, int>>& all, int k) {
-    std::map<int, int> votes;
-    for (int rank = 0; rank < k; ++rank)
-        ++votes[set.train_labels[static_cast<std::size_t>(all[static_cast<std::size_t>(rank)].second)]];
-    const auto winner = std::max_element(votes.begin(), votes.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return {winner->first, static_cast<double>(winner->second) / k};
-}
-
-void check_against_brute_force(const SmallSet& set, const Files& files, int k, std::size_t n_train,
-                               std::size_t n_test) {
-    const auto neighbors = csv_rows(files.neighbors), predictions = csv_rows(files.predictions);
-    CHECK(files.neighbors.find('\r') == std::string::npos);
-    REQUIRE(neighbors.size() == 1 + n_test * static_cast<std::size_t>(k));
+/// The outputs j, p and n against plain loops over the first images.
+void check_against_loops(const Work& work, const Words& words, std::size_t k, std::size_t n_train,
+                         std::size_t n_test) {
+    work.output("evaluate -q --json j --predictions p --neighbors-csv n" + words);
+    const SmallSet& set = work.set;
+    const std::vector<Image> train(set.train_images.begin(),
+                                   set.train_images.begin() + std::ptrdiff_t(n_train));
+    const auto all = nearest_by_loops(set.test_images, train);
+    CHECK(!contains(work.file("n"), "\r"));
+    const auto neighbors = csv_rows(work.file("n")), predictions = csv_rows(work.file("p"));
+    REQUIRE(neighbors.size() == 1 + n_test * k);
     REQUIRE(predictions.size() == 1 + n_test);
     std::size_t line = 1;
     for (std::size_t q = 0; q < n_test; ++q) {
-        const auto all = all_neighbors(set, q, n_train);
-        for (int rank = 1; rank <= k; ++rank, ++line) {
-            const auto [distance, index] = all[static_cast<std::size_t>(rank - 1)];
+        for (std::size_t rank = 1; rank <= k; ++rank, ++line) {
+            const auto [distance, index] = all[q][rank - 1];
             const std::vector<std::string> expected = {
                 std::to_string(q), std::to_string(rank), std::to_string(index),
-                std::to_string(set.train_labels[static_cast<std::size_t>(index)]), std::to_string(distance)};
+                std::to_string(set.train_labels[index]), std::to_string(distance)};
             REQUIRE(neighbors[line] == expected);
         }
-        const auto [label, share] = majority(set, all, k);
+        const auto [label, share] = majority(set.train_labels, all[q], k);
         CHECK(predictions[q + 1][0] == std::to_string(q));
         CHECK(predictions[q + 1][1] == std::to_string(set.test_labels[q]));
         CHECK(predictions[q + 1][2] == std::to_string(label));
@@ -106,17 +73,14 @@ void check_sums(const json& report) {
 }  // namespace
 
 TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3") {
-    const Folder folder;
-    SmallSet set;
-    set.write(folder.path);
-    for (const int k : {1, 5, 40}) {  // 40: all there are
+    const Work work;
+    for (const std::string k : {"1", "5", "40"}) {  // 40: all there are
         CAPTURE(k);
-        const Files files = evaluate(folder, {"-k", std::to_string(k)});
-        check_against_brute_force(set, files, k, 40, 17);
-        const json report = json::parse(files.json);
+        check_against_loops(work, "-k " + k, std::stoul(k), 40, 17);
+        const json report = work.json("j");
         check_sums(report);
         CHECK(report["schema"] == "mnist-knn/evaluate/1");
-        CHECK(report["settings"]["k"] == k);
+        CHECK(report["settings"]["k"] == std::stoi(k));
         CHECK(report["settings"]["engine"] == "cpu");
         CHECK(report["settings"]["device"] == "cpu");
         CHECK(report["device"]["kind"] == "cpu");
@@ -126,190 +90,287 @@ TEST_CASE("another data set: labels 1, 7 and 200, images of 5 x 3") {
         CHECK(report["result"]["labels"] == json({1, 7, 200}));
         CHECK(report["created"].get<std::string>().size() == 20);
     }
+    // Many equal distances.
+    check_against_loops(Work({.train = 700, .test = 301, .levels = 2}), "", 5, 700, 301);
 }
 
 TEST_CASE("limits take the first images, larger ones take all") {
-    const Folder folder;
-    SmallSet set;
-    set.write(folder.path);
-    const Files some = evaluate(folder, {"--limit-train", "9", "--limit-test", "4", "-k", "9"});
-    check_against_brute_force(set, some, 9, 9, 4);
-    CHECK(json::parse(some.json)["dataset"]["train"] == 9);
-    check_sums(json::parse(some.json));
-    const Files all = evaluate(folder, {"--limit-train", "99999999999", "--limit-test", "1000"});
-    check_against_brute_force(set, all, 5, 40, 17);
+    const Work work;
+    check_against_loops(work, "--limit-train 9 --limit-test 4 -k 9", 9, 9, 4);
+    CHECK(work.json("j")["dataset"]["train"] == 9);
+    check_sums(work.json("j"));
+    check_against_loops(work, "--limit-train 99999999999 --limit-test 1000", 5, 40, 17);
 }
 
-TEST_CASE("k beyond the training images is a usage error, after the limits") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"evaluate", "--data", folder / "", "-k", "41"},
-          {"evaluate", "--data", folder / "", "-k", "9", "--limit-train", "8"}}) {
-        const RunResult result = program(words);
-        CHECK(result.exit_code == 2);
-        CHECK(is_usage_error(result.err));
-        CHECK(result.err.find("k = ") != std::string::npos);
+namespace {
+
+/// One metric as the command line has it.
+struct Choice {
+    Words words;
+    double (*distance)(const Image& a, const Image& b);
+    bool integral;
+};
+
+double sum_of(const Image& a, const Image& b, auto term) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        sum += term(double(a[i]), double(b[i]));
+    return sum;
+}
+
+double mean(const Image& a) {
+    return sum_of(a, a, [](double x, double) { return x; }) / double(a.size());
+}
+
+double angle(const Image& a, const Image& b, double mean_a, double mean_b) {
+    const auto centered = [](double from_x, double from_y) {
+        return [=](double x, double y) { return (x - from_x) * (y - from_y); };
+    };
+    const double aa = sum_of(a, a, centered(mean_a, mean_a)), bb = sum_of(b, b, centered(mean_b, mean_b));
+    return aa * bb == 0 ? 1 : 1 - sum_of(a, b, centered(mean_a, mean_b)) / std::sqrt(aa * bb);
+}
+
+double power_sum(const Image& a, const Image& b, double p) {
+    return sum_of(a, b, [p](double x, double y) { return std::pow(std::abs(x - y), p); });
+}
+
+const std::vector<Choice>& choices() {
+    using I = const Image&;
+    static const std::vector<Choice> all = {
+        {"--metric l2", [](I a, I b) { return power_sum(a, b, 2); }, true},
+        {"--metric l1", [](I a, I b) { return power_sum(a, b, 1); }, true},
+        {"--metric lp --p 3", [](I a, I b) { return std::cbrt(power_sum(a, b, 3)); }, false},
+        {"--metric lp --p 0.5", [](I a, I b) { return std::pow(power_sum(a, b, 0.5), 2); }, false},
+        {"--metric cosine", [](I a, I b) { return angle(a, b, 0, 0); }, false},
+        {"--metric pearson", [](I a, I b) { return angle(a, b, mean(a), mean(b)); }, false},
+    };
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("neighbors by every metric have its distances, in order, on any machine") {
+    const Work work({.train = 90, .levels = 3});
+    for (const Choice& choice : choices()) {
+        CAPTURE(choice.words.line());
+        const RunResult result = work.run("evaluate -q -k 90 --neighbors-csv -" + choice.words);
+        REQUIRE(result.exit_code == 0);
+        CHECK(result.err.empty());
+        const auto rows = csv_rows(result.out);
+        REQUIRE(rows.size() == 1 + 17 * 90);
+        double before = 0;
+        int index_before = -1;
+        for (std::size_t line = 1; line < rows.size(); ++line) {
+            const auto query = std::stoul(rows[line][0]);
+            const int rank = std::stoi(rows[line][1]), index = std::stoi(rows[line][2]);
+            const double distance = std::stod(rows[line][4]);
+            const double expected = choice.distance(work.set.test_images[query],
+                                                    work.set.train_images[static_cast<std::size_t>(index)]);
+            REQUIRE(distance == doctest::Approx(expected).epsilon(1e-6));
+            const bool digits_alone = rows[line][4].find_first_not_of("0123456789") == std::string::npos;
+            if (choice.integral) REQUIRE(digits_alone);
+            if (rank > 1) {
+                const bool in_order = distance > before || (distance == before && index > index_before);
+                REQUIRE(in_order);
+            }
+            before = distance;
+            index_before = index;
+        }
+        const RunResult anywhere = work.plain("evaluate --data . -q -k 90 --neighbors-csv -" + choice.words);
+        CHECK(anywhere.exit_code == 0);
+        CHECK(anywhere.out == result.out);
+        CHECK(lines_of(anywhere.err).size() <= 1);  // no GPU, or not on the GPU
     }
 }
 
-TEST_CASE("the same bytes for any number of threads and any batch") {
-    const Folder folder;
-    SmallSet set;
-    set.train = 700;
-    set.test = 301;
-    set.levels = 2;  // many equal distances
-    set.write(folder.path);
-    const Files first = evaluate(folder, {"--threads", "1"});
-    check_against_brute_force(set, first, 5, 700, 301);
-    for (const std::vector<std::string>& extra : {std::vector<std::string>{"--threads", "2"},
-                                                  {"--threads", "7"},
-                                                  {"--batch", "1"},
-                                                  {"--batch", "64", "--threads", "3"},
-                                                  {"--batch", "100000"}}) {
-        const Files other = evaluate(folder, extra);
-        CHECK(other.predictions == first.predictions);
-        CHECK(other.neighbors == first.neighbors);
+TEST_CASE("a report says by which metric, transform and re-ranking, and view reads it back") {
+    const Work work({.rows = 11, .cols = 9, .train = 60, .test = 40, .levels = 200});
+    struct Row {
+        Words words;
+        std::string key, value;
+        const char* distance = "";
+    };
+    const char* features = "squared distance of features";
+    std::vector<Row> rows = {
+        {"--transform gradients", "transform", "gradients", features},
+        {"--transform deskew,pca:9", "transform", "deskew,pca:9", features},
+        {"--rerank spread:5:deviation", "rerank", "spread:5:deviation:times:", "distance by spread"}};
+    for (const Choice& choice : choices())
+        rows.push_back({choice.words, "metric", choice.words[1]});
+    const std::string raw = work.output("view --text --all -q");
+    for (const Row& row : rows) {
+        CAPTURE(row.words.line());
+        work.output("evaluate -q --report r" + row.words);
+        const json settings = work.json("r/report.json")["settings"];
+        const std::string said = settings[row.key];
+        CHECK((row.key == "rerank" ? said.starts_with(row.value) : said == row.value));
+        CHECK(settings.contains("p") == (row.value == "lp"));
+        if (settings.contains("p")) CHECK(settings["p"] == std::stod(row.words[3]));
+        const std::string view = work.output("view --text --all -q" + row.words);
+        const Words again = "view --from r --text --all -q";
+        CHECK(output_of(work.plain(again)) == view);
+        CHECK(contains(view, row.distance));
+        CHECK((view != raw || row.value == "l2"));
+        fs::remove(work.folder / "r/predictions.csv");  // searched again then
+        CHECK(output_of(work.plain(again)) == view);
+        const json page = page_data(output_of(work.plain("view --from r --all --html -")));
+        if (row.distance == features) CHECK(page["gallery"]["distance"] == features);
     }
 }
 
 TEST_CASE("what goes to standard output has it for itself") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const std::vector<std::string> words = {"evaluate", "--data", folder / "", "--device", "cpu"};
-    const auto with = [&](const std::vector<std::string>& extra) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), extra.begin(), extra.end());
-        return program(all);
-    };
-    const RunResult report = with({"--json", "-"});
-    CHECK(report.exit_code == 0);
-    CHECK(json::accept(report.out));
-    const RunResult quiet = with({"--json", "-", "-q"});
+    const Work work;
+    CHECK(json::accept(work.output("evaluate --json -")));
+    const RunResult quiet = work.run("evaluate --json - -q");
     CHECK(json::accept(quiet.out));
     CHECK(quiet.err.empty());
-    CHECK(with({"--predictions", "-"}).out.starts_with("index,label,predicted,confidence,vote_share\n0,"));
-    CHECK(lines_of(with({"--predictions", "-"}).out).size() == 18);
-    CHECK(with({"--neighbors-csv", "-"}).out.starts_with("query,rank,index,label,distance\n0,1,"));
-    CHECK(lines_of(with({"--neighbors-csv", "-"}).out).size() == 1 + 17 * 5);
+    const std::string predictions = work.output("evaluate --predictions -");
+    CHECK(predictions.starts_with("index,label,predicted,confidence,vote_share\n0,"));
+    CHECK(lines_of(predictions).size() == 18);
+    const std::string neighbors = work.output("evaluate --neighbors-csv -");
+    CHECK(neighbors.starts_with("query,rank,index,label,distance\n0,1,"));
+    CHECK(lines_of(neighbors).size() == 1 + 17 * 5);
 }
 
 TEST_CASE("the report for people") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const RunResult result = program({"evaluate", "--data", folder / "", "--device", "cpu"});
-    CHECK(result.exit_code == 0);
-    for (const char* part :
-         {"40 training and 17 test images of 5 x 3, 3 classes", "\nengine    cpu, ", "k = 5, metric l2",
-          "accuracy ", "95 % interval", "true \\ predicted", "precision", "whole run"})
-        CHECK(result.out.find(part) != std::string::npos);
-    CHECK(result.out.find('\x1b') == std::string::npos);
+    const Work work;
+    const RunResult result = work.run("evaluate");
+    check_contains(output_of(result), {"40 training and 17 test images of 5 x 3, 3 classes",
+                                       "\nengine    cpu, ", "settings  k = 5, metric l2", "accuracy ",
+                                       "95 % interval", "true \\ predicted", "precision", "whole run"});
+    CHECK(!contains(result.out, "\x1b"));
     CHECK(result.err.empty());
-    const RunResult quiet = program({"evaluate", "--data", folder / "", "--device", "cpu", "-q"});
-    CHECK(quiet.out.starts_with("accuracy "));
-    CHECK(lines_of(quiet.out).size() == 1);
-    CHECK(result.out.find(quiet.out) != std::string::npos);
+    const std::string quiet = work.output("evaluate -q");
+    CHECK(quiet.starts_with("accuracy "));
+    CHECK(lines_of(quiet).size() == 1);
+    CHECK(contains(result.out, quiet));
+    check_contains(Work({.classes = {4}}).output("evaluate --limit-test 1"),
+                   {"40 training and 1 test image of 5 x 3, 1 class\n"});
+    check_contains(work.output("evaluate --memory 100"), {"at most 100 bytes of training images at once"});
 }
 
 TEST_CASE("without a data set the built-in digits are used, and that is said") {
-    const RunResult result =
-        program({"evaluate", "--device", "cpu", "--limit-train", "500", "--limit-test", "50"});
-    CHECK(result.exit_code == 0);
-    CHECK(result.err.find("note: no data set found: using the built-in synthetic digits") !=
-          std::string::npos);
-    CHECK(result.out.find("synthetic") != std::string::npos);
-    const RunResult quiet = program(
-        {"evaluate", "--device", "cpu", "--limit-train", "500", "--limit-test", "50", "-q", "--json", "-"});
+    const Words words = "evaluate --device cpu --limit-train 500 --limit-test 50";
+    const RunResult result = program(words);
+    check_contains(output_of(result), {"synthetic"});
+    check_contains(result.err, {"note: no data set found: using the built-in synthetic digits"});
+    const RunResult quiet = program(words + "-q --json -");
     CHECK(quiet.err == result.err);  // quiet or not
     CHECK(json::parse(quiet.out)["dataset"]["synthetic"] == true);
 }
 
 TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     const Folder folder;
-    std::filesystem::create_directories(folder / "data/mnist");
+    fs::create_directories(folder / "data/mnist");
     SmallSet().write(folder / "data/mnist");
-    std::filesystem::remove(folder / "data/mnist/t10k-labels-idx1-ubyte");
+    fs::remove(folder / "data/mnist/t10k-labels-idx1-ubyte");
     RunOptions here;
-    here.folder = folder.path.string();
+    here.folder = folder.path().string();
     const std::string lacks = "data/mnist: lacks t10k-labels-idx1-ubyte";
-    for (const std::string command : {"evaluate", "view"}) {
-        std::vector<std::string> words = {command,         "--device", "cpu",          "-q",
-                                          "--limit-train", "500",      "--limit-test", "5"};
-        if (command == "view") words.emplace_back("--text");
-        const RunResult result = program(words, here);
+    for (const Words command : {"evaluate", "view --text"}) {
+        const RunResult result = program(command + "--device cpu -q --limit-train 500 --limit-test 5", here);
         CHECK(result.exit_code == 0);
         CHECK(result.err == "mnist-knn: note: no complete data set found (" + lacks +
                                 "): using the built-in synthetic digits; 'mnist-knn info' tells how to get "
                                 "MNIST\n");
     }
-    CHECK(program({"info"}, here).out.find(lacks) != std::string::npos);
-    CHECK(json::parse(program({"info", "--json", "-"}, here).out)["dataset"]["incomplete"] == json{lacks});
-}
-
-TEST_CASE("one image is no images, and one class no classes") {
-    const Folder folder;
-    SmallSet set;
-    set.classes = {4};
-    set.write(folder.path);
-    const RunResult result =
-        program({"evaluate", "--data", folder / "", "--device", "cpu", "--limit-test", "1"});
-    CHECK(result.out.find("40 training and 1 test image of 5 x 3, 1 class\n") != std::string::npos);
+    CHECK(contains(program("info", here).out, lacks));
+    CHECK(json::parse(program("info --json -", here).out)["dataset"]["incomplete"] == json{lacks});
 }
 
 TEST_CASE("names from the user reach a terminal without control characters") {
     const Folder folder;
     const std::string name = folder / "\x1b[31mred\n\xff\xc2\x9b\u00e9";
-    std::filesystem::create_directory(name);
+    fs::create_directory(name);
     SmallSet().write(name);
-    for (const std::string command : {"evaluate", "info"}) {
-        std::vector<std::string> words = {command, "--data", name};
-        if (command == "evaluate") words.insert(words.end(), {"--device", "cpu"});
-        const RunResult result = program(words);
-        CHECK(result.exit_code == 0);
-        CHECK(result.out.find("?[31mred???\u00e9") != std::string::npos);
+    for (const Words command : {"evaluate --device cpu", "info"}) {
+        const std::string out = output_of(program(command + Words{"--data", name}));
+        CHECK(contains(out, "?[31mred???\u00e9"));
         for (const char c : {'\x1b', '\xff', '\x9b'})
-            CHECK(result.out.find(c) == std::string::npos);
+            CHECK(out.find(c) == std::string::npos);
     }
 }
 
 TEST_CASE("--report writes all of it and makes the folder") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const std::string report = folder / "a/b/report";
-    const RunResult result = program({"evaluate", "--data", folder / "", "--device", "cpu", "--report",
-                                      report, "--predictions", folder / "p"});
+    const Work work;
+    const RunResult result = work.run("evaluate --report a/b/report --predictions p");
     REQUIRE(result.exit_code == 0);
-    CHECK(json::accept(read_file(report + "/report.json")));
-    CHECK(read_file(report + "/predictions.csv") == read_file(folder / "p"));
-    CHECK(read_file(report + "/index.html").starts_with("<!"));
+    CHECK(json::accept(work.file("a/b/report/report.json")));
+    CHECK(work.file("a/b/report/predictions.csv") == work.file("p"));
+    CHECK(work.file("a/b/report/index.html").starts_with("<!"));
     if (has_opencv)
-        CHECK(read_file(report + "/confusion.png").starts_with("\x89PNG"));
+        CHECK(work.file("a/b/report/confusion.png").starts_with("\x89PNG"));
     else
-        CHECK(result.err.find("this build has no OpenCV") != std::string::npos);
+        CHECK(contains(result.err, "this build has no OpenCV"));
 }
 
 TEST_CASE("without a GPU: if it was asked for it is missed, else the CPU answers and one line says so") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const json here = json::parse(program({"info", "--json", "-"}).out);
-    if (here["devices"][0]["kind"] == "gpu") return skip("this machine has a GPU");
-    for (const std::string device : {"gpu", "gpu:0"}) {
-        const RunResult result = program({"evaluate", "--data", folder / "", "--device", device});
-        CHECK(result.exit_code == 1);
-        CHECK(is_one_error_line(result.err));
-        CHECK(result.out.empty());
-    }
+    const Work work;
+    if (json::parse(program("info --json -").out)["devices"][0]["kind"] == "gpu")
+        return skip("this machine has a GPU");
+    for (const std::string device : {"gpu", "gpu:0"})
+        check_error(work.plain("evaluate --data . --device " + device), 1);
     for (const std::string engine : {"classic", "auto"}) {
-        const RunResult result = program({"evaluate", "--data", folder / "", "--engine", engine});
-        CHECK(result.exit_code == 0);
+        const RunResult result = work.plain("evaluate --data . --engine " + engine);
+        CHECK(contains(output_of(result), "\nengine    cpu, "));
         CHECK(result.err.starts_with("mnist-knn: note: no GPU ("));
         CHECK(lines_of(result.err).size() == 1);
-        CHECK(result.out.find("\nengine    cpu, ") != std::string::npos);
-        const RunResult quiet = program({"evaluate", "--data", folder / "", "--engine", engine, "-q"});
+        const RunResult quiet = work.plain("evaluate -q --data . --engine " + engine);
         CHECK(quiet.err == result.err);
         CHECK(lines_of(quiet.out).size() == 1);
     }
-    const RunResult named = program({"evaluate", "--data", folder / "", "--engine", "cpu"});
+    const RunResult named = work.plain("evaluate --data . --engine cpu");
     CHECK(named.exit_code == 0);
     CHECK(named.err.empty());  // nothing was replaced
+}
+
+namespace {
+
+/// A classifier and the right answers that it gives to the first `tests` test images of MNIST, by k.
+struct Known {
+    Words words;
+    int tests;
+    std::map<int, int> correct;
+};
+
+void check_known(const std::vector<Known>& all, const Words& more) {
+    for (const Known& one : all)
+        for (const auto& [k, correct] : one.correct) {
+            CAPTURE(one.words.line());
+            CAPTURE(k);
+            const json report = json::parse(output_of(
+                program("evaluate --json - --data" + Words{mnist_folder()} + "--limit-test " +
+                        std::to_string(one.tests) + " -k " + std::to_string(k) + one.words + more)));
+            CHECK(report["result"]["correct"] == correct);
+            CHECK(report["dataset"]["name"] == "MNIST");
+        }
+}
+
+}  // namespace
+
+TEST_CASE("the counts of right answers on MNIST, on each device that is here, by metrics and features") {
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    // Counted by an independent exact search; seed 003 reports the two for k = 5 and k = 10.
+    const std::vector<Known> plain = {
+        {"--tie smallest", 10000, {{1, 9691}, {3, 9705}, {5, 9688}, {10, 9665}}},
+        {"--tie nearest", 10000, {{3, 9717}, {5, 9693}}}};
+    check_known(plain, "--device cpu");
+    if (json::parse(program("info --json -").out)["devices"][0]["kind"] == "gpu")
+        check_known(plain, "--device gpu");
+    // Metrics: counted once with numpy and scipy (cosine, pearson, l1) and with a plain loop over all pairs (lp).
+    // Features: docs/accuracy.md; the transforms themselves are compared with an oracle by tests/cpu/transform.
+    check_known({{"--metric l1", 1000, {{1, 950}, {3, 953}, {5, 951}}},
+                 {"--metric cosine", 1000, {{1, 969}, {3, 969}, {5, 971}}},
+                 {"--metric cosine", 10000, {{5, 9730}}},
+                 {"--metric pearson", 10000, {{5, 9744}}},
+                 {"--metric pearson", 1000, {{1, 965}, {3, 968}, {5, 971}}},
+                 {"--metric lp --p 3", 1000, {{1, 963}, {3, 964}, {5, 968}}},
+                 {"--metric lp --p 1.5", 1000, {{1, 956}, {3, 960}, {5, 957}}},
+                 {"--metric lp --p 0.5", 1000, {{1, 939}, {3, 943}, {5, 930}}},
+                 {"--method gradients", 10000, {{1, 9928}, {3, 9935}, {5, 9937}, {10, 9927}}},
+                 {"--transform deskew", 10000, {{1, 9833}, {5, 9844}}},
+                 {"--transform normalize", 10000, {{5, 9711}}},
+                 {"--transform blur", 10000, {{5, 9737}}},
+                 {"--transform deskew,pca:50", 10000, {{5, 9853}}}},
+                {});
 }

@@ -1,12 +1,16 @@
-/// The files of every command that writes some, over one table.
+/// Outputs: a file that is read, one file twice, places that cannot be written. What is promised of the files of every
+/// command is tested over the table of commands.
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
-#include <filesystem>
 
-#include "tests/cli/program.h"
+#include "tests/cli/commands.h"
+#include "tests/cli/pictures.h"
+#include "tests/support/build.h"
+#include "tests/support/skip.h"
 
 using namespace knn::test;
 using namespace std::chrono_literals;
@@ -14,149 +18,246 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Case {
-    std::string command;
-    std::vector<std::string> words;
-    std::string input;  ///< one of the files that it reads
-    std::vector<std::string> outputs;
+/// Of an output: what the name of its file must end with; "-": it names a folder.
+std::string ending_of(const std::string& option) {
+    if (option == "--plot") return ".svg";
+    if (option == "--explain") return ".png";
+    if (option == "--npy") return ".";  // of two files: more is appended
+    return option == "--out" || option == "--report" ? "-" : "";
+}
+
+/// A data set, pictures and two reports, made once.
+struct Place : Work {
+    Place() : Work({.rows = 28, .cols = 28}) {
+        fs::create_directory(folder / "data");
+        for (const std::string& name : folder.names())
+            if (name != "data") fs::rename(folder / name, folder / ("data/" + name));
+        for (const int i : {0, 1})
+            write(folder / ("data/" + std::to_string(i) + ".pgm"), raw(std::string(2 * 784, '\x77'), i));
+        for (const std::string words : {"-k 1 --report a", "-k 3 --report b"})
+            output_of(in_data("evaluate -q " + words));
+        before = folder.names();
+    }
+    RunResult in_data(const Words& words, const RunOptions& options = {}) const {
+        return plain(words + "--data data --device cpu", options);
+    }
+    void check_refused(const Words& words, const std::string& why) const {
+        CAPTURE(words.line());
+        check_error(plain(words), 1, why);
+    }
+    std::vector<std::string> before;
 };
 
-const std::vector<Case>& cases() {
-    const std::string labels = "in/train-labels-idx1-ubyte";
-    static const std::vector<Case> all = {
-        {"evaluate", {"-q", "--data", "in"}, labels, {"--json", "--predictions", "--neighbors-csv"}},
-        {"view", {"-q", "--from", "a"}, "a/report.json", {"--html"}},
-        {"bench",
-         {"-q", "--data", "in", "--only", "cpu", "--seconds", "0.01"},
-         labels,
-         {"--json", "--csv", "--plot"}},
-        {"tune", {"-q", "--data", "in", "-k", "1-3"}, labels, {"--save", "--json", "--csv", "--plot"}},
-        {"graph", {"-q", "--data", "in", "-k", "3"}, labels, {"--npy", "--csv", "--mtx", "--json", "--plot"}},
-        {"audit", {"-q", "--data", "in", "-k", "3"}, labels, {"--csv", "--json", "--html"}},
-        {"compare", {"-q", "a", "b"}, "b/predictions.csv", {"--csv", "--html", "--json"}},
-        {"info", {"--data", "in"}, labels, {"--json"}},
-    };
+/// Those of the table that this build has.
+std::vector<Command> here() {
+    std::vector<Command> all = commands();
+    std::erase_if(all, [](const Command& one) { return one.name == "classify" && !has_opencv; });
     return all;
 }
 
-bool takes_any_name(const std::string& output) {
-    return output != "--plot" && output != "--npy";
+/// The outputs but for those that are folders: an option, and the ending that its name needs.
+std::vector<std::pair<std::string, std::string>> single_files(const Command& command) {
+    std::vector<std::pair<std::string, std::string>> all;
+    for (std::size_t i = 0; i < command.outputs.size(); i += 2)
+        if (const std::string ending = ending_of(command.outputs[i]); ending != "-")
+            all.emplace_back(command.outputs[i], ending);
+    return all;
 }
-
-/// A data set and two reports of it, made once.
-class Work {
-  public:
-    Folder folder;
-
-    Work() {
-        here_.folder = folder.path.string();
-        fs::create_directory(folder / "in");
-        SmallSet().write(folder / "in");
-        for (const std::string k : {"1", "3"}) {
-            const std::string report = k == "1" ? "a" : "b";
-            REQUIRE(
-                run({"evaluate", {"-q", "--data", "in", "-k", k}, "", {}}, {"--report", report}).exit_code ==
-                0);
-        }
-        before = folder.names();
-    }
-    RunResult run(const Case& one, const std::vector<std::string>& extra, RunOptions options = {}) const {
-        std::vector<std::string> words = {one.command};
-        words.insert(words.end(), one.words.begin(), one.words.end());
-        words.insert(words.end(), extra.begin(), extra.end());
-        if (one.command != "compare" && one.command != "info") words.insert(words.end(), {"--device", "cpu"});
-        options.folder = here_.folder;
-        return program(words, options);
-    }
-    void check_refused(const Case& one, const std::vector<std::string>& extra, const std::string& why) const {
-        const RunResult result = run(one, extra);
-        CAPTURE(one.command);
-        CAPTURE(extra);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 1);
-        CHECK(result.out.empty());
-        CHECK(is_one_error_line(result.err));
-        CHECK(contains(result.err, why));
-    }
-
-    std::vector<std::string> before;
-
-  private:
-    RunOptions here_;
-};
 
 }  // namespace
 
 TEST_CASE("files: no output replaces a file that is read, under any name") {
-    const Work work;
-    for (const Case& one : cases()) {
-        const std::string content = read_file(work.folder / one.input);
-        for (const char* name : {"hard", "link"})
-            fs::remove(work.folder / name);
-        fs::create_hard_link(work.folder / one.input, work.folder / "hard");
-        fs::create_symlink(one.input, work.folder / "link");
-        for (const std::string& output : one.outputs)
-            for (const std::string& file :
-                 {one.input, "./in/../" + one.input, std::string("hard"), std::string("link")})
-                if (takes_any_name(output))
-                    work.check_refused(one, {output, file}, "is read by this command");
-        CHECK(read_file(work.folder / one.input) == content);
+    const Place place;
+    for (const Command& one : here()) {
+        const std::string content = place.file(one.input);
+        for (const std::string ending : {"", ".svg", ".png"})
+            for (const std::string name : {"hard", "link"}) {
+                const std::string file = place.folder / (name + ending);
+                fs::remove(file);
+                name == "hard" ? fs::create_hard_link(place.folder / one.input, file)
+                               : fs::create_symlink(one.input, file);
+            }
+        for (const auto& [option, ending] : single_files(one)) {
+            if (option == "--npy") continue;
+            for (const std::string name : {"hard", "link"})
+                place.check_refused(one.words + Words{option, name + ending}, "is read by this command");
+            if (ending.empty())
+                for (const std::string& name : {one.input, "./data/../" + one.input})
+                    place.check_refused(one.words + Words{option, name}, "is read by this command");
+        }
+        CHECK(place.file(one.input) == content);
     }
+    // The file of --method is one of those that are read.
+    output_of(place.in_data("tune -q -k 1-2 --save mine.method"));
+    const std::string method = place.file("mine.method");
+    for (const Words words : {"evaluate --json", "evaluate --predictions", "graph --csv", "tune --csv",
+                              "tune --save", "audit --csv", "view --html"})
+        place.check_refused(words + "./mine.method --method mine.method --data data",
+                            "is read by this command (mine.method)");
+    CHECK(place.file("mine.method") == method);
+    // So are all files of a folder that results go to, and those of a report that is read.
+    place.check_refused("condense --data data --device cpu --out data", "is read by this command");
+    place.check_refused("condense --data data --device cpu --out mine.method", "");
 }
 
 TEST_CASE("files: what cannot be written is found before the search") {
-    const Work work;
-    const std::string long_name(256, 'a');
-    for (const Case& one : cases())
-        for (const std::string& output : one.outputs) {
-            work.check_refused(one, {output, "new/x.svg"}, "its folder is missing");
-            if (takes_any_name(output)) work.check_refused(one, {output, "in"}, "is a folder");
-            if (takes_any_name(output)) work.check_refused(one, {output, long_name}, "a shorter name");
+    const Place place;
+    for (const Command& one : here())
+        for (const auto& [option, ending] : single_files(one)) {
+            place.check_refused(one.words + Words{option, "new/x" + ending}, "its folder is missing");
+            if (ending.empty()) place.check_refused(one.words + Words{option, "data"}, "is a folder");
+            if (option != "--npy")
+                place.check_refused(one.words + Words{option, std::string(256, 'a') + ending},
+                                    "a shorter name");
         }
-    CHECK(work.folder.names() == work.before);
+    CHECK(place.folder.names() == place.before);
+    // Of a report, before a k that does not fit is refused.
+    fs::create_directories(place.folder / "report/predictions.csv");
+    fs::create_directory(place.folder / "own");
+    fs::create_hard_link(place.folder / "data/t10k-images-idx3-ubyte", place.folder / "own/predictions.csv");
+    for (const std::string report : {"report", "own"})
+        check_error(place.in_data("evaluate -k 1000 --report " + report), 1);
+    CHECK(place.folder.names() == std::vector<std::string>{"a", "b", "data", "own", "report"});
 }
 
 TEST_CASE("files: all are written, or none") {
-    const Work work;
-    for (const Case& one : cases()) {
-        std::vector<std::string> words;
-        for (const std::string& output : one.outputs)
-            words.insert(words.end(),
-                         {output, takes_any_name(output) ? "x" + output : "x" + output + ".svg"});
+    const Place place;
+    for (const Command& one : here()) {
+        CAPTURE(one.name);
+        const auto outputs = single_files(one);
+        if (outputs.empty()) continue;
+        Words words = one.words;
+        for (const auto& [option, ending] : outputs)
+            words += Words{option, "x" + option + ending};
         // The last that takes any name fails: a full device, then a pipe that nobody reads.
-        std::size_t last = words.size() - 1;
-        while (!takes_any_name(words[last - 1]))
-            last -= 2;
-        words[last] = "/dev/full";
-        const RunResult full = work.run(one, words);
-        CAPTURE(one.command);
-        CAPTURE(full.err);
-        CHECK(full.exit_code == 1);
-        CHECK(is_one_error_line(full.err));
-        CHECK(contains(full.err, "/dev/full: cannot be written: No space left on device"));
-        CHECK(work.folder.names() == work.before);
+        const auto last =
+            std::find_if(outputs.rbegin(), outputs.rend(), [](auto& it) { return it.second.empty(); });
+        auto& file = *(std::find(words.rbegin(), words.rend(), last->first) - 1);
+        file = "/dev/full";
+        check_error(place.plain(words), 1, "/dev/full: cannot be written: No space left on device", true);
+        CHECK(place.folder.names() == place.before);
 
-        words[last] = "pipe";
-        REQUIRE(::mkfifo((work.folder / "pipe").c_str(), 0600) == 0);
+        file = "pipe";
+        REQUIRE(::mkfifo((place.folder / "pipe").c_str(), 0600) == 0);
         RunOptions options;
         options.signal = SIGINT;
         options.signal_after = 1500ms;
         options.timeout = 20s;
-        CHECK(work.run(one, words, options).exit_code == 130);
-        fs::remove(work.folder / "pipe");
-        CHECK(work.folder.names() == work.before);
+        CHECK(place.plain(words, options).exit_code == 130);
+        fs::remove(place.folder / "pipe");
+        CHECK(place.folder.names() == place.before);
     }
 }
 
 TEST_CASE("files: JSON on standard output is there alone, under each of its names") {
-    const Work work;
-    for (const Case& one : cases()) {
-        if (one.command == "view") continue;
-        for (const std::string name : {"-", "/dev/stdout", "/dev/fd/1"}) {
-            const RunResult result = work.run(one, {"--json", name});
-            CAPTURE(one.command);
-            CHECK(result.exit_code == 0);
-            CHECK(nlohmann::json::accept(result.out));
-        }
+    const Place place;
+    for (const Command& one : here()) {
+        CAPTURE(one.name);
+        const auto outputs = single_files(one);
+        if (std::none_of(outputs.begin(), outputs.end(), [](auto& it) { return it.first == "--json"; }))
+            continue;
+        for (const std::string name : {"-", "/dev/stdout", "/dev/fd/1"})
+            CHECK(nlohmann::json::accept(output_of(place.plain(one.words + Words{"--json", name}))));
     }
+}
+
+TEST_CASE("two outputs to one file are detected under any spelling") {
+    const Place place;
+    fs::create_directory(place.folder / "io");
+    fs::create_symlink("io", place.folder / "io2");
+    fs::create_symlink("a", place.folder / "io/b");
+    for (const Words words : {
+             "--json io/a --predictions ./io/a",
+             "--json io/a --predictions io2/a",
+             "--json io/a --neighbors-csv io/b",
+             "--json - --predictions /dev/stdout",
+             "--json - --predictions /proc/self/fd/1",
+             "--json - --predictions /dev/fd/1",
+             "--json /dev/fd/1 --predictions /dev/stdout",
+             "--json io/rr --report io/rr",
+             "--json io/index.html --report io2",
+         }) {
+        CAPTURE(words.line());
+        check_error(place.in_data("evaluate" + words), 2,
+                    words[0] + ' ' + words[1] + " and " + words[2] + ' ' + words[3]);
+    }
+    // Different destinations are valid.
+    output_of(place.in_data("evaluate -q --json io/x --predictions io2/y --report io"));
+}
+
+TEST_CASE("view --sheet overwrites with none of its pages what it reads or writes otherwise") {
+    if (!has_opencv) return skip(no_opencv);
+    const Work work({.test = 600});
+    work.output("evaluate -q --report all-2.png");
+    const std::string report = "all-2.png/report.json", before = work.file(report);
+    fs::copy(work.folder / report, work.folder / "all-3.png");
+    const auto names = work.folder.names();
+    check_error(work.run("view --from all-3.png --sheet all.png"), 1);
+    check_error(work.run("view --from " + report + " --sheet all.png"), 1);
+    check_error(work.run("view --from " + report + " --sheet x.png --html x-1.png"), 2);
+    CHECK(work.file(report) == before);
+    CHECK(work.file("all-3.png") == before);
+    CHECK(work.folder.names() == names);
+}
+
+TEST_CASE("a folder for results is made with those above it") {
+    const Work work;
+    work.output("evaluate --report new/a/b");
+    work.output("condense --out new/c/d");
+    output_of(work.plain("info --write-synthetic new/e/f"));
+    for (const char* file : {"a/b/report.json", "c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
+        CHECK(fs::exists(work.folder / (std::string("new/") + file)));
+}
+
+TEST_CASE("the files of a report are those of one run: all of them, or what was there before") {
+    const Work work;
+    work.output("evaluate -q -k 1 --report r");
+    const std::string json = work.file("r/report.json"), predictions = work.file("r/predictions.csv");
+    fs::remove(work.folder / "r/index.html");
+    fs::create_symlink("/dev/full", work.folder / "r/index.html");
+    check_error(work.run("evaluate -q -k 3 --report r"), 1, "", true);
+    CHECK(work.file("r/report.json") == json);
+    CHECK(work.file("r/predictions.csv") == predictions);
+    CHECK(std::distance(fs::directory_iterator(work.folder / "r"), {}) == (has_opencv ? 4 : 3));
+}
+
+TEST_CASE("a file that may not grow so large is one error line and leaves nothing") {
+    const Work work;
+    const auto before = work.folder.names();
+    rlimit limit = {};
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit small = {512, limit.rlim_max};
+    for (const Words words : {"evaluate --neighbors-csv n", "evaluate --report new/r"}) {
+        setrlimit(RLIMIT_FSIZE, &small);
+        const RunResult result = work.run(words);
+        setrlimit(RLIMIT_FSIZE, &limit);
+        check_error(result, 1, "", true);
+        CHECK(work.folder.names() == before);
+    }
+}
+
+TEST_CASE("the synthetic digits are written beside no data set") {
+    for (const std::string name : {"train-images-idx3-ubyte", "train-images.idx3-ubyte",
+                                   "t10k-labels-idx1-ubyte.gz", "t10k-labels.idx1-ubyte.gz"}) {
+        const Folder folder;
+        write(folder / name, "mine");
+        check_error(program("info --write-synthetic " + folder.path().string()), 1, name);
+        CHECK(folder.names() == std::vector<std::string>{name});
+        CHECK(read_file(folder / name) == "mine");
+    }
+}
+
+TEST_CASE("outputs of a shell that limits files, and in a working folder that was deleted") {
+    const Folder folder;
+    RunOptions here;
+    here.folder = folder.path().string();
+    const auto in_shell = [&](const std::string& script) {
+        return started({"/bin/sh", "-c", script, program_file()}, here);
+    };
+    // The images of the training set are larger than the limit, the labels are not.
+    check_error(in_shell("trap '' XFSZ; ulimit -f 1000; exec \"$0\" info --write-synthetic new/d"), 1,
+                "new/d/train-images-idx3-ubyte: cannot be written: File too large");
+    CHECK(folder.names().empty());
+    check_error(in_shell("mkdir gone && cd gone && rmdir ../gone && exec \"$0\" info --write-synthetic d"), 1,
+                "d: cannot be written: No such file or directory; expected a name in an existing");
 }

@@ -5,14 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <numeric>
 #include <sstream>
 
 #include "tests/support/build.h"
 #include "tests/support/skip.h"
-
-namespace fs = std::filesystem;
 
 namespace knn::test {
 
@@ -24,6 +20,18 @@ std::string mpirun_file() {
     for (std::string folder; std::getline(folders, folder, ':');)
         if (::access((folder + "/mpirun").c_str(), X_OK) == 0) return folder + "/mpirun";
     return "";
+}
+
+/// What every command line of mpirun begins with.
+Words mpirun_words() {
+    Words words = {mpirun_file(), "--oversubscribe"};
+    if (::geteuid() == 0) words += "--allow-run-as-root";
+    return words;
+}
+
+RunResult on_two_hosts(const Words& words, RunOptions options) {
+    options.timeout = std::chrono::seconds(60);
+    return started(Words{MNIST_KNN_TWO_HOSTS} + words, std::move(options));
 }
 
 }  // namespace
@@ -38,29 +46,40 @@ bool have_mpi() {
     return false;
 }
 
+bool have_hosts() {
+    if (!have_mpi()) return false;
+    const Folder folder;
+    const RunResult result = on_two_hosts("true", in_folder(folder));
+    if (result.exit_code == 0) return true;
+    const auto lines = lines_of(result.err);
+    skip("this machine cannot play two hosts: " +
+         (lines.empty() ? "exit " + std::to_string(result.exit_code) : lines.back()));
+    return false;
+}
+
 RunOptions in_folder(const Folder& folder) {
     RunOptions options;
-    options.folder = folder.path.string();
-    options.environment["TMPDIR"] = folder.path.string();
+    options.folder = folder.path().string();
+    options.environment["TMPDIR"] = folder.path().string();
     return options;
 }
 
-std::vector<std::string> mpirun_words() {
-    std::vector<std::string> words = {mpirun_file(), "--oversubscribe"};
-    if (::geteuid() == 0) words.emplace_back("--allow-run-as-root");
-    return words;
+RunResult mpirun(const Words& words, RunOptions options) {
+    return started(mpirun_words() + words, std::move(options));
 }
 
-RunResult mpirun(const std::vector<std::string>& words, RunOptions options) {
-    std::vector<std::string> all = mpirun_words();
-    all.insert(all.end(), words.begin(), words.end());
-    return started(all, std::move(options));
+RunResult mpirun_on_hosts(int n, const Words& words, RunOptions options) {
+    return on_two_hosts(mpirun_words() + "--host 10.99.0.1:2,10.99.0.2:2 --map-by node --bind-to none -n" +
+                            std::to_string(n) + words,
+                        std::move(options));
 }
 
-RunResult ranks(int n, const std::vector<std::string>& words, const RunOptions& options) {
-    std::vector<std::string> all = {"-n", std::to_string(n), program_file()};
-    all.insert(all.end(), words.begin(), words.end());
-    return mpirun(all, options);
+RunResult ranks(int n, const Words& words, const RunOptions& options) {
+    return mpirun(Words{"-n", std::to_string(n), program_file()} + words, options);
+}
+
+RunResult ranks_on_hosts(int n, const Words& words, const RunOptions& options) {
+    return mpirun_on_hosts(n, Words{program_file()} + words, options);
 }
 
 std::vector<std::string> own_errors(const std::string& text) {
@@ -69,34 +88,21 @@ std::vector<std::string> own_errors(const std::string& text) {
     return lines;
 }
 
-void check_one_error(const RunResult& result, const std::string& expected) {
+void check_one_error(const RunResult& result, int exit_code, const std::string& expected) {
     CAPTURE(result.err);
+    CHECK(result.exit_code == exit_code);
     const auto lines = own_errors(result.err);
     REQUIRE(lines.size() == 1);
-    CHECK(lines[0].find(expected) != std::string::npos);
+    CHECK(contains(lines[0], expected));
     CHECK(is_one_error_line(lines[0] + '\n'));
 }
 
 void check_only(const Folder& folder, const std::vector<std::string>& names) {
-    std::vector<std::string> left = folder.names();
-    std::erase_if(left, [](const std::string& name) { return name.starts_with("ompi."); });
-    const std::string shown =
-        std::accumulate(left.begin(), left.end(), std::string(),
-                        [](std::string all, const std::string& name) { return std::move(all) + ' ' + name; });
-    CAPTURE(shown);
-    CHECK(left == names);
-}
-
-void check_left_after_mpirun(const Folder& folder, const std::vector<std::string>& before) {
-    CHECK(!fs::exists(folder / "graph.csv"));
-    const RunResult next = program(
-        {"graph", "--data", ".", "--limit-train", "50", "--csv", "graph.csv", "-q"}, in_folder(folder));
-    REQUIRE(next.exit_code == 0);
-    fs::remove(folder / "graph.csv");
-    // mpirun ends ranks by SIGKILL, which may leave a file under its temporary name.
+    Words left;
     for (const std::string& name : folder.names())
-        if (name.starts_with(".mnist-knn-")) fs::remove(folder / name);
-    check_only(folder, before);
+        if (!name.starts_with("ompi.")) left.push_back(name);
+    CAPTURE(left.line());
+    CHECK(std::ranges::equal(left, names));
 }
 
 }  // namespace knn::test

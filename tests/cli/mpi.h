@@ -1,6 +1,7 @@
 #pragma once
-/// The program started by mpirun.
+/// The program started by mpirun, on this machine or on two hosts that it plays (two_hosts.sh).
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,30 +9,28 @@
 
 namespace knn::test {
 
-/// Whether this build and this machine have MPI; skips the test case if not.
+/// Whether this build and this machine have MPI, and can play two hosts; skips the test case if not.
 bool have_mpi();
+bool have_hosts();
 
 /// Temporary files go into this folder too, which is the working folder.
 RunOptions in_folder(const Folder& folder);
 
-/// What every command line of mpirun begins with.
-std::vector<std::string> mpirun_words();
-
-/// `words` begin with mpirun's own options.
-RunResult mpirun(const std::vector<std::string>& words, RunOptions options);
+/// `words` begin with mpirun's own options. On hosts rank 0 is on the first, rank 1 on the second one, and so on in turn;
+/// that no process is left there is checked by the script, which exits with 99 then.
+RunResult mpirun(const Words& words, RunOptions options);
+RunResult mpirun_on_hosts(int n, const Words& words, RunOptions options);
 
 /// `n` ranks of the program.
-RunResult ranks(int n, const std::vector<std::string>& words, const RunOptions& options);
+using StartRanks = std::function<RunResult(int n, const Words& words, const RunOptions& options)>;
+RunResult ranks(int n, const Words& words, const RunOptions& options);
+RunResult ranks_on_hosts(int n, const Words& words, const RunOptions& options);
 
 /// Our errors; mpirun adds lines of its own where a process does not end with 0.
 std::vector<std::string> own_errors(const std::string& text);
-void check_one_error(const RunResult& result, const std::string& expected);
+void check_one_error(const RunResult& result, int exit_code, const std::string& expected);
 
 /// No file but those of the data set, and none begun. Open MPI's session folder is not ours.
 void check_only(const Folder& folder, const std::vector<std::string>& names);
-
-/// No output graph.csv. Open MPI kills ranks that have not ended after a second; the next run removes what such a rank has
-/// begun.
-void check_left_after_mpirun(const Folder& folder, const std::vector<std::string>& before);
 
 }  // namespace knn::test

@@ -1,16 +1,13 @@
 #include "tests/cli/pictures.h"
 
-#include <doctest/doctest.h>
-
 #include <algorithm>
-#include <fstream>
 
 using nlohmann::json;
 
 namespace knn::test {
 
 Digits::Digits() {
-    REQUIRE(program({"info", "--write-synthetic", folder / ""}).exit_code == 0);
+    output_of(program("info --write-synthetic " + folder.path().string()));
     images = read_file(folder / "t10k-images-idx3-ubyte").substr(16);
 }
 
@@ -18,15 +15,32 @@ int Digits::pixel(int i, int row, int col) const {
     return static_cast<unsigned char>(images[static_cast<std::size_t>(i * 784 + row * 28 + col)]);
 }
 
-RunResult Digits::classify(std::vector<std::string> words, RunOptions options) const {
-    words.insert(words.begin(), {"classify", "--data", folder / ""});
+RunResult Digits::classify(const Words& words, RunOptions options) const {
     options.environment.emplace("XDG_CACHE_HOME", folder / "cache");  // fits once
-    return program(words, options);
+    options.folder = folder.path().string();
+    return program("classify --data ." + words, std::move(options));
 }
 
-json Digits::answers(std::vector<std::string> words) const {
-    words.insert(words.end(), {"--json", "-"});
-    return json::parse(classify(words).out);
+json Digits::answers(const Words& words) const {
+    return json::parse(classify(words + "--json -").out);
+}
+
+void Digits::make_folder(const std::string& name) const {
+    std::filesystem::create_directories(folder / name);
+}
+
+void Digits::write_photo(const std::string& name, int i) const {
+    write(folder / name, photo(*this, i));
+}
+
+std::vector<int> Digits::one_of_each() const {
+    output_of(program("evaluate --device cpu --data " + folder.path().string() + " --predictions " +
+                      (folder / "p.csv")));
+    std::vector<int> chosen(10, -1);
+    for (const auto& row : csv_rows(read_file(folder / "p.csv")))
+        if (row[0] != "index" && row[1] == row[2] && row[4] == "1")
+            chosen[static_cast<std::size_t>(std::stoi(row[1]))] = std::stoi(row[0]);
+    return chosen;
 }
 
 Page::Page(int rows_, int cols_)
@@ -54,21 +68,6 @@ std::string photo(const Digits& digits, int i) {
 
 std::string raw(const std::string& images, int i) {
     return "P5\n28 28\n255\n" + images.substr(static_cast<std::size_t>(i * 784), 784);
-}
-
-void write(const std::string& name, const std::string& content) {
-    std::ofstream(name, std::ios::binary) << content;
-}
-
-std::vector<int> one_of_each(const Digits& digits) {
-    const json report = json::parse(program({"evaluate", "--data", digits.folder / "", "--device", "cpu",
-                                             "--predictions", digits.folder / "p.csv", "--json", "-"})
-                                        .out);
-    std::vector<int> chosen(10, -1);
-    for (const auto& row : csv_rows(read_file(digits.folder / "p.csv")))
-        if (row[0] != "index" && row[1] == row[2] && row[4] == "1")
-            chosen[static_cast<std::size_t>(std::stoi(row[1]))] = std::stoi(row[0]);
-    return chosen;
 }
 
 }  // namespace knn::test

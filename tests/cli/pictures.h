@@ -15,9 +15,15 @@ struct Digits {
 
     Digits();
     int pixel(int i, int row, int col) const;
-    /// Runs `classify` with these images as training set and a cache of their own.
-    RunResult classify(std::vector<std::string> words, RunOptions options = {}) const;
-    nlohmann::json answers(std::vector<std::string> words) const;
+    /// Runs `classify` in the folder with these images as training set and a cache of their own.
+    RunResult classify(const Words& words, RunOptions options = {}) const;
+    nlohmann::json answers(const Words& words) const;
+    /// Makes a folder in this one.
+    void make_folder(const std::string& name) const;
+    /// Writes a picture of digit i.
+    void write_photo(const std::string& name, int i) const;
+    /// Images that `evaluate` classifies correctly, one per label.
+    std::vector<int> one_of_each() const;
 };
 
 /// Paper with digits on it, dark on light, as PGM.
@@ -35,10 +41,5 @@ std::string photo(const Digits& digits, int i);
 
 /// The very 28×28 pixels.
 std::string raw(const std::string& images, int i);
-
-void write(const std::string& name, const std::string& content);
-
-/// Images that `evaluate` classifies correctly, one per label.
-std::vector<int> one_of_each(const Digits& digits);
 
 }  // namespace knn::test

@@ -1,13 +1,12 @@
 #include "tests/cli/program.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <random>
 #include <sstream>
-#include <stdexcept>
 
 namespace fs = std::filesystem;
 
@@ -15,43 +14,54 @@ namespace knn::test {
 
 namespace {
 
-void put_size(std::ofstream& file, std::uint32_t size) {
-    for (int shift = 24; shift >= 0; shift -= 8)
-        file.put(static_cast<char>(size >> shift & 0xff));
+std::string big_endian(std::initializer_list<std::size_t> sizes) {
+    std::string bytes;
+    for (const std::size_t size : sizes)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            bytes += static_cast<char>(size >> shift & 0xff);
+    return bytes;
 }
 
-void write_images(const fs::path& name, const std::vector<std::vector<int>>& images, int rows, int cols) {
-    std::ofstream file(name, std::ios::binary);
-    put_size(file, 0x803);
-    put_size(file, static_cast<std::uint32_t>(images.size()));
-    put_size(file, static_cast<std::uint32_t>(rows));
-    put_size(file, static_cast<std::uint32_t>(cols));
-    for (const auto& image : images)
-        for (const int pixel : image)
-            file.put(static_cast<char>(pixel));
+std::string bytes_of(const std::vector<int>& values) {
+    return {values.begin(), values.end()};
 }
 
-void write_labels(const fs::path& name, const std::vector<int>& labels) {
-    std::ofstream file(name, std::ios::binary);
-    put_size(file, 0x801);
-    put_size(file, static_cast<std::uint32_t>(labels.size()));
-    for (const int label : labels)
-        file.put(static_cast<char>(label));
+std::string bytes_of(const std::vector<Image>& images) {
+    std::string bytes;
+    for (const Image& image : images)
+        bytes += bytes_of(image);
+    return bytes;
 }
 
 }  // namespace
+
+Words::Words(const char* line) {
+    std::istringstream stream(line);
+    for (std::string word; stream >> word;)
+        push_back(word);
+}
+
+Words& Words::operator+=(const Words& more) {
+    insert(end(), more.begin(), more.end());
+    return *this;
+}
+
+std::string Words::line() const {
+    std::string line;
+    for (const std::string& word : *this)
+        line += word + ' ';
+    return line;
+}
 
 std::string program_file() {
     return MNIST_KNN_BINARY;
 }
 
-RunResult program(const std::vector<std::string>& words, RunOptions options) {
-    std::vector<std::string> all = {program_file()};
-    all.insert(all.end(), words.begin(), words.end());
-    return started(all, std::move(options));
+RunResult program(const Words& words, RunOptions options) {
+    return started(Words{program_file()} + words, std::move(options));
 }
 
-RunResult started(const std::vector<std::string>& words, RunOptions options) {
+RunResult started(const Words& words, RunOptions options) {
     // An empty variable counts as unset. Folders below a file hide the user's own data, and nobody can make them: the
     // CUDA driver makes $HOME.
     for (const char* name : {"MNIST_KNN_DATA", "NO_COLOR"})
@@ -64,20 +74,24 @@ RunResult started(const std::vector<std::string>& words, RunOptions options) {
     return run(words, options);
 }
 
-Folder::Folder() {
-    std::string name = (fs::temp_directory_path() / "mnist-knn-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    path = name;
+std::string output_of(const RunResult& result) {
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    return result.out;
 }
 
-Folder::~Folder() {
-    std::error_code none;
-    fs::remove_all(path, none);
+void check_error(const RunResult& result, int exit_code, const std::string& part, bool late) {
+    CAPTURE(result.err);
+    CAPTURE(part);
+    CHECK(result.exit_code == exit_code);
+    if (!late) CHECK(result.out.empty());
+    CHECK((exit_code == 2 ? is_usage_error(result.err) : is_one_error_line(result.err)));
+    CHECK(contains(result.err, part));
 }
 
 std::vector<std::string> Folder::names() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(path))
+    for (const auto& entry : fs::directory_iterator(path()))
         names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
@@ -85,31 +99,98 @@ std::vector<std::string> Folder::names() const {
 
 void SmallSet::write(const fs::path& folder) {
     std::mt19937 random(7);
-    const auto draw = [&](int count, std::vector<std::vector<int>>& images, std::vector<int>& labels) {
+    const auto draw = [&](const std::string& name, int count, std::vector<Image>& images,
+                          std::vector<int>& labels) {
+        images.clear();
+        labels.clear();
         for (int i = 0; i < count; ++i) {
-            std::vector<int> image(static_cast<std::size_t>(rows * cols));
+            Image image(static_cast<std::size_t>(rows * cols));
             for (int& pixel : image)
                 pixel = static_cast<int>(random() % static_cast<unsigned>(levels)) * 255 / (levels - 1);
             images.push_back(image);
             labels.push_back(classes[random() % classes.size()]);
         }
+        const auto n = images.size(), height = static_cast<std::size_t>(rows),
+                   width = static_cast<std::size_t>(cols);
+        test::write(folder / (name + "-images-idx3-ubyte"),
+                    big_endian({0x803, n, height, width}) + bytes_of(images));
+        test::write(folder / (name + "-labels-idx1-ubyte"), big_endian({0x801, n}) + bytes_of(labels));
     };
-    draw(train, train_images, train_labels);
-    draw(test, test_images, test_labels);
-    write_images(folder / "train-images-idx3-ubyte", train_images, rows, cols);
-    write_labels(folder / "train-labels-idx1-ubyte", train_labels);
-    write_images(folder / "t10k-images-idx3-ubyte", test_images, rows, cols);
-    write_labels(folder / "t10k-labels-idx1-ubyte", test_labels);
+    draw("train", train, train_images, train_labels);
+    draw("t10k", test, test_images, test_labels);
 }
 
-std::string read_file(const fs::path& name) {
-    std::ifstream file(name, std::ios::binary);
-    if (!file) throw std::runtime_error("cannot read " + name.string());
-    return {std::istreambuf_iterator<char>(file), {}};
+Work::Work(SmallSet of) : set(std::move(of)) {
+    set.write(folder.path());
+}
+
+RunResult Work::run(const Words& words, RunOptions options) const {
+    const Words command = {words.front()}, rest(words.begin() + 1, words.end());
+    return plain(command + "--data . --device cpu" + rest, std::move(options));
+}
+
+RunResult Work::plain(const Words& words, RunOptions options) const {
+    options.folder = folder.path().string();
+    return program(words, std::move(options));
+}
+
+std::string Work::file(const std::string& name) const {
+    return read_file(folder / name);
+}
+
+void Work::remove_test_set() const {
+    fs::remove(folder / "t10k-images-idx3-ubyte");
+    fs::remove(folder / "t10k-labels-idx1-ubyte");
+}
+
+void Work::make_all_images_equal() const {
+    const auto pixels = static_cast<std::size_t>(set.train * set.rows * set.cols);
+    overwrite(folder / "train-images-idx3-ubyte", 16, std::string(pixels, '\x05'));
+}
+
+std::vector<Nearest> nearest_by_loops(const std::vector<Image>& queries, const std::vector<Image>& train,
+                                      bool leave_itself_out) {
+    std::vector<Nearest> all(queries.size());
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+        for (std::size_t t = 0; t < train.size(); ++t) {
+            if (leave_itself_out && t == q) continue;
+            long sum = 0;
+            for (std::size_t i = 0; i < train[t].size(); ++i)
+                sum += long{queries[q][i] - train[t][i]} * (queries[q][i] - train[t][i]);
+            all[q].emplace_back(sum, t);
+        }
+        std::sort(all[q].begin(), all[q].end());
+    }
+    return all;
+}
+
+std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& nearest, std::size_t k) {
+    std::map<int, int> votes;
+    for (std::size_t rank = 0; rank < k; ++rank)
+        ++votes[labels[nearest[rank].second]];
+    const auto winner = std::max_element(votes.begin(), votes.end(),
+                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return {winner->first, static_cast<double>(winner->second) / static_cast<double>(k)};
+}
+
+void write(const std::string& name, const std::string& content) {
+    std::ofstream(name, std::ios::binary) << content;
+}
+
+void overwrite(const std::string& name, std::size_t at, const std::string& bytes) {
+    std::ofstream file(name, std::ios::binary | std::ios::in);
+    file.seekp(static_cast<std::streamoff>(at)) << bytes;
 }
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
+}
+
+void check_contains(const std::string& text, std::initializer_list<const char*> parts) {
+    for (const char* part : parts) {
+        CAPTURE(part);
+        CHECK(contains(text, part));
+    }
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -131,6 +212,22 @@ std::vector<std::vector<std::string>> csv_rows(const std::string& text) {
     return rows;
 }
 
+nlohmann::json page_data(const std::string& page) {
+    const std::string open = "<script type=\"application/json\" id=\"data\">";
+    const std::size_t begin = page.find(open) + open.size();
+    return nlohmann::json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+}
+
+std::pair<int, int> png_size(const std::string& png) {
+    const auto number = [&](std::size_t at) {
+        int size = 0;
+        for (std::size_t i = 0; i < 4; ++i)
+            size = size << 8 | static_cast<unsigned char>(png.at(at + i));
+        return size;
+    };
+    return {number(16), number(20)};
+}
+
 bool is_one_error_line(const std::string& text) {
     return text.starts_with("mnist-knn: error: ") && text.find("; ") != std::string::npos &&
            text.find('\n') + 1 == text.size();
@@ -140,15 +237,6 @@ bool is_usage_error(const std::string& text) {
     const std::size_t end = text.find('\n');
     return end != std::string::npos && is_one_error_line(text.substr(0, end + 1)) &&
            text.compare(end + 1, 6, "usage:") == 0;
-}
-
-void check_usage_error(const std::vector<std::string>& words) {
-    const RunResult result = program(words);
-    CAPTURE(words);
-    CAPTURE(result.err);
-    CHECK(result.exit_code == 2);
-    CHECK(result.out.empty());
-    CHECK(is_usage_error(result.err));
 }
 
 }  // namespace knn::test

@@ -1,37 +1,52 @@
 #pragma once
-/// The program under test, and small data sets for it.
+/// The program under test, small data sets for it, and plain loops over their images.
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/run.h"
+#include "tests/support/temp_folder.h"
 
 namespace knn::test {
 
+/// A command line: a list of words, or one line of words with blanks between them.
+class Words : public std::vector<std::string> {
+  public:
+    using std::vector<std::string>::vector;
+    Words(const char* line);
+    Words(const std::string& line) : Words(line.c_str()) {}
+    Words& operator+=(const Words& more);
+    friend Words operator+(Words words, const Words& more) { return words += more; }
+    std::string line() const;
+};
+
 /// Runs mnist-knn with these arguments, in a folder and an environment without a data set.
-RunResult program(const std::vector<std::string>& words, RunOptions options = {});
+RunResult program(const Words& words, RunOptions options = {});
 
 /// The same surroundings for another command line, which starts the program itself: words[0] is a file.
-RunResult started(const std::vector<std::string>& words, RunOptions options = {});
+RunResult started(const Words& words, RunOptions options = {});
 std::string program_file();
 
-/// A temporary folder for one test.
-class Folder {
-  public:
-    Folder();
-    ~Folder();
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
+/// The output of a run that must succeed.
+std::string output_of(const RunResult& result);
+/// CHECKs that the run ended with `exit_code`, nothing on standard output and one error line with `part`; below it is
+/// the usage if the code is 2. `late`: text may have been written before.
+void check_error(const RunResult& result, int exit_code, const std::string& part = "", bool late = false);
 
-    std::string operator/(const std::string& name) const { return (path / name).string(); }
+/// A temporary folder for one test, of which names are strings.
+class Folder : public TempFolder {
+  public:
+    std::string operator/(const std::string& name) const { return (path() / name).string(); }
     /// Names of its entries, including hidden files.
     std::vector<std::string> names() const;
-
-    std::filesystem::path path;
 };
+
+using Image = std::vector<int>;
 
 /// Random images and labels, and the four plain IDX files that hold them.
 struct SmallSet {
@@ -39,25 +54,62 @@ struct SmallSet {
     std::vector<int> classes = {1, 7, 200};
     int train = 40, test = 17;
     int levels = 4;  ///< different pixel values; few make many equal distances
-    std::vector<std::vector<int>> train_images, test_images;
-    std::vector<int> train_labels, test_labels;
+    std::vector<Image> train_images = {}, test_images = {};
+    std::vector<int> train_labels = {}, test_labels = {};
 
     /// Draws the images and writes the files into `folder`.
     void write(const std::filesystem::path& folder);
 };
 
-std::string read_file(const std::filesystem::path& file);
+/// A small data set in a folder of its own, where the program runs on the CPU.
+struct Work {
+    explicit Work(SmallSet set = {});
+
+    /// Runs a command, with --data . --device cpu behind its name.
+    RunResult run(const Words& words, RunOptions options = {}) const;
+    /// The same, and it must succeed: what it writes to standard output, and its JSON.
+    std::string output(const Words& words) const { return output_of(run(words)); }
+    nlohmann::json report(const Words& words) const {
+        return nlohmann::json::parse(output(words + "--json -"));
+    }
+    /// Runs a command as it is.
+    RunResult plain(const Words& words, RunOptions options = {}) const;
+
+    std::string file(const std::string& name) const;
+    nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(file(name)); }
+    void remove_test_set() const;
+    void make_all_images_equal() const;
+
+    Folder folder;
+    SmallSet set;
+};
+
+/// (squared distance, index) of all `train` images in order, for each of `queries`. `itself`: query i is not compared
+/// with image i.
+using Nearest = std::vector<std::pair<long, std::size_t>>;
+std::vector<Nearest> nearest_by_loops(const std::vector<Image>& queries, const std::vector<Image>& train,
+                                      bool leave_itself_out = false);
+
+/// The most frequent label of the first k, ties to the smallest, and its share.
+std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& nearest, std::size_t k);
+
+void write(const std::string& name, const std::string& content);
+/// Replaces bytes in the middle of a file.
+void overwrite(const std::string& name, std::size_t at, const std::string& bytes);
 bool contains(const std::string& text, const std::string& part);
+/// CHECKs that the text contains each part.
+void check_contains(const std::string& text, std::initializer_list<const char*> parts);
 std::vector<std::string> lines_of(const std::string& text);
 std::vector<std::vector<std::string>> csv_rows(const std::string& text);
+/// The data that a page's scripts read.
+nlohmann::json page_data(const std::string& page);
+/// Width and height.
+std::pair<int, int> png_size(const std::string& png);
 
 /// Whether `text` is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
 bool is_one_error_line(const std::string& text);
 
 /// The error line and below it the usage, as after a wrong command line.
 bool is_usage_error(const std::string& text);
-
-/// CHECKs that the program refuses this command line: exit 2, a usage error, nothing on standard output.
-void check_usage_error(const std::vector<std::string>& words);
 
 }  // namespace knn::test

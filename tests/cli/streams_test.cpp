@@ -1,6 +1,10 @@
+/// Standard output, terminals, pipes, and signals that end a search or a wait.
+
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sched.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -8,119 +12,98 @@
 #include "tests/cli/program.h"
 
 using namespace knn::test;
-using nlohmann::json;
 using namespace std::chrono_literals;
 
 namespace {
 
 /// Enough work for several seconds on any machine, with plain arithmetic at least.
-void write_long_search(const Folder& folder) {
-    SmallSet set;
-    set.rows = set.cols = 20;
-    set.classes = {0, 1, 2};
-    set.train = 20'000;
-    set.test = 20'000;
-    set.write(folder.path);
+SmallSet long_search() {
+    return {.rows = 20, .cols = 20, .classes = {0, 1, 2}, .train = 20'000, .test = 20'000};
 }
 
-std::vector<std::string> small_run(const Folder& folder, const std::vector<std::string>& extra = {}) {
-    SmallSet().write(folder.path);
-    std::vector<std::string> words = {"evaluate", "--data", folder / "", "--device", "cpu"};
-    words.insert(words.end(), extra.begin(), extra.end());
-    return words;
-}
+/// A data set whose neighbors take more bytes than a pipe holds, and a FIFO.
+struct Waiting : Work {
+    Folder results;
+    std::string fifo = results / "fifo";
+
+    Waiting() : Work({.test = 6000}) { REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0); }
+
+    /// Each signal ends the run within a second, and only the FIFO remains.
+    void check_stops(const Words& words, RunOptions options = {}) const {
+        for (const int signal : {SIGINT, SIGTERM}) {
+            options.signal = signal;
+            options.signal_after = 700ms;
+            options.timeout = 10s;
+            const RunResult result = plain(words, options);
+            CAPTURE(words.line());
+            CAPTURE(result.err);
+            CHECK(result.exit_code == 130);
+            CHECK(result.seconds_after_signal < 1);
+            CHECK(results.names() == std::vector<std::string>{"fifo"});
+        }
+    }
+    void check_evaluate_stops(const std::string& words, const RunOptions& options = {}) const {
+        check_stops("evaluate -q --data . --device cpu " + words, options);
+    }
+};
 
 }  // namespace
 
-TEST_CASE("a full disk behind standard output is one error line") {
-    const Folder folder;
-    RunOptions full;
+TEST_CASE("a standard output that is full, closed or not read") {
+    const Work work;
+    RunOptions full, broken, closed;
     full.stdout_file = "/dev/full";
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"},
-                                                  {"--version"},
-                                                  {"info"},
-                                                  small_run(folder),
-                                                  small_run(folder, {"-q"}),
-                                                  small_run(folder, {"--json", "-"}),
-                                                  small_run(folder, {"--neighbors-csv", "-"})}) {
-        const RunResult result = program(words, full);
-        CAPTURE(words);
-        CHECK(result.exit_code == 1);
-        CHECK(is_one_error_line(result.err));
-    }
-}
-
-TEST_CASE("files are written even where standard output cannot be") {
-    const Folder folder;
-    RunOptions full;
-    full.stdout_file = "/dev/full";
-    CHECK(program(small_run(folder, {"--json", folder / "j"}), full).exit_code == 1);
-    CHECK(json::accept(read_file(folder / "j")));
-}
-
-TEST_CASE("a reader that goes away is no error, and the files are still written") {
-    const Folder folder;
-    RunOptions broken;
     broken.broken_stdout = true;
-    const RunResult result = program(small_run(folder, {"--json", folder / "j"}), broken);
-    CHECK(result.exit_code == 0);
-    CHECK(result.err.empty());
-    CHECK(json::accept(read_file(folder / "j")));
-    CHECK(program(small_run(folder, {"--neighbors-csv", "-"}), broken).exit_code == 0);
-}
-
-TEST_CASE("a closed standard output is an error, and no file gets what was meant for it") {
-    const Folder folder;
-    RunOptions closed;
     closed.close_stdout = true;
-    const RunResult result = program(small_run(folder, {"--json", folder / "j"}), closed);
-    CHECK(result.exit_code == 1);
-    CHECK(is_one_error_line(result.err));
-    CHECK(json::accept(read_file(folder / "j")));
-}
-
-TEST_CASE("a file that may not grow so large is one error line and leaves nothing") {
-    const Folder folder, results;
-    rlimit before = {};
-    getrlimit(RLIMIT_FSIZE, &before);
-    const rlimit small = {512, before.rlim_max};
-    for (const std::vector<std::string>& extra :
-         {std::vector<std::string>{"--neighbors-csv", results / "n"}, {"--report", results / "new/r"}}) {
-        const std::vector<std::string> words = small_run(folder, extra);
-        setrlimit(RLIMIT_FSIZE, &small);
-        const RunResult result = program(words);
-        setrlimit(RLIMIT_FSIZE, &before);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 1);
-        CHECK(is_one_error_line(result.err));
-        CHECK(results.names().empty());
+    for (const Words words : {"evaluate", "evaluate -q", "evaluate --json -", "evaluate --neighbors-csv -",
+                              "view --text --all", "view --html - --all"}) {
+        CAPTURE(words.line());
+        check_error(work.run(words, full), 1);
+    }
+    for (const Words words : {"--help", "--version", "info"})
+        check_error(program(words, full), 1);
+    // A reader that goes away is no error. Files are written in any case.
+    CHECK(work.run("evaluate --neighbors-csv -", broken).exit_code == 0);
+    CHECK(work.run("graph --npy g --csv -", broken).exit_code == 0);
+    CHECK(work.file("g-indices.npy").size() == 128 + 4 * 400);
+    for (const RunOptions& options : {full, broken, closed}) {
+        const RunResult result = work.run("evaluate --json j", options);
+        CHECK(result.exit_code == (options.broken_stdout ? 0 : 1));
+        CHECK((options.broken_stdout ? result.err.empty() : is_one_error_line(result.err)));
+        CHECK(work.json("j").is_object());
+        std::filesystem::remove(work.folder / "j");
     }
 }
 
-TEST_CASE("Ctrl-C ends the search within a second, exits 130 and leaves no file") {
-    const Folder folder, results;
-    write_long_search(folder);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-        RunOptions options;
-        options.environment["MNIST_KNN_ISA"] = "plain";
+TEST_CASE("Ctrl-C ends a search within a second, exits 130 and leaves no file") {
+    const Work work(long_search());
+    const Work pixels({.rows = 60, .cols = 60});
+    const auto before = work.folder.names();
+    RunOptions options;
+    options.environment["MNIST_KNN_ISA"] = "plain";
+    options.signal_after = 700ms;
+    const auto check_stops = [&](const Work& in, const Words& words, int signal, double within = 1) {
         options.signal = signal;
-        options.signal_after = 700ms;
-        const RunResult result =
-            program({"evaluate", "--data", folder / "", "--device", "cpu", "-k", "1024", "--threads", "1",
-                     "--json", results / "j", "--predictions", results / "p", "--neighbors-csv",
-                     results / "n", "--report", results / "r"},
-                    options);
+        const RunResult result = in.run(words, options);
+        CAPTURE(words.line());
         CAPTURE(result.err);
         CHECK(result.exit_code == 130);
         CHECK(result.out.empty());
-        CHECK(result.seconds_after_signal < 1);
-        CHECK(results.names().empty());
-    }
+        CHECK(result.seconds_after_signal < within);
+        CHECK(in.folder.names() == before);
+    };
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+        check_stops(work,
+                    "evaluate -k 1024 --threads 1 --json j --predictions p --neighbors-csv n --report r",
+                    signal);
+    check_stops(work, "condense --threads 1 --out small", SIGINT);
+    // The fit of components of thousands of pixels.
+    options.signal_after = 1500ms;
+    check_stops(pixels, "evaluate --transform pca:2 -q --json j", SIGINT, 3);
 }
 
 TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors") {
-    const Folder folder;
-    write_long_search(folder);
+    const Work work(long_search());
     cpu_set_t before, two;
     REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
     CPU_ZERO(&two);
@@ -131,11 +114,10 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
     options.environment["MNIST_KNN_ISA"] = "plain";
     options.signal = SIGINT;
     options.signal_after = 700ms;
-    for (const char* threads : {"2", "64"}) {
+    for (const std::string threads : {"2", "64"}) {
         double quickest = 9;  // of five: the machine may be busy
         for (int i = 0; i < 5 && quickest >= 0.2; ++i) {
-            const RunResult result = program(
-                {"evaluate", "--data", folder / "", "--device", "cpu", "--threads", threads}, options);
+            const RunResult result = work.run("evaluate --threads " + threads, options);
             CHECK(result.exit_code == 130);
             quickest = std::min(quickest, result.seconds_after_signal);
         }
@@ -146,56 +128,114 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
 }
 
 TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
-    const Folder folder;
     RunOptions options;
     options.signal = SIGHUP;
     options.signal_after = 1ms;
     const auto before = std::signal(SIGHUP, SIG_IGN);
-    const RunResult result = program({"evaluate", "-q", "--device", "cpu", "--threads", "1"}, options);
+    const RunResult result = program("evaluate -q --device cpu --threads 1", options);
     std::signal(SIGHUP, before);
     CHECK(result.exit_code == 0);
 }
 
 TEST_CASE("color and progress belong to terminals") {
-    const Folder folder;
+    const Work work;
     RunOptions terminal;
     terminal.terminal = true;
     const std::string red = "\x1b[1;31m", clear = "\r\x1b[K";
-    CHECK(program(small_run(folder), terminal).out.find(red) != std::string::npos);
-    CHECK(program(small_run(folder, {"--color", "never"}), terminal).out.find(red) == std::string::npos);
-    CHECK(program(small_run(folder, {"--color", "always"})).out.find(red) != std::string::npos);
-    const RunResult drawn = program(small_run(folder, {"--progress", "always"}));
-    CHECK(drawn.err.find("searching") != std::string::npos);
+    const auto has = [&](const std::string& part, const Words& words, const RunOptions& options = {}) {
+        return contains(work.run("evaluate" + words, options).out, part);
+    };
+    CHECK(has(red, "", terminal));
+    CHECK(!has(red, "--color never", terminal));
+    CHECK(has(red, "--color always"));
+    const RunResult drawn = work.run("evaluate --progress always");
+    CHECK(contains(drawn.err, "searching"));
     CHECK(drawn.err.ends_with(clear));  // the bar is erased
-    CHECK(program(small_run(folder, {"--progress", "never"}), terminal).out.find("searching") ==
-          std::string::npos);
+    CHECK(!has("searching", "--progress never", terminal));
+    CHECK(contains(work.run("tune --progress always").err, "searching"));
     terminal.environment["NO_COLOR"] = "yes";
-    CHECK(program(small_run(folder), terminal).out.find(red) == std::string::npos);
-    CHECK(program(small_run(folder, {"--color", "always"}), terminal).out.find(red) != std::string::npos);
+    CHECK(!has(red, "", terminal));
+    CHECK(has(red, "--color always", terminal));
     terminal.environment["NO_COLOR"] = "";
-    terminal.environment["TERM"] = "dumb";
-    CHECK(program(small_run(folder), terminal).out.find('\x1b') == std::string::npos);
-    terminal.environment["TERM"] = "";
-    CHECK(program(small_run(folder), terminal).out.find('\x1b') == std::string::npos);
-}
-
-TEST_CASE("no line ends in the middle of a color") {
-    const Folder folder;
-    for (const std::string& line : lines_of(program(small_run(folder, {"--color", "always"})).out)) {
+    for (const char* name : {"dumb", ""}) {
+        terminal.environment["TERM"] = name;
+        CHECK(!has("\x1b", "", terminal));
+    }
+    // No line ends in the middle of a color.
+    for (const std::string& line : lines_of(work.output("evaluate --color always"))) {
         const std::size_t last = line.rfind('\x1b');
         CHECK((last == std::string::npos || line.compare(last, 4, "\x1b[0m") == 0));
     }
 }
 
 TEST_CASE("a long search on a terminal shows how far it is") {
-    const Folder folder;
-    write_long_search(folder);
+    const Work work(long_search());
     RunOptions options;
     options.terminal = true;
     options.signal = SIGINT;
     options.signal_after = 2s;
-    const RunResult result = program(
-        {"evaluate", "--data", folder / "", "--device", "cpu", "-k", "1024", "--threads", "1"}, options);
-    CHECK(result.out.find("searching  [") != std::string::npos);
-    CHECK(result.out.find(" left") != std::string::npos);
+    const RunResult result = work.run("evaluate -k 1024 --threads 1", options);
+    check_contains(result.out, {"searching  [", " left"});
+}
+
+TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes") {
+    const Waiting waiting;
+    const std::string& fifo = waiting.fifo;
+    waiting.check_evaluate_stops("--json " + fifo);
+    waiting.check_evaluate_stops("--train-images " + fifo);
+    waiting.check_evaluate_stops("--test-labels " + fifo + " --json " + (waiting.results / "j"));
+    waiting.check_stops("view --text --from " + fifo);
+    waiting.check_stops("info --json " + fifo);
+    waiting.check_stops("info --data . --train-images " + fifo);
+}
+
+TEST_CASE("a signal ends the wait for a FIFO whose other end does nothing") {
+    const Waiting waiting;
+    const int other_end = ::open(waiting.fifo.c_str(), O_RDWR | O_CLOEXEC);
+    REQUIRE(other_end >= 0);
+    waiting.check_evaluate_stops("--neighbors-csv " + waiting.fifo);
+    std::string read(1 << 20, ' ');  // drains the pipe, so that nothing is left for the reads below
+    ::fcntl(other_end, F_SETFL, O_NONBLOCK);
+    while (::read(other_end, read.data(), read.size()) > 0) {
+    }
+    waiting.check_evaluate_stops("--train-labels " + waiting.fifo);
+    waiting.check_stops("view --text --from " + waiting.fifo);
+    ::close(other_end);
+}
+
+TEST_CASE("a signal ends the wait for a reader of standard output that stalls") {
+    const Waiting waiting;
+    RunOptions options;
+    options.stdout_pause = 20s;
+    for (const bool terminal : {false, true})
+        for (const bool nonblocking : {false, true}) {
+            options.terminal = terminal;
+            options.nonblocking_stdout = nonblocking;
+            CAPTURE(terminal);
+            CAPTURE(nonblocking);
+            waiting.check_evaluate_stops("--neighbors-csv -", options);
+            waiting.check_evaluate_stops("--neighbors-csv /dev/fd/1", options);
+        }
+}
+
+TEST_CASE("an interrupted run leaves none of its files") {
+    const Waiting waiting;
+    const auto& results = waiting.results;
+    waiting.check_evaluate_stops("--json " + (results / "j") + " --predictions " + (results / "p") +
+                                 " --report " + (results / "r") + " --neighbors-csv " + waiting.fifo);
+}
+
+TEST_CASE("a pipe that does not block gets all of the output") {
+    const Waiting waiting;
+    const std::string expected = waiting.output("evaluate -q --neighbors-csv -");
+    REQUIRE(expected.size() > 1 << 17);
+    RunOptions options;
+    options.nonblocking_stdout = true;
+    options.stdout_pause = 1s;
+    for (const std::string name : {"-", "/dev/stdout"}) {
+        const RunResult result = waiting.run("evaluate -q --neighbors-csv " + name, options);
+        CHECK(result.exit_code == 0);
+        CHECK(result.err.empty());
+        CHECK(result.out == expected);
+    }
 }

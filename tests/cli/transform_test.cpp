@@ -1,13 +1,9 @@
-/// --transform and --method, as users give them.
+/// --transform, --rerank and --method, as users give them.
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <filesystem>
 
-#include "tests/cli/evaluated.h"
 #include "tests/cli/pictures.h"
 #include "tests/support/build.h"
 #include "tests/support/skip.h"
@@ -15,65 +11,49 @@
 
 using namespace knn::test;
 using nlohmann::json;
-namespace fs = std::filesystem;
 
 namespace {
 
-/// A small data set in a folder.
-struct Small {
-    Folder folder;
-    SmallSet set;
+/// Images of 11 × 9 pixels.
+SmallSet small() {
+    return {.rows = 11, .cols = 9, .levels = 5};
+}
 
-    Small(int rows, int cols, int train = 40, int test = 17) {
-        set.rows = rows;
-        set.cols = cols;
-        set.train = train;
-        set.test = test;
-        set.levels = 5;
-        set.write(folder.path);
-    }
-    RunResult evaluate(const std::vector<std::string>& words, const RunOptions& options = {}) const {
-        std::vector<std::string> all = {"evaluate", "--data", folder / "", "--device", "cpu"};
-        all.insert(all.end(), words.begin(), words.end());
-        return program(all, options);
-    }
-    json settings(const std::vector<std::string>& words) const {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), {"--json", "-"});
-        const RunResult result = evaluate(all);
-        REQUIRE(result.exit_code == 0);
-        return json::parse(result.out)["settings"];
-    }
-};
+json settings(const Work& work, const Words& words) {
+    return work.report("evaluate" + words)["settings"];
+}
 
 /// The oracle's features of images: of lists that fit nothing.
-std::vector<std::vector<std::uint8_t>> features(const std::vector<std::vector<int>>& images,
-                                                knn::ImageShape shape,
-                                                const std::vector<knn::TransformStep>& steps) {
-    const knn::FittedTransform transform{.spec = {steps}, .image = shape, .steps = {}};
-    std::vector<std::vector<std::uint8_t>> all;
-    for (const std::vector<int>& image : images) {
+std::vector<Image> features(const std::vector<Image>& images, const std::vector<knn::TransformStep>& steps) {
+    const knn::FittedTransform transform{.spec = {steps}, .image = {11, 9}, .steps = {}};
+    std::vector<Image> all;
+    for (const Image& image : images) {
         const std::vector<std::uint8_t> pixels(image.begin(), image.end());
-        all.push_back(features_of(transform, pixels.data()));
+        const auto found = features_of(transform, pixels.data());
+        all.emplace_back(found.begin(), found.end());
     }
     return all;
 }
 
-long squared_distance(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
-    long sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum;
+void check_neighbors(const std::string& csv, const std::vector<Nearest>& expected, std::size_t k) {
+    const auto rows = csv_rows(csv);
+    REQUIRE(rows.size() == 1 + expected.size() * k);
+    for (std::size_t query = 0; query < expected.size(); ++query)
+        for (std::size_t rank = 0; rank < k; ++rank) {
+            const auto& row = rows[1 + query * k + rank];
+            REQUIRE(row.back() == std::to_string(expected[query][rank].first));
+            REQUIRE(row[2] == std::to_string(expected[query][rank].second));
+        }
 }
 
 }  // namespace
 
 TEST_CASE("transform: the neighbors are those of plain loops over the features") {
     struct Case {
-        const char* text;
+        std::string text;
         std::vector<knn::TransformStep> steps;
     };
-    const Small small(11, 9);
+    const Work work(small());
     using enum knn::TransformKind;
     for (const Case& one : std::vector<Case>{{"deskew", {{deskew, 1}}},
                                              {"deskew:0.5,blur:0.7", {{deskew, 0.5}, {blur, 0.7}}},
@@ -81,349 +61,199 @@ TEST_CASE("transform: the neighbors are those of plain loops over the features")
                                              {"hog", {{hog, 0}}},
                                              {"gradients", {{gradients, 0}}}}) {
         CAPTURE(one.text);
-        const auto train = features(small.set.train_images, {11, 9}, one.steps);
-        const auto test = features(small.set.test_images, {11, 9}, one.steps);
-        for (const std::string select : {"threshold", "nth_element"}) {
-            std::vector<std::string> words = {"-q", "-k", "40", "--transform", one.text, "--neighbors-csv",
-                                              "-"};
-            if (select == "nth_element") words.insert(words.end(), {"--select", select});
-            const RunResult result = small.evaluate(words);
-            REQUIRE(result.exit_code == 0);
-            CHECK(result.err.empty());
-            const auto rows = csv_rows(result.out);
-            REQUIRE(rows.size() == 1 + 17 * 40);
-            for (std::size_t query = 0; query < test.size(); ++query) {
-                std::vector<std::pair<long, std::size_t>> nearest;
-                for (std::size_t i = 0; i < train.size(); ++i)
-                    nearest.emplace_back(squared_distance(test[query], train[i]), i);
-                std::sort(nearest.begin(), nearest.end());
-                for (std::size_t rank = 0; rank < 40; ++rank) {
-                    const auto& row = rows[1 + query * 40 + rank];
-                    REQUIRE(row[4] == std::to_string(nearest[rank].first));
-                    REQUIRE(row[2] == std::to_string(nearest[rank].second));
-                }
-            }
-        }
+        const auto train = features(work.set.train_images, one.steps);
+        const auto expected = nearest_by_loops(features(work.set.test_images, one.steps), train);
+        for (const std::string select : {"", " --select nth_element"})
+            check_neighbors(
+                work.output("evaluate -q -k 40 --neighbors-csv - --transform " + one.text + select), expected,
+                40);
+        check_neighbors(work.output("graph -k 3 --csv - --transform " + one.text),
+                        nearest_by_loops(train, train, true), 3);
     }
-}
-
-TEST_CASE("transform: the same bytes for any number of threads, any batch and instruction set") {
-    const Small small(13, 10, 300, 90);
-    for (const std::string text : {"gradients", "deskew,pca:20", "hog", "blur,normalize"}) {
-        CAPTURE(text);
-        const auto bytes = [&](std::vector<std::string> more, const std::string& isa) {
-            more.insert(more.end(), {"-q", "--transform", text, "--neighbors-csv", "-"});
-            RunOptions options;
-            if (!isa.empty()) options.environment["MNIST_KNN_ISA"] = isa;
-            const RunResult result = small.evaluate(more, options);
-            if (result.exit_code == 2 && result.err.find("no instruction set") != std::string::npos)
-                return std::string();
-            REQUIRE(result.exit_code == 0);
-            return result.out;
-        };
-        const std::string first = bytes({"--threads", "1"}, "");
-        CHECK(bytes({"--threads", "2"}, "") == first);
-        CHECK(bytes({"--threads", "5", "--batch", "7"}, "") == first);
-        CHECK(bytes({}, "plain") == first);
-        for (const std::string isa : {"amx", "avx512vnni", "avxvnni", "avx2"})
-            if (const std::string other = bytes({}, isa); !other.empty()) CHECK(other == first);
-    }
+    CHECK(work.output("evaluate --neighbors-csv - --select nth_element") ==
+          work.output("evaluate --neighbors-csv -"));
 }
 
 TEST_CASE("transform: the report and its text say which") {
-    const Small small(11, 9);
-    CHECK(small.settings({})["method"] == "raw");
-    CHECK(small.settings({})["transform"] == "raw");
-    CHECK(small.settings({"--transform", "deskew:1,blur:.5"})["transform"] == "deskew,blur:0.5");
-    CHECK(small.settings({"--transform", "deskew"})["method"] == "custom");
-    CHECK(small.evaluate({}).out.find("settings  k = 5, metric l2") != std::string::npos);
-    const std::string text = small.evaluate({"--transform", "deskew,pca:9"}).out;
-    CHECK(text.find("settings  transform deskew,pca:9, k = 5, metric l2") != std::string::npos);
-    for (const char* stage : {"  fit ", "  transform "})
-        CHECK(text.find(stage) != std::string::npos);
-    const json page = page_data([&] {
-        REQUIRE(small.evaluate({"-q", "--transform", "hog", "--report", small.folder / "r"}).exit_code == 0);
-        return read_file(small.folder / "r/index.html");
-    }());
-    CHECK(page["gallery"]["distance"] == "squared distance of features");
+    const Work work(small());
+    CHECK(settings(work, {})["method"] == "raw");
+    CHECK(settings(work, {})["transform"] == "raw");
+    CHECK(settings(work, "--transform deskew:1,blur:.5")["transform"] == "deskew,blur:0.5");
+    CHECK(settings(work, "--transform deskew")["method"] == "custom");
+    check_contains(work.output("evaluate --transform deskew,pca:9"),
+                   {"settings  transform deskew,pca:9, k = 5, metric l2", "  fit ", "  transform "});
+    work.output("evaluate -q --transform hog --report r");
+    CHECK(page_data(work.file("r/index.html"))["gallery"]["distance"] == "squared distance of features");
+    check_contains(work.output("graph -k 3 --transform deskew"),
+                   {"settings  transform deskew, k = 3, metric l2, form directed"});
+    const json graph = work.report("graph -k 3 --transform deskew")["settings"];
+    CHECK(graph["transform"] == "deskew");
+    CHECK(!graph.contains("method"));
 }
 
 TEST_CASE("method: a whole classifier, whose parts other options override in any order") {
-    const Small small(11, 9);
-    const json whole = small.settings({"--method", "gradients"});
+    const Work work(small());
+    const json whole = settings(work, "--method gradients");
     CHECK(whole["method"] == "gradients");
     CHECK(whole["transform"] == "gradients");
     CHECK(whole["k"] == 5);
-    CHECK(small.settings({"--transform", "gradients"})["method"] ==
-          "gradients");  // it is the same classifier
-    CHECK(small.settings({"--method", "raw"})["method"] == "raw");
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"--method", "gradients", "-k", "3"},
-          {"-k", "3", "--method", "gradients"}}) {
-        const json settings = small.settings(words);
-        CHECK(settings["k"] == 3);
-        CHECK(settings["transform"] == "gradients");
-        CHECK(settings["method"] == "custom");
+    CHECK(settings(work, "--transform gradients")["method"] == "gradients");  // it is the same classifier
+    CHECK(settings(work, "--method raw")["method"] == "raw");
+    for (const Words words : {"--method gradients -k 3", "-k 3 --method gradients"}) {
+        const json some = settings(work, words);
+        CHECK(some["k"] == 3);
+        CHECK(some["transform"] == "gradients");
+        CHECK(some["method"] == "custom");
     }
-    for (const std::vector<std::string>& words :
-         {std::vector<std::string>{"--method", "gradients", "--transform", "blur", "--metric", "l1", "--tie",
-                                   "nearest"},
-          {"--tie", "nearest", "--metric", "l1", "--transform", "blur", "--method", "gradients"}}) {
-        const json settings = small.settings(words);
-        CHECK(settings["transform"] == "blur");
-        CHECK(settings["metric"] == "l1");
-        CHECK(settings["tie"] == "nearest");
+    for (const Words words : {"--method gradients --transform blur --metric l1 --tie nearest",
+                              "--tie nearest --metric l1 --transform blur --method gradients"}) {
+        const json some = settings(work, words);
+        CHECK(some["transform"] == "blur");
+        CHECK(some["metric"] == "l1");
+        CHECK(some["tie"] == "nearest");
     }
-    CHECK(small.settings({"--method", "gradients", "--transform", "raw"})["method"] == "raw");
-    CHECK(small.evaluate({"-q", "--method", "gradients", "--neighbors-csv", "-"}).out ==
-          small.evaluate({"-q", "--transform", "gradients", "--neighbors-csv", "-"}).out);
-}
-
-TEST_CASE("transform: view reads the report back, with the images and the distances of features") {
-    const Small small(11, 9, 60, 40);
-    for (const std::string text : {"gradients", "deskew,pca:9"}) {
-        CAPTURE(text);
-        const std::string report = small.folder / ("r-" + text);
-        REQUIRE(small.evaluate({"-q", "--transform", text, "--report", report}).exit_code == 0);
-        const std::vector<std::string> words = {"view", "--from", report, "--text", "--all", "-q"};
-        const RunResult view = program(words);
-        CAPTURE(view.err);
-        REQUIRE(view.exit_code == 0);
-        CHECK(view.out.find("squared distance of features") != std::string::npos);
-        const auto anew = [&](const std::string& transform) {
-            return program({"view", "--data", small.folder / "", "--text", "--all", "-q", "--device", "cpu",
-                            "--transform", transform})
-                .out;
-        };
-        CHECK(anew(text) == view.out);
-        CHECK(anew("raw") != view.out);
-        fs::remove(report + "/predictions.csv");  // searched again then
-        CHECK(program(words).out == view.out);
-        const json page = page_data(program({"view", "--from", report, "--all", "--html", "-"}).out);
-        CHECK(page["gallery"]["distance"] == "squared distance of features");
-    }
+    CHECK(settings(work, "--method gradients --transform raw")["method"] == "raw");
+    CHECK(work.output("evaluate -q --method gradients --neighbors-csv -") ==
+          work.output("evaluate -q --transform gradients --neighbors-csv -"));
+    // More neighbors than the usual candidates make more candidates.
+    const Work digits({.rows = 28, .cols = 28, .train = 150});
+    CHECK(settings(digits, "--method accurate -k 97")["candidates"] == 97);
 }
 
 TEST_CASE("transform: view shows the very pictures that it shows without one") {
-    const Small small(11, 9, 60, 30);
+    SmallSet set = small();
+    set.test = 30;
+    const Work work(set);
     const auto pictures = [&](const std::string& transform) {
-        const RunResult result =
-            program({"view", "--data", small.folder / "", "--device", "cpu", "--all", "--order", "index",
-                     "--transform", transform, "--html", small.folder / "page"});
-        REQUIRE(result.exit_code == 0);
-        json digits = page_data(read_file(small.folder / "page"))["gallery"]["digits"];
+        work.output("view --all --order index --html page --transform " + transform);
         json images = json::array();
-        for (const json& digit : digits)
+        for (const json& digit : page_data(work.file("page"))["gallery"]["digits"])
             images.push_back({digit["index"], digit["label"]});
         return images;
     };
     CHECK(pictures("gradients") == pictures("raw"));
     // The first image in the text is drawn from its pixels.
     const auto first_block = [&](const std::string& transform) {
-        const RunResult result = program({"view", "--data", small.folder / "", "--device", "cpu", "--index",
-                                          "4", "--transform", transform, "--text", "-q", "--color", "never"});
-        REQUIRE(result.exit_code == 0);
         std::string left;
-        for (const std::string& line : lines_of(result.out))
+        for (const std::string& line :
+             lines_of(work.output("view --index 4 --text -q --color never --transform " + transform)))
             if (line.find('#') != 0) left += line.substr(0, 9) + "\n";
         return left;
     };
     CHECK(first_block("gradients") == first_block("raw"));
 }
 
-TEST_CASE("transform: a graph of features") {
-    const Small small(11, 9);
-    const auto graph = [&](std::vector<std::string> words) {
-        words.insert(words.begin(), {"graph", "--data", small.folder / "", "-k", "3", "--device", "cpu"});
-        return program(words);
-    };
-    const auto train = features(small.set.train_images, {11, 9}, {{knn::TransformKind::gradients, 0}});
-    const RunResult csv = graph({"--method", "gradients", "--csv", "-"});
-    REQUIRE(csv.exit_code == 0);
-    const auto rows = csv_rows(csv.out);
-    for (std::size_t i = 0; i < train.size(); ++i) {
-        std::vector<std::pair<long, std::size_t>> nearest;
-        for (std::size_t j = 0; j < train.size(); ++j)
-            if (j != i) nearest.emplace_back(squared_distance(train[i], train[j]), j);
-        std::sort(nearest.begin(), nearest.end());
-        for (std::size_t rank = 0; rank < 3; ++rank) {
-            CHECK(rows[1 + i * 3 + rank][2] == std::to_string(nearest[rank].second));
-            CHECK(rows[1 + i * 3 + rank][3] == std::to_string(nearest[rank].first));
-        }
-    }
-    CHECK(graph({"--transform", "deskew"})
-              .out.find("settings  transform deskew, k = 3, metric l2, form directed") != std::string::npos);
-    const json settings = json::parse(graph({"--transform", "deskew", "--json", "-"}).out)["settings"];
-    CHECK(settings["transform"] == "deskew");
-    CHECK(!settings.contains("method"));
-}
-
-TEST_CASE("transform: images of any shape, also all of one gray") {
-    for (const auto& [rows, cols] :
-         {std::pair{1, 1}, {1, 784}, {784, 1}, {3, 5}, {2, 2}, {90, 20}, {257, 257}})
-        for (const char gray : {'\0', 'M', '\xff', '?'}) {  // ?: not of one gray
-            const Small small(rows, cols, 12, 5);
+TEST_CASE("transform: images of one pixel and of as many as a row may have, also all of one gray") {
+    for (const int side : {1, 257})  // the shapes between are those of support/image_sets.cpp
+        for (const char gray : {'\0', '\xff', '?'}) {  // ?: not of one gray
+            const Work work({.rows = side, .cols = side, .train = 12, .test = 5, .levels = 5});
             for (const std::string part : {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte"})
-                if (gray != '?') {
-                    std::string content = read_file(small.folder / part);
-                    std::fill(content.begin() + 16, content.end(), gray);
-                    write(small.folder / part, content);
-                }
+                if (gray != '?')
+                    overwrite(work.folder / part, 16, std::string(work.file(part).size() - 16, gray));
             std::vector<std::string> texts = {"deskew", "normalize", "blur", "gradients"};
-            if (rows != 257) texts.emplace_back("hog");
-            if (rows * cols < 100) texts.insert(texts.end(), {"pca:1", "gradients,pca:2"});
+            if (side == 1) texts.insert(texts.end(), {"hog", "pca:1", "gradients,pca:2"});
             for (const std::string& text : texts) {
-                CAPTURE(rows);
-                CAPTURE(cols);
+                CAPTURE(side);
                 CAPTURE(text);
-                const RunResult result = small.evaluate({"-q", "--transform", text});
-                CAPTURE(result.err);
-                CHECK(result.exit_code == 0);
-                CHECK(result.out.find("accuracy") != std::string::npos);
+                check_contains(work.output("evaluate -q --transform " + text), {"accuracy"});
             }
             for (const std::string text : {"pca:1", "hog"})  // rows too long to fit, too many features
-                if (rows == 257)
-                    check_usage_error({"evaluate", "--data", small.folder / "", "--transform", text});
+                if (side == 257) check_error(work.run("evaluate --transform " + text), 2);
         }
-}
-
-TEST_CASE("transform: wrong lists, methods and components are usage errors of one line") {
-    const Small small(11, 9);
-    const std::string data = small.folder / "";
-    const std::vector<std::vector<std::string>> wrong = {
-        {"evaluate", "--transform"},
-        {"evaluate", "--transform", ""},
-        {"evaluate", "--transform", "gradient"},
-        {"evaluate", "--transform", "deskew,"},
-        {"evaluate", "--transform", "deskew:3"},
-        {"evaluate", "--transform", "deskew:-1"},
-        {"evaluate", "--transform", "blur:0"},
-        {"evaluate", "--transform", "blur:1000"},
-        {"evaluate", "--transform", "pca"},
-        {"evaluate", "--transform", "pca:0"},
-        {"evaluate", "--transform", "pca:1.5"},
-        {"evaluate", "--transform", "hog:4"},
-        {"evaluate", "--transform", "hog,gradients"},
-        {"evaluate", "--transform", "deskew", "--transform", "blur"},
-        {"evaluate", "--method", "best"},
-        {"evaluate", "--method", ""},
-        {"evaluate", "--method"},
-        {"evaluate", "--method", "raw", "--method", "gradients"},
-        {"evaluate", "--data", data, "--transform", "pca:100"},  // of 99 pixels
-        {"evaluate", "--data", data, "--transform", "pca:41"},   // of 40 images
-        {"evaluate", "--data", data, "--transform", "pca:10", "--limit-train", "9"},
-        {"evaluate", "--data", data, "--transform", "pca:10,pca:11"},
-        {"graph", "--data", data, "--transform", "pca:41"},
-        {"view", "--data", data, "--transform", "pca:41", "--text"},
-        {"view", "--from", "report", "--transform", "deskew"},
-        {"view", "--from", "report", "--method", "gradients"},
-        {"classify", "--transform", "what", "a.png"},
-        {"classify", "--method", "what", "a.png"},
-        {"info", "--transform", "deskew"},
-    };
-    for (const auto& words : wrong)
-        check_usage_error(words);
-    for (const char* option : {"--method", "--transform"})
-        CHECK(program({"evaluate", option, "gradient"}).err.find("did you mean gradients?") !=
-              std::string::npos);
-    CHECK(program({"evaluate", "--data", data, "--transform", "pca:41"})
-              .err.starts_with(
-                  "mnist-knn: error: transform pca: 41 components of 40 images of 99 bytes; expected 1 to "
-                  "40\n"));
 }
 
 TEST_CASE("transform: a report whose transform is unknown or does not fit is refused") {
-    const Small small(11, 9);
-    REQUIRE(small.evaluate({"-q", "--transform", "gradients", "--report", small.folder / "r"}).exit_code ==
-            0);
-    const std::string file = small.folder / "r/report.json";
-    const json report = json::parse(read_file(file));
+    const Work work(small());
+    work.output("evaluate -q --transform gradients --report r");
+    const std::string file = work.folder / "r/report.json";
+    const json report = work.json("r/report.json");
     const auto view = [&](const json& transform) {
         json changed = report;
         changed["settings"]["transform"] = transform;
         write(file, changed.dump());
-        return program({"view", "--from", file, "--text"});
+        return work.plain("view --from r --text");
     };
-    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()}) {
-        const RunResult result = view(transform);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 1);
-        CHECK(is_one_error_line(result.err));
-        CHECK(result.err.find("settings.transform") != std::string::npos);
-    }
+    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()})
+        check_error(view(transform), 1, "settings.transform");
     CHECK(view("pca:4000").exit_code != 0);  // more than there are images
-    fs::remove(small.folder / "r/predictions.csv");
+    std::filesystem::remove(work.folder / "r/predictions.csv");
     CHECK(view("raw").exit_code == 1);  // other neighbors than those of the report
     CHECK(view("gradients").exit_code == 0);
     json older = report;  // as before there were transforms
     older["settings"].erase("transform");
     older["settings"].erase("method");
     write(file, older.dump());
-    CHECK(program({"view", "--from", file, "--text"}).err.find("settings.transform") == std::string::npos);
+    CHECK(!contains(work.plain("view --from r --text").err, "settings.transform"));
 }
 
 TEST_CASE("method: classify keeps the features of the training set, with the same answers") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    const Folder folder;
-    fs::create_directory(folder.path / "in");
+    const Folder kept;
+    digits.make_folder("in");
     for (int i = 0; i < 12; ++i)
-        write(folder / ("in/" + std::to_string(10 + i) + ".pgm"), raw(digits.images, i));
-    RunOptions cached;
-    cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+        write(digits.folder / ("in/" + std::to_string(10 + i) + ".pgm"), raw(digits.images, i));
+    RunOptions none, cached;
+    none.environment["XDG_CACHE_HOME"] = "/dev/null";
+    cached.environment["XDG_CACHE_HOME"] = kept.path().string();
     for (const std::string text : {"gradients", "deskew,pca:30"}) {
         CAPTURE(text);
-        const std::vector<std::string> words = {"--transform", text, "--reject",   "off",
-                                                "--json",      "-",  folder / "in"};
-        const RunResult plain = digits.classify(words);
-        REQUIRE(plain.exit_code == 0);
-        REQUIRE(json::parse(plain.out).size() == 12);
-        CHECK(digits.classify(words, cached).out == plain.out);  // makes the entry
-        CHECK(digits.classify(words, cached).out == plain.out);  // reads it
-        int entries = 0;
-        for (const auto& entry : fs::directory_iterator(folder / "cache/mnist-knn"))
-            if (entry.path().filename().string().starts_with("features-")) {
-                ++entries;
-                std::string damaged = read_file(entry.path());
-                damaged[damaged.size() / 2] = static_cast<char>(~damaged[damaged.size() / 2]);
-                write(entry.path(), damaged);
-            }
-        CHECK(entries > 0);
-        CHECK(digits.classify(words, cached).out == plain.out);
+        const Words words = "--limit-train 1000 --reject off --json - in --transform " + text;
+        const std::string plain = output_of(digits.classify(words, none));
+        CHECK(json::parse(plain).size() == 12);
+        CHECK(digits.classify(words, cached).out == plain);  // makes the entry
+        CHECK(digits.classify(words, cached).out == plain);  // reads it
     }
-    const RunResult text =
-        digits.classify({"--method", "gradients", "--reject", "off", folder / "in/10.pgm"});
-    CHECK(text.out.find("distance of features") != std::string::npos);
-    const RunResult sure =
-        digits.classify({"--method", "gradients", folder / "in"}, cached);  // with rejection
-    CHECK(sure.exit_code == 0);
-    const RunResult explained =
-        digits.classify({"--method", "gradients", folder / "in/10.pgm", "--explain", folder / "why.png"});
-    CHECK(explained.exit_code == 0);
-    CHECK(read_file(folder / "why.png").starts_with("\x89PNG"));
+    check_contains(digits.classify("--method gradients --reject off in/10.pgm").out,
+                   {"distance of features"});
+    output_of(digits.classify("--method gradients in", cached));  // with rejection
+    output_of(digits.classify("--method gradients in/10.pgm --explain why.png"));
+    CHECK(read_file(digits.folder / "why.png").starts_with("\x89PNG"));
 }
 
-TEST_CASE("transform: Ctrl-C ends the fit of components of thousands of pixels") {
-    const Folder folder;
-    SmallSet set;
-    set.rows = set.cols = 60;
-    set.write(folder.path);
-    RunOptions options;
-    options.signal = SIGINT;
-    options.signal_after = std::chrono::milliseconds(1500);
-    const RunResult result = program({"evaluate", "--data", folder / "", "--device", "cpu", "--transform",
-                                      "pca:2", "-q", "--json", folder / "j"},
-                                     options);
-    CHECK(result.exit_code == 130);
-    CHECK(result.seconds_after_signal < 3);
-    CHECK(!std::filesystem::exists(folder.path / "j"));
+TEST_CASE("class spread: evaluate scales distances, a weight of 0 changes nothing") {
+    const Work work({.train = 60, .levels = 200});
+    const auto neighbors = [&](const std::string& rerank) {
+        return work.output("evaluate -q -k 4 --neighbors-csv - --rerank " + rerank);
+    };
+    const std::string plain = neighbors("none"), spread = neighbors("spread:5:mean:times:-0.5");
+    CHECK(spread != plain);
+    CHECK(neighbors("spread:5:deviation:plus:0") == plain);
+    for (const char* other : {"spread:5:mean:times:0.5", "spread:5:mean:plus:-0.5", "spread:5:deviation"})
+        CHECK(neighbors(other) != spread);
+    check_contains(work.output("evaluate --rerank spread:5:deviation"),
+                   {"spread:5:deviation:times:", "rerank"});  // the parameters and the stage
+    work.output("evaluate --metric l1 --rerank spread");
 }
 
-TEST_CASE("rerank: fewer candidates than neighbors are refused") {
-    check_usage_error({"evaluate", "--rerank", "both", "--candidates", "10", "-k", "50"});
+TEST_CASE("class spread: tune tries parameters, and its method is read by every command") {
+    const Work work({.train = 60, .levels = 200});
+    const std::string text = work.output(
+        "tune -k 1-8 --rerank none --rerank spread:3 --rerank spread:9:deviation:plus:0.25 --rerank spread:3 "
+        "--json t.json");
+    const json report = work.json("t.json");
+    REQUIRE(report["searches"].size() == 3);
+    CHECK(report["searches"][2]["rerank"] == "spread:9:deviation:plus:0.25");
+    CHECK(contains(text, "spread:9:deviation:plus:0.25 of 96 candidates"));
+    work.output("tune -k 3 --rerank spread:9:deviation:plus:0.25 --save m");
+    CHECK(contains(work.file("m"), "\nrerank spread:9:deviation:plus:0.25\n"));
+    for (const Words words :
+         {"evaluate --method m", "audit --method m", "condense --method m --out small --rule both",
+          "view --method m --text", "tune --method m -k 1-3"})
+        work.output(words);
+    write(work.folder / "bad", "mnist-knn method 1\nrerank spread:0\n");
+    check_error(work.run("evaluate --method bad"), 1,
+                "bad: line 2: rerank spread:0: '0' is not allowed; expected 1 to 1023");
 }
 
-TEST_CASE("rerank: more neighbors than the usual candidates make more candidates, as the report says") {
-    const Small small(28, 28, 150);
-    CHECK(small.settings({"--method", "accurate", "-k", "97"})["candidates"] == 97);
+TEST_CASE("class spread: one class, a class of one image, two images") {
+    for (const SmallSet& set : {SmallSet{.classes = {9}, .train = 20},
+                                {.classes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255}, .train = 12},
+                                {.classes = {3, 4}, .train = 2}}) {
+        const Work work(set);
+        for (const std::string parameters : {"spread", "spread:900:deviation:plus:-1"}) {
+            work.output("evaluate -k 2 --rerank " + parameters);
+            work.output("tune -k 1 --rerank " + parameters);
+        }
+    }
 }

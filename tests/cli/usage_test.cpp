@@ -1,177 +1,298 @@
+/// Help, and the errors of every command line that is refused, over one table.
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "tests/cli/program.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
 
 TEST_CASE("help of the program and of each command") {
-    const RunResult all = program({"--help"});
+    const RunResult all = program("--help");
     CHECK(all.exit_code == 0);
     CHECK(all.err.empty());
-    CHECK(all.out.find("  evaluate") != std::string::npos);
-    CHECK(all.out.find("  info") != std::string::npos);
+    check_contains(all.out, {"  evaluate", "  info"});
     for (const std::string command :
          {"evaluate", "classify", "draw", "view", "graph", "condense", "audit", "tune", "compare", "info"}) {
         const RunResult one = program({command, "--help"});
         CHECK(one.exit_code == 0);
         CHECK(one.err.empty());
-        CHECK(one.out.find("--data DIR") != std::string::npos);
-        CHECK(one.out.find("-h, --help") != std::string::npos);
+        check_contains(one.out, {"--data DIR", "-h, --help"});
         CHECK(one.out == program({"help", command}).out);
         CHECK(one.out == program({command, "-h"}).out);
         for (const std::string& line : lines_of(one.out))
             CHECK(line.size() <= 88);
         CHECK(std::all_of(one.out.begin(), one.out.end(), [](char c) { return c > 0; }));  // any locale
     }
+    check_contains(program("classify --help").out, {"(default accurate)"});
+    check_contains(program("evaluate --help").out, {"(default raw)"});
 }
 
 TEST_CASE("the version") {
-    const RunResult version = program({"--version"});
-    CHECK(version.exit_code == 0);
-    CHECK(version.out.starts_with("mnist-knn "));
-    CHECK(lines_of(version.out).size() == 1);
+    const std::string version = output_of(program("--version"));
+    CHECK(version.starts_with("mnist-knn "));
+    CHECK(lines_of(version).size() == 1);
 }
 
-TEST_CASE("a wrong command line exits 2 with one error line and the usage") {
-    const std::vector<std::vector<std::string>> wrong = {
-        {},
+namespace {
+
+/// What a parser of values refuses is in its unit test: app/cli/values_test.cpp, command_line_test.cpp and
+/// option_table_test.cpp, app/bench/plan_test.cpp, data/transform/spec_test.cpp.
+struct Mistake {
+    Words words;
+    std::string part = "";  ///< of the error line
+};
+
+const std::vector<Mistake>& mistakes() {
+    static const std::vector<Mistake> all = {
+        {{}},
         {"evalute"},
-        {"--version", "evalute"},
-        {"--version", "--foo"},
-        {"--help", "--foo"},
-        {"evaluate", "--engin", "cpu"},
-        {"evaluate", "--eng", "cpu"},  // no abbreviations
-        {"evaluate", "-k", "0"},
-        {"evaluate", "-k", "-1"},
-        {"evaluate", "-k", "5.5"},
-        {"evaluate", "-k", "abc"},
-        {"evaluate", "-k", "99999999999"},
-        {"evaluate", "-k", ""},
-        {"evaluate", "-k"},
-        {"evaluate", "-k", "1025"},
-        {"evaluate", "--vote", "class-mean", "--metric", "cosine"},
-        {"classify", "--reject", "50.1%", "x.png"},
-        {"classify", "--reject", "5", "x.png"},
-        {"classify", "--reject", "%", "x.png"},
-        {"evaluate", "-k", "3", "-k", "5"},
-        {"evaluate", "--limit-train", "0"},
-        {"evaluate", "--limit-test", "-5"},
-        {"evaluate", "--batch", "0"},
-        {"evaluate", "--threads", "0"},
-        {"evaluate", "--engine", "quantum"},
-        {"evaluate", "--metric", "l7"},
-        {"evaluate", "--weights", "heavy"},
-        {"evaluate", "--tie", "bow"},
-        {"evaluate", "--device", "tpu"},
-        {"evaluate", "--device", "gpu:"},
-        {"evaluate", "--color", "red"},
-        {"evaluate", "--engine", "classic", "--device", "cpu"},
-        {"evaluate", "--engine", "cpu", "--device", "gpu"},
-        {"evaluate", "--distance", "float4", "--device", "cpu"},
-        {"evaluate", "--select", "bitonic", "--device", "cpu"},
-        {"evaluate", "--distance", "no-such-kernel"},
-        {"evaluate", "--json", "-", "--predictions", "-"},
-        {"evaluate", "--json", "/tmp/a", "--neighbors-csv", "/tmp/../tmp/a"},
-        {"evaluate", "surprise"},
-        {"evaluate", "--="},
-        {"evaluate", "--=5"},
-        {"evaluate", "-q-k"},
+        {"evalaute", "did you mean 'evaluate'?"},
+        {"--version evalute"},
+        {"--version --foo"},
         {"--="},
         {"-c-sv"},
-        {"classify", "--=x", "a.png"},
-        {"evaluate", "--tie", "\xff\xfe"},
-        {"info", "-k", "3"},
+        {"evaluate --engin cpu"},
+        {"evaluate --eng cpu"},  // no abbreviations
+        {"evaluate surprise"},
+        {"evaluate --="},
+        {"evaluate --=5", "error: --=5: unknown option; "},
+        {"evaluate -q-k"},
+        {"evaluate -qk x", "error: -k x: "},
+        {"evaluate -K 3", "-K: unknown option; did you mean '-k'?"},
+        {"evaluate --neighbours-csv x", "'--neighbors-csv'"},
+        {"classify --=x a.png"},
+        {"info --metric l1"},
+        {"info --transform deskew"},
+        // Values.
+        {"evaluate -k 0"},
+        {"evaluate -k"},
+        {"evaluate -k 1025"},
+        {"evaluate --data . -k 41", "k = "},
+        {"evaluate --data . -k 9 --limit-train 8", "k = "},
+        {"evaluate --limit-train 0"},
+        {"evaluate --batch 99999999999999999999", "expected a whole number from 1 to 9223372036854775807"},
+        {{"evaluate", "--tie", "\xff\xfe"}, "error: --tie ??: "},
+        {{"evaluate", "--tie", "a\u202eb\u2028c"}, "error: --tie a?b?c: "},
+        {"evaluate --color red"},
+        {"evaluate --memory 0"},
+        {"evaluate --spread both"},
+        // Engines and devices.
+        {"evaluate --engine clasic", "did you mean classic?"},
+        {"evaluate --device gpu:"},
+        {"evaluate --device gpu:0,"},
+        {"evaluate --device gpu:0,0"},
+        {"evaluate --device gpu:,1"},
+        {"evaluate --device gpu:0,x"},
+        {"evaluate --device gpu:all,1"},
+        {"evaluate --engine cpu --device gpu"},
+        {"evaluate --distance float4 --device cpu"},
+        {"evaluate --distance no-such-kernel"},
+        {"evaluate --select bitonic --device cpu"},
+        {"evaluate --select nth_element --device gpu"},
+        // Metrics.
+        {"evaluate --metric cosin", "did you mean cosine?"},
+        {"evaluate --metric lp", "expected --p P"},
+        {"evaluate --metric l2 --p 3"},
+        {"evaluate --metric cosine --p 2"},
+        {"evaluate --p 2"},
+        {"evaluate --metric lp --p 16"},
+        {"evaluate --metric lp --p 3 --p 3", "--p: given more than once"},
+        {"view --metric lp"},
+        {"classify --metric lp a.png"},
+        {"classify --p 3 a.png"},
+        // Methods, transforms, re-rankers.
+        {"evaluate --method best"},
+        {{"evaluate", "--method", ""}},
+        {"evaluate --method raw --method gradients"},
+        {"evaluate --method gradient", "did you mean gradients?"},
+        {"evaluate --transform gradient", "did you mean gradients?"},
+        {"evaluate --transform deskew --transform blur"},
+        {"evaluate --data . --transform pca:41",
+         "error: transform pca: 41 components of 40 images of 99 bytes; expected 1 to 40\n"},
+        {"evaluate --data . --transform pca:10 --limit-train 9"},
+        {"graph --data . --transform pca:41"},
+        {"view --data . --transform pca:41 --text"},
+        {"classify --transform what a.png"},
+        {"classify --method what a.png"},
+        {"evaluate --rerank both --candidates 10 -k 50"},
+        {"evaluate --rerank spread:x"},
+        {"evaluate --data . --device cpu --metric cosine --rerank spread",
+         "--rerank spread: scales integers, which distances by cosine are not"},
+        {"tune --rerank spread:3:mean:times:2"},
+        {"classify --rerank both:3 x.png"},
+        // Outputs.
+        {"evaluate --json - --predictions -"},
+        {"evaluate --json /tmp/a --neighbors-csv /tmp/../tmp/a"},
+        {"info --write-synthetic new --json -"},
+        {"view --html /dev/stdout --text"},
+        {"view --sheet x.jpg", "what is written is PNG; expected a name in .png"},
+        {"view --from nowhere --sheet x", "what is written is PNG; expected a name in .png"},
+        {"view --from r --text --html -"},
+        {"view --from r --text --sheet -"},
+        {"view --from r --text --sheet x.png --html x.png"},
+        {"classify a.pgm --explain x.jpg", "what is written is PNG; expected a name in .png"},
+        {"classify a.pgm --json x.png --explain ./x.png"},
+        {"classify a.pgm --json /dev/stdout --explain -"},
+        {"condense --out -"},
+        {"compare a b --json x --csv x"},
+        // What a command takes.
+        {"view --from r --text --true x"},
+        {"view --from r --text --true 256"},
+        {"view --from r --text --true -1"},
+        {"view --from r --text --predicted 5"},  // no label of this data set
+        {"view --from r --text --index 17"},
+        {"view --from r --text --index 1.5"},
+        {"view --from r --text --order size"},
+        {"view --from r --text --limit 0"},
+        {"view --from r --text -k 5"},
+        {"view --from r --text --weights distance"},
+        {"view --from r --text --limit-test 5"},
+        {"view --from r --text --from again"},
+        {"view --from r --text --json -"},
+        {"view --from r --metric l1"},
+        {"view --from r --p 3"},
+        {"view --from r --transform deskew"},
+        {"view --from r --method gradients"},
+        {"classify"},
+        {"classify - -"},
+        {"classify a.pgm --limit-test 5"},
+        {"classify a.pgm -k 0"},
+        {"classify a.pgm --rotate 45"},
+        {"classify a.pgm --pixels"},
+        {"classify a.pgm --report r2"},
+        {"classify a.pgm --expected --many"},
+        {"classify a.pgm --reject 0.5"},
+        {"classify a.pgm --reject 5"},
+        {"classify a.pgm --reject maybe"},
+        {"classify a.pgm --reject -1%"},
+        {"classify a.pgm --reject 50.1%"},
+        {"classify a.pgm --reject %"},
+        {"classify a.pgm --reject x%"},
+        {"classify a.pgm --reject nan%"},
+        {{"classify", "a.pgm", "--reject", ""}},
+        {"compare"},
+        {"compare a"},
+        {"compare a b c"},
+        {"condense"},
+        {"condense --out x --rule hart"},
+        {"graph --form mutual --npy g"},
+        {"graph --npy -"},
+        {"graph --images train-images-idx3-ubyte --data ."},
+        {"audit --data . --limit-train 1"},
+        {"audit --data . --plant 41"},
+        {"audit --data . --csv x --html ./x"},
+        {"tune --data . -k 0"},
+        {"tune --data . -k 5-3"},
+        {"tune --data . -k 1-2000"},
+        {"tune --data . -k 1-"},
+        {"tune --data . -k 1-40", "expected at most 39"},
+        {"tune --data . --metric lp"},
+        {"tune --data . --p 3"},
+        {"tune --data . --method none"},
+        {"tune --data . --vote class-mean --metric cosine"},
+        {"tune --data . --candidates 20 --vote majority"},
+        {"tune --data . --candidates 20 --metric cosine"},
+        {"tune --data . --limit-train 1"},
+        {"tune --data . --limit-test 3"},
+        {"tune --data . extra"},
+        {"tune --data . --json x --csv ./x"},
+        {"tune --data . --save raw"},  // --method would not read the file
+        {"tune --data . --save gradients"},
+        {"tune --data . --save accurate"},
+        {"tune --data . --rerank both --candidates 12 -k 1-13", "-k 13"},
+        {"tune --data . --rerank both --candidates 12 -k 1-13", "expected at most 12"},
+        // bench.
+        {"bench --case garret", "did you mean garrett?"},
+        {"bench --case singh --data d", "--data: the case singh has its own images"},
+        {"bench --case garrett --device gpu:all"},
+        {"bench --case graph --device gpu:all"},
+        {"bench --case rerank --device gpu:all"},
+        {"bench --case graph --data . --device cpu -k 40", "expected at most 39"},
+        {"bench --plot x.png", "what is written is SVG; expected a name in .svg"},
+        {"bench --dim 70000 --n-train 5 --n-query 5", "out of range"},
+        {"bench --json a --csv a", "the same place"},
+        {"bench --weights uniform", "unknown option"},
+        {"bench --metric lp", "expected --p P with it"},
+        {"bench --limit-train 3", "--limit-train: unknown option; did you mean '--n-train'?"},
+        {"bench --limit-test=3", "--limit-test=3: unknown option; did you mean '--n-query'?"},
+        {"bench --data . --device cpu --n-train 30 --n-query 9 -k 31"},
+        {"bench --data . --device cpu --n-train 41", "the data set has 40"},
     };
-    for (const auto& words : wrong)
-        check_usage_error(words);
-    CHECK(program({"evaluate", "--engine", "clasic"}).err.find("did you mean classic?") != std::string::npos);
-    CHECK(contains(program({"evaluate", "-K", "3"}).err, "-K: unknown option; did you mean '-k'?"));
-    CHECK(contains(program({"evaluate", "--batch", "99999999999999999999"}).err,
-                   "expected a whole number from 1 to 9223372036854775807"));
-    CHECK(program({"evalaute"}).err.find("did you mean 'evaluate'?") != std::string::npos);
-    CHECK(program({"evaluate", "--=5"}).err.starts_with("mnist-knn: error: --=5: unknown option; "));
-    CHECK(program({"evaluate", "--tie", "\xff\xfe"}).err.starts_with("mnist-knn: error: --tie ??: "));
-    CHECK(
-        program({"evaluate", "--tie", "a\u202eb\u2028c"}).err.starts_with("mnist-knn: error: --tie a?b?c: "));
-    CHECK(program({"evaluate", "-qk", "x"}).err.starts_with("mnist-knn: error: -k x: "));
-    CHECK(program({"evaluate", "--neighbours-csv", "x"}).err.find("'--neighbors-csv'") != std::string::npos);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a wrong command line exits 2 with one error line and the usage, and writes nothing") {
+    const Work work({.rows = 11, .cols = 9});
+    work.output("evaluate --report r");
+    const auto before = work.folder.names();
+    for (const Mistake& one : mistakes()) {
+        CAPTURE(one.words.line());
+        check_error(work.plain(one.words), 2, one.part);
+    }
+    if (!has_cuda) check_error(program("bench --only multiselect"), 2);  // no such name
+    CHECK(work.folder.names() == before);
 }
 
 TEST_CASE("one training image is an error of the data, or of the --limit-train that leaves it") {
-    const Folder folder;
-    SmallSet set;
-    set.train = 1;
-    set.write(folder.path);
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"tune"},
-                                                  {"graph", "-k", "1"},
-                                                  {"audit", "-k", "1"},
-                                                  {"condense", "-k", "1", "--out", folder / "new"}}) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), {"--device", "cpu", "--data", folder / ""});
-        const RunResult result = program(all);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 1);
-        CHECK(is_one_error_line(result.err));
-        all.insert(all.end(), {"--limit-train", "1"});
-        check_usage_error(all);
+    const Work work({.train = 1});
+    for (const Words words : {"tune", "graph -k 1", "audit -k 1", "condense -k 1 --out new"}) {
+        CAPTURE(words.line());
+        check_error(work.run(words), 1);
+        check_error(work.run(words + "--limit-train 1"), 2);
     }
-    CHECK(folder.names().size() == 4);
+    CHECK(work.folder.names().size() == 4);
 }
 
 TEST_CASE("where memory or threads run out, the error says so") {
-    const Folder folder;
-    SmallSet().write(folder.path);
+    const Work work;
     for (const std::string limit : {"45000", "60000", "80000"})  // KiB of addresses; a thread takes 8 MiB
         for (const std::string words : {" evaluate", " evaluate --device cpu --threads 9", " info"}) {
-            const std::string command =
-                "ulimit -v " + limit + "; exec '" MNIST_KNN_BINARY "'" + words + " --data '" + (folder / "'");
+            const std::string command = "ulimit -v " + limit + "; exec '" MNIST_KNN_BINARY "'" + words +
+                                        " --data '" + (work.folder / "'");
             const RunResult result = run({"/bin/sh", "-c", command});
-            if (result.exit_code == 127 || result.err.find("Sanitizer") != std::string::npos)
+            if (result.exit_code == 127 || contains(result.err, "Sanitizer"))
                 return skip("this build does not start in so little memory");
             CAPTURE(result.err);
             CHECK((result.exit_code == 0 || result.exit_code == 1));
-            CHECK(result.err.find("temporarily") == std::string::npos);
-            CHECK(result.err.find("expected an IDX file") == std::string::npos);
-            if (result.exit_code == 1) CHECK(result.err.find("memory") != std::string::npos);
+            CHECK(!contains(result.err, "temporarily"));
+            CHECK(!contains(result.err, "expected an IDX file"));
+            if (result.exit_code == 1) CHECK(contains(result.err, "memory"));
         }
 }
 
 TEST_CASE("data, files and devices that fail exit 1 with one error line, before the search") {
-    const Folder folder;
-    SmallSet().write(folder.path);
-    const std::string images = folder / "train-images-idx3-ubyte";
-    const Folder large;  // images whose distances do not fit 32 bits
-    SmallSet set;
-    set.rows = set.cols = 300;
-    set.train = set.test = 3;
-    set.write(large.path);
-    const std::vector<std::vector<std::string>> failing = {
-        {"evaluate", "--data", "/nonexistent"},
-        {"evaluate", "--data", "two\nlines"},
-        {"evaluate", "--data", folder / "", "--test-images", images + "x"},
-        {"evaluate", "--data", folder / "", "--test-images", folder / "train-labels-idx1-ubyte"},
-        {"evaluate", "--device", "gpu:77"},
-        {"evaluate", "--data", folder / "", "--report", images},
-        {"evaluate", "--data", folder / "", "--report", images + "/below"},
-        {"evaluate", "--data", folder / "", "--json", images + "/below"},
-        {"info", "--data", folder / "", "--write-synthetic", images},
-        {"evaluate", "--data", large / "", "--device", "cpu", "-k", "1"},
-        {"view", "--data", large / "", "--device", "cpu", "-k", "1", "--text"},
-        {"classify", "--data", large / "", "a.png"},
-        {"info", "--data", large / ""},
-    };
-    for (const auto& words : failing) {
-        const RunResult result = program(words);
-        std::string line;
-        for (const std::string& word : words)
-            line += word + " ";
-        CAPTURE(line);
-        CAPTURE(result.err);
-        CHECK(result.exit_code == 1);
-        CHECK(is_one_error_line(result.err));
+    const Work work;
+    // Images whose distances do not fit 32 bits.
+    const Work large({.rows = 300, .cols = 300, .train = 3, .test = 3});
+    const std::string images = "train-images-idx3-ubyte", data = large.folder / "";
+    for (const Words& words : std::vector<Words>{
+             "evaluate --data /nonexistent",
+             {"evaluate", "--data", "two\nlines"},
+             "evaluate --data . --test-images " + images + "x",
+             "evaluate --data . --test-images train-labels-idx1-ubyte",
+             "evaluate --device gpu:77",
+             "evaluate --data . --report " + images,
+             "evaluate --data . --report " + images + "/below",
+             "evaluate --data . --json " + images + "/below",
+             "info --data . --write-synthetic " + images,
+             "evaluate --device cpu -k 1 --data " + data,
+             "view --device cpu -k 1 --text --data " + data,
+             "classify a.png --data " + data,
+             "tune --data none",
+             "tune --train-images " + images + " --train-labels " + images,
+         }) {
+        CAPTURE(words.line());
+        check_error(work.plain(words), 1);
     }
-    CHECK(folder.names().size() == 4);  // nothing was added
+    const RunResult info = program("info --data " + data);  // tells all else
+    CHECK(info.exit_code == 1);
+    CHECK(is_one_error_line(info.err));
+    check_error(program("bench --device gpu:99 --dim 4 --n-train 9 --n-query 2"), 1, "--device gpu:99: no ");
+    CHECK(work.folder.names().size() == 4);  // nothing was added
 }

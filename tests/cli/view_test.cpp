@@ -1,18 +1,89 @@
+/// `view`: what it shows, in which forms, and from where.
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <regex>
 #include <tuple>
 
-#include "tests/cli/evaluated.h"
+#include "tests/cli/program.h"
+#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
 using nlohmann::json;
+namespace fs = std::filesystem;
 
-TEST_CASE("view --text shows the misclassified digits, the most sure first") {
+namespace {
+
+/// One test image as --predictions has it.
+struct Answer {
+    int index = 0, label = 0, predicted = 0;
+    double confidence = 0;
+    bool operator==(const Answer&) const = default;
+};
+
+bool is_wrong(const Answer& answer) {
+    return answer.label != answer.predicted;
+}
+
+/// A small data set, its report r, and the answers in it.
+struct Evaluated : Work {
+    std::vector<Answer> answers;
+
+    explicit Evaluated(int test = 60, const std::string& k = "5") : Work({.test = test}) {
+        output("evaluate -q --report r -k " + k);
+        for (const auto& row : csv_rows(file("r/predictions.csv")))
+            if (row[0] != "index")
+                answers.push_back(
+                    {std::stoi(row[0]), std::stoi(row[1]), std::stoi(row[2]), std::stod(row[3])});
+    }
+
+    /// Runs view on the report.
+    RunResult view(const Words& words, const RunOptions& options = {}) const {
+        return plain("view --from r" + words, options);
+    }
+    std::string text(const Words& words = {}) const { return output_of(view("--text" + words)); }
+
+    /// Indices of the answers that pass, most sure first.
+    std::vector<int> expected(const std::function<bool(const Answer&)>& pass) const {
+        std::vector<Answer> chosen;
+        std::copy_if(answers.begin(), answers.end(), std::back_inserter(chosen), pass);
+        std::stable_sort(chosen.begin(), chosen.end(),
+                         [](const Answer& a, const Answer& b) { return a.confidence > b.confidence; });
+        std::vector<int> indices;
+        for (const Answer& answer : chosen)
+            indices.push_back(answer.index);
+        return indices;
+    }
+};
+
+/// What the text says of each digit, by its head line "#7   true 1   predicted 7   confidence 60 % ...".
+std::vector<Answer> digits_in(const std::string& text) {
+    static const std::regex head(R"(^#(\d+)   true (\d+)   predicted (\d+)   confidence (\d+) %.*)");
+    std::vector<Answer> digits;
+    for (const std::string& line : lines_of(text)) {
+        std::smatch match;
+        if (std::regex_match(line, match, head))
+            digits.push_back(
+                {std::stoi(match[1]), std::stoi(match[2]), std::stoi(match[3]), std::stod(match[4]) / 100});
+    }
+    return digits;
+}
+
+std::vector<int> indices_in(const std::string& text) {
+    std::vector<int> indices;
+    for (const Answer& digit : digits_in(text))
+        indices.push_back(digit.index);
+    return indices;
+}
+
+}  // namespace
+
+TEST_CASE("view --text shows the misclassified digits, the most sure first, and their neighbors") {
     const Evaluated evaluated;
-    const RunResult result = evaluated.view({"--text", "--limit", "1000"});
+    const RunResult result = evaluated.view("--text --limit 1000");
     CHECK(result.exit_code == 0);
     CHECK(result.err.empty());
     const std::vector<Answer> digits = digits_in(result.out);
@@ -20,58 +91,46 @@ TEST_CASE("view --text shows the misclassified digits, the most sure first") {
     CHECK(indices_in(result.out) == evaluated.expected(is_wrong));
     for (const Answer& digit : digits)
         CHECK(digit == evaluated.answers[static_cast<std::size_t>(digit.index)]);
-}
 
-TEST_CASE("view shows the neighbors of a digit with labels and squared distances") {
-    const Evaluated evaluated;
-    const RunResult csv =
-        program({"evaluate", "--data", evaluated.folder / "", "--device", "cpu", "--neighbors-csv", "-"});
-    const RunResult result = evaluated.view({"--text", "--index", "7"});
-    const auto rows = csv_rows(csv.out);
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-        if (rows[i][0] != "7") continue;
-        std::string distance = rows[i][4];
+    const std::string seven = evaluated.text("--index 7");
+    for (const auto& row : csv_rows(evaluated.output("evaluate --neighbors-csv -"))) {
+        if (row[0] != "7") continue;
+        std::string distance = row[4];
         for (int place = static_cast<int>(distance.size()) - 3; place > 0; place -= 3)
             distance.insert(static_cast<std::size_t>(place), 1, ',');
-        const std::regex line("#" + rows[i][2] + " +" + rows[i][3] + " +" + distance);
-        CHECK(std::regex_search(result.out, line));
+        CHECK(std::regex_search(seven, std::regex("#" + row[2] + " +" + row[3] + " +" + distance)));
     }
 }
 
 TEST_CASE("view filters by true label, predicted label, index, and takes the correct ones too") {
     const Evaluated evaluated;
-    const auto shown = [&](std::vector<std::string> extra) {
-        extra.insert(extra.end(), {"--text", "--limit", "1000"});
-        return indices_in(evaluated.view(extra).out);
-    };
     using A = const Answer&;
-    CHECK(shown({"--true", "7"}) == evaluated.expected([](A a) { return is_wrong(a) && a.label == 7; }));
-    CHECK(shown({"--predicted", "200"}) ==
-          evaluated.expected([](A a) { return is_wrong(a) && a.predicted == 200; }));
-    CHECK(shown({"--true", "7", "--predicted", "1"}) ==
-          evaluated.expected([](A a) { return a.label == 7 && a.predicted == 1; }));
-    CHECK(shown({"--true", "7", "--true", "1"}) ==
-          evaluated.expected([](A a) { return is_wrong(a) && a.label != 200; }));
-    CHECK(shown({"--all"}) == evaluated.expected([](A) { return true; }));
-    CHECK(shown({"--all", "--true", "7", "--predicted", "7"}) ==
-          evaluated.expected([](A a) { return a.label == 7 && a.predicted == 7; }));
-    CHECK(shown({"--index", "3", "--index", "59"}) ==
-          evaluated.expected([](A a) { return a.index == 3 || a.index == 59; }));
-    const RunResult twice = evaluated.view({"--text", "--true", "7", "--true", "7"});
-    CHECK(twice.out == evaluated.view({"--text", "--true", "7"}).out);
-    CHECK(contains(twice.out, "true label 7)"));
+    struct Case {
+        Words words;
+        bool (*pass)(A);
+    };
+    for (const Case& one : std::vector<Case>{
+             {"--true 7", [](A a) { return is_wrong(a) && a.label == 7; }},
+             {"--predicted 200", [](A a) { return is_wrong(a) && a.predicted == 200; }},
+             {"--true 7 --predicted 1", [](A a) { return a.label == 7 && a.predicted == 1; }},
+             {"--true 7 --true 1", [](A a) { return is_wrong(a) && a.label != 200; }},
+             {"--all", [](A) { return true; }},
+             {"--all --true 7 --predicted 7", [](A a) { return a.label == 7 && a.predicted == 7; }},
+             {"--index 3 --index 59", [](A a) { return a.index == 3 || a.index == 59; }}}) {
+        CAPTURE(one.words.line());
+        CHECK(indices_in(evaluated.text(one.words + "--limit 1000")) == evaluated.expected(one.pass));
+    }
+    const std::string twice = evaluated.text("--true 7 --true 7");
+    CHECK(twice == evaluated.text("--true 7"));
+    CHECK(contains(twice, "true label 7)"));
 }
 
 TEST_CASE("view orders by confidence, index or pair") {
     const Evaluated evaluated;
-    const auto shown = [&](const std::string& order) {
-        return digits_in(evaluated.view({"--text", "--all", "--limit", "1000", "--order", order}).out);
-    };
     const auto sorted = [&](const std::string& order, auto key) {
         std::vector<Answer> answers = evaluated.answers;
-        std::sort(answers.begin(), answers.end(),
-                  [&](const Answer& a, const Answer& b) { return key(a) < key(b); });
-        CHECK(shown(order) == answers);
+        std::ranges::sort(answers, {}, key);
+        CHECK(digits_in(evaluated.text("--all --limit 1000 --order " + order)) == answers);
     };
     sorted("index", [](const Answer& a) { return a.index; });
     sorted("confidence", [](const Answer& a) { return std::tuple(-a.confidence, a.index); });
@@ -82,58 +141,267 @@ TEST_CASE("view --text has a limit and says when there are more") {
     const Evaluated evaluated;
     const std::size_t wrong = evaluated.expected(is_wrong).size();
     REQUIRE(wrong > 10);
-    const RunResult some = evaluated.view({"--text"});
-    CHECK(digits_in(some.out).size() == 10);
-    CHECK(some.out.find("10 of " + std::to_string(wrong) + " digits shown; --limit") != std::string::npos);
-    const RunResult three = evaluated.view({"--text", "--limit", "3", "-q"});
-    CHECK(digits_in(three.out).size() == 3);
-    CHECK(three.out.starts_with("#"));
-    CHECK(three.out.find("--limit") == std::string::npos);
+    const std::string some = evaluated.text();
+    CHECK(digits_in(some).size() == 10);
+    CHECK(contains(some, "10 of " + std::to_string(wrong) + " digits shown; --limit"));
+    const std::string three = evaluated.text("--limit 3 -q");
+    CHECK(digits_in(three).size() == 3);
+    CHECK(three.starts_with("#"));
+    CHECK(!contains(three, "--limit"));
 }
 
 TEST_CASE("view with nothing to show says so and is no error") {
     const Evaluated evaluated;
     const Answer& right = *std::find_if_not(evaluated.answers.begin(), evaluated.answers.end(), is_wrong);
-    const std::string index = std::to_string(right.index);
-    const std::string other = right.label == 1 ? "7" : "1";
-    for (const std::vector<std::string>& form :
-         {std::vector<std::string>{"--text"}, {"--html", "/dev/null"}}) {
-        std::vector<std::string> words = {"--index", index, "--true", other};
-        words.insert(words.end(), form.begin(), form.end());
-        const RunResult result = evaluated.view(words);
-        CHECK(result.exit_code == 0);
-        CHECK(result.out.find("nothing to show") != std::string::npos);
+    for (const Words form : {"--text", "--html /dev/null"}) {
+        const RunResult result = evaluated.view(form + "--index" + std::to_string(right.index) + "--true" +
+                                                std::string(right.label == 1 ? "7" : "1"));
+        CHECK(contains(output_of(result), "nothing to show"));
         CHECK(result.err.empty());
     }
 }
 
-TEST_CASE("view refuses a wrong command line") {
+TEST_CASE("view --text adapts to the terminal") {
     const Evaluated evaluated;
-    const Folder results;
-    const std::string same = results / "x";
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"--true", "x"},
-                                                  {"--true", "256"},
-                                                  {"--true", "-1"},
-                                                  {"--predicted", "5"},  // no label of this data set
-                                                  {"--index", "60"},
-                                                  {"--index", "1.5"},
-                                                  {"--order", "size"},
-                                                  {"--limit", "0"},
-                                                  {"-k", "5"},
-                                                  {"--weights", "distance"},
-                                                  {"--limit-test", "5"},
-                                                  {"--html", "-"},
-                                                  {"--sheet", "-"},
-                                                  {"--sheet", same, "--html", same},
-                                                  {"--from", "again"},
-                                                  {"--json", "-"}}) {
-        std::vector<std::string> all = words;
-        all.insert(all.end(), {"--text"});
-        const RunResult result = evaluated.view(all);
-        CAPTURE(words);
-        CHECK(result.exit_code == 2);
-        CHECK(is_usage_error(result.err));
-        CHECK(result.out.empty());
+    struct Case {
+        const char *locale, *words;
+        bool terminal, high, escape;  ///< whether bytes from 0x80 and escape sequences may be there
+    };
+    for (const Case& one : {Case{"C", "", false, false, false},
+                            {"C", "--color always", true, false, false},
+                            {"C.UTF-8", "", false, true, false},
+                            {"en_US.utf8", "", true, true, true},
+                            {"C.UTF-8", "--color always", false, true, true},
+                            {"C.UTF-8", "--color never", true, true, false}}) {
+        CAPTURE(one.locale);
+        CAPTURE(one.words);
+        RunOptions options;
+        options.environment = {{"LC_ALL", one.locale}};
+        options.terminal = one.terminal;
+        const std::string text = evaluated.view("--text --progress never" + Words(one.words), options).out;
+        CHECK(std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }) == one.high);
+        CHECK(contains(text, "\x1b") == one.escape);
     }
-    CHECK(results.names().empty());
+}
+
+TEST_CASE("view --html holds the selection") {
+    const Evaluated evaluated;
+    const std::string page = output_of(evaluated.view("--html - --all --true 7 --order pair"));
+    const RunResult result = evaluated.view("--html p.html --all --true 7 --order pair");
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.empty());
+    CHECK(evaluated.file("p.html") == page);
+    const json data = page_data(page);
+    std::vector<int> indices, expected = evaluated.expected([](const Answer&a) { return a.label == 7; });
+    for (const json& digit : data["gallery"]["digits"]) {
+        indices.push_back(digit["index"]);
+        CHECK(digit["neighbors"].size() == 5);
+    }
+    CHECK(std::ranges::is_permutation(indices, expected));
+    CHECK(data["gallery"]["order"] == "pair");
+    CHECK(data["gallery"]["title"] == "Test digits: true label 7");
+    const json report = evaluated.json("r/report.json");
+    for (const char* path : {"/result/confusion", "/created", "/timing/search_ms", "/device/name"})
+        CHECK(data.at(json::json_pointer(path)) == report.at(json::json_pointer(path)));
+    CHECK(data["timing"]["stages"].size() == report["timing"]["stages"].size());
+}
+
+TEST_CASE("view --sheet draws every digit, on as many pages as it takes") {
+    const Evaluated evaluated(600);
+    const Folder results;
+    const auto sheet = [&](const std::string& name, const std::string& words = "") {
+        return evaluated.view("--sheet " + (results / name) + ' ' + words);
+    };
+    if (!has_opencv) {
+        check_error(sheet("s.png"), 1, "a build with OpenCV");
+        CHECK(results.names().empty());
+        return;
+    }
+    const std::size_t wrong = evaluated.expected(is_wrong).size();
+    REQUIRE(wrong > 2 * 168);
+    REQUIRE(wrong <= 3 * 168);
+    using Names = std::vector<std::string>;
+    output_of(sheet("all.png"));
+    CHECK(results.names() == Names{"all-1.png", "all-2.png", "all-3.png"});
+    const auto full = png_size(read_file(results / "all-1.png"));
+    CHECK(full.first <= 1500);
+    CHECK(full.second <= 1800);
+    CHECK(png_size(read_file(results / "all-3.png")).second <= full.second);
+    output_of(sheet("one.png", "--index 0"));
+    CHECK(png_size(read_file(results / "one.png")).first < full.first);
+    output_of(sheet("ONE.PNG", "--index 0"));
+    CHECK(read_file(results / "ONE.PNG") == read_file(results / "one.png"));
+
+    // A shorter sheet removes the pages of the longer one, and no other picture.
+    fs::copy(results / "one.png", results / "all-4.png");
+    check_contains(output_of(sheet("all.png", "--limit 200")),
+                   {("removed 1 page of an earlier sheet, from " + (results / "all-3.png")).c_str()});
+    CHECK(results.names() == Names{"ONE.PNG", "all-1.png", "all-2.png", "all-4.png", "one.png"});
+    output_of(sheet("all.png", "--limit 168"));
+    CHECK(results.names() == Names{"ONE.PNG", "all-4.png", "all.png", "one.png"});
+
+    check_error(evaluated.view("--sheet /dev/full"), 1);  // of several pages
+    CHECK(!fs::exists("/dev/full-1"));
+}
+
+TEST_CASE("view writes several forms at once") {
+    if (!has_opencv) return skip(no_opencv);
+    const Evaluated evaluated;
+    CHECK(digits_in(output_of(evaluated.view("--sheet s.png --html p.html --text"))).size() == 10);
+    CHECK(page_data(evaluated.file("p.html"))["gallery"]["digits"].size() ==
+          evaluated.expected(is_wrong).size());
+    const RunResult quiet = evaluated.view("--sheet s.png -q");
+    CHECK(quiet.out.empty());
+    CHECK(quiet.err.empty());
+}
+
+TEST_CASE("view without a display suggests other forms") {
+    if (!has_opencv) return skip(no_opencv);
+    const Evaluated evaluated;
+    for (const auto& [x11, wayland] :
+         {std::pair("", ""), {":9876", ""}, {"", "nowhere"}, {":9876", "nowhere"}}) {
+        RunOptions options;
+        options.environment = {{"DISPLAY", x11}, {"WAYLAND_DISPLAY", wayland}};
+        const RunResult result = evaluated.view({}, options);
+        check_error(result, 1);
+        check_contains(result.err, {"--sheet", "--html", "--text"});
+        // A report that is missed is told of before that.
+        check_error(program("view --from /nonexistent", options), 1, "error: /nonexistent: no such file; ");
+    }
+}
+
+TEST_CASE("view evaluates by itself where there is no report, with the same answers") {
+    const Evaluated evaluated(60, "3");
+    const std::string result = evaluated.output("view -k 3 --text --limit 1000");
+    CHECK(result == evaluated.text("--limit 1000"));
+    fs::remove(evaluated.folder / "r/predictions.csv");
+    CHECK(result == evaluated.text("--limit 1000"));
+    CHECK(result == output_of(evaluated.plain("view --from r/report.json --text --limit 1000 --threads 1")));
+}
+
+TEST_CASE("view refuses damaged reports") {
+    const Evaluated evaluated;
+    const std::string file = evaluated.folder / "r/report.json", good = read_file(file);
+    const auto refused = [&](const std::string& content, const std::string& part = "") {
+        write(file, content);
+        check_error(evaluated.view("--text"), 1, part);
+    };
+    const std::size_t json_end = good.find_last_of('}');
+    for (std::size_t part = 0; part < 20; ++part)
+        refused(good.substr(0, json_end * part / 20));
+    for (const std::string& text : {std::string("[]"), std::string("null"), std::string(100'000, '['),
+                                    std::string("{\"schema\": \"mnist-knn/evaluate/1\"}")})
+        refused(text);
+    const json report = json::parse(good);
+    for (const auto& [path, value] : std::vector<std::pair<std::string, json>>{
+             {"/schema", "mnist-knn/evaluate/9"},
+             {"/schema", 1},
+             {"/settings/k", 0},
+             {"/settings/k", 4096},
+             {"/settings/k", 2.5},
+             {"/settings/k", "5"},
+             {"/settings/metric", "l9"},
+             {"/settings/tie", "none"},
+             {"/dataset/train", 41},
+             {"/dataset/train", -1},
+             {"/dataset/rows", 1e300},
+             {"/dataset/test", 59},
+             {"/dataset/test", 18446744073709551615u},
+             {"/dataset/cols", 4},
+             {"/dataset/files", "/nowhere"},
+             {"/dataset/files", json::array({"/nowhere"})},
+             {"/dataset/files/0", "/nowhere"},
+             {"/dataset/files/3", 3},
+             {"/dataset/synthetic", true},
+             {"/result/labels", json::array({1, 7, 199})},
+             {"/result/labels", json::array({7, 1, 200})},
+             {"/result/confusion", json::array()},
+             {"/result/confusion/0/0", -3},
+             {"/result/confusion/0/0", report["result"]["confusion"][0][0].get<int>() + 1},
+             {"/result/correct", 61},
+             {"/timing", nullptr},
+             {"/timing/stages/0/total_ms", "fast"}}) {
+        CAPTURE(path);
+        json changed = report;
+        changed[json::json_pointer(path)] = value;
+        refused(changed.dump());
+    }
+    json powers = report;
+    powers["settings"]["metric"] = "lp";
+    for (const json& p : {json(nullptr), json("3"), json(0), json(1e9)}) {
+        CAPTURE(p.dump());
+        if (!p.is_null()) powers["settings"]["p"] = p;
+        refused(powers.dump(), "settings.p");
+    }
+    fs::remove(file);
+    check_error(evaluated.view("--text"), 1);
+}
+
+TEST_CASE("view refuses a report that is not about the data set, and finds one that has moved by --data") {
+    const Evaluated evaluated;
+    const Work elsewhere({.test = 60, .levels = 7});  // other pixels, the same sizes
+    const auto from = [&](const Folder& data) {
+        return evaluated.view("--text --data " + data.path().string());
+    };
+    const std::string before = evaluated.text(), expected = "expected the data set that it was made from";
+    check_error(from(elsewhere.folder), 1, expected);
+    const Folder moved;
+    for (const std::string& name : evaluated.folder.names())
+        if (name != "r") fs::rename(evaluated.folder / name, moved / name);
+    check_error(evaluated.view("--text"), 1);
+    CHECK(output_of(from(moved)) == before);
+    fs::remove(evaluated.folder / "r/predictions.csv");
+    check_error(from(elsewhere.folder), 1, expected);
+}
+
+TEST_CASE("view opens the data set of a report again, whatever its files are called") {
+    const Folder folder;
+    const std::string report = folder / "report";
+    for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%"}) {
+        CAPTURE(name);
+        const std::string data = folder / name;
+        fs::create_directory(data);
+        SmallSet{.test = 60}.write(data);
+        fs::copy(data + "/t10k-labels-idx1-ubyte", data + "/a, b");
+        output_of(
+            program(Words{"evaluate", "--data", data, "--test-labels", data + "/a, b", "--report", report} +
+                    "--device cpu -q"));
+        CHECK(contains(output_of(program("view --text --from " + report)), "misclassified"));
+    }
+}
+
+TEST_CASE("view finds the data set of an older report, which has no list of files, by its folder") {
+    const Evaluated evaluated;
+    const std::string before = evaluated.text();
+    json report = evaluated.json("r/report.json");
+    CHECK(report["dataset"]["files"].size() == 4);
+    report["dataset"].erase("files");
+    write(evaluated.folder / "r/report.json", report.dump());
+    CHECK(evaluated.text() == before);
+}
+
+TEST_CASE("view passes over a predictions.csv that is not the report's") {
+    const Evaluated evaluated, other(60, "3");
+    const std::string before = evaluated.text(), good = evaluated.file("r/predictions.csv");
+    for (const std::string& content : {std::string(), std::string("index\n"), good.substr(0, good.size() / 2),
+                                       good + "60,1,1,1,1\n", other.file("r/predictions.csv"),
+                                       "index,label,predicted,confidence,vote_share\n0,1,1,nan,1\n" + good}) {
+        write(evaluated.folder / "r/predictions.csv", content);
+        const RunResult result = evaluated.view("--text");
+        CHECK(output_of(result) == before);
+        CHECK(result.err.starts_with("mnist-knn: note: "));
+        CHECK(contains(result.err, "searching again"));
+        CHECK(evaluated.view("--text -q").err.empty());
+    }
+}
+
+TEST_CASE("view of the built-in digits, from a report and without") {
+    const Folder results;
+    const Words limits = "--device cpu --limit-train 300 --limit-test 200";
+    output_of(program("evaluate -q --report " + (results / "r") + limits));
+    const RunResult fresh = program("view --text" + limits),
+                    saved = program("view --text --from " + (results / "r"));
+    CHECK(output_of(fresh) == output_of(saved));
+    CHECK(contains(fresh.err, "built-in synthetic digits"));
+    CHECK(saved.err.empty());
 }

@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "tests/faults/job.h"
 #include "tests/support/build.h"
 #include "tests/support/skip.h"
@@ -13,10 +10,6 @@ using namespace knn::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-void replace(const fs::path& file, const std::string& content) {
-    std::ofstream(file, std::ios::binary | std::ios::trunc) << content;
-}
 
 /// `content` with one bit turned, a block of zeros as after a power failure, its end missing, or nothing left.
 std::vector<std::string> damaged(const std::string& content, std::size_t at) {
@@ -28,7 +21,7 @@ std::vector<std::string> damaged(const std::string& content, std::size_t at) {
 }
 
 void damage_everywhere(const std::string& name) {
-    const Workplace place(job(name));
+    const Workplace place(name);
     place.remember();
     const std::vector<fs::path> files = place.cache_files();
     REQUIRE(!files.empty());
@@ -42,7 +35,7 @@ void damage_everywhere(const std::string& name) {
                 CAPTURE(file.string());
                 CAPTURE(i);
                 place.remember();
-                replace(file, content);
+                write(file, content);
                 place.check_next_run();
                 place.check_next_run();  // what the first left in place of the damaged file
                 ++runs;
@@ -53,7 +46,7 @@ void damage_everywhere(const std::string& name) {
 
 /// Each file of the cache with the content of each other.
 void exchange(const std::string& name) {
-    const Workplace place(job(name));
+    const Workplace place(name);
     place.remember();
     const std::vector<fs::path> files = place.cache_files();
     for (const fs::path& one : files)
@@ -85,7 +78,7 @@ TEST_CASE("faults: cache files in each other's place are not believed") {
 TEST_CASE("faults: processes that make the cache and the outputs at once leave good ones") {
     for (const std::string name : {"accurate", "classify"}) {
         if (name == "classify" && !has_opencv) return skip(no_opencv);
-        const Workplace place(job(name));
+        const Workplace place(name);
         for (int i = 0; i < (try_all() ? 50 : 3); ++i) {
             place.forget();
             CHECK(place.run_at_once(4));

@@ -141,7 +141,7 @@ Tally try_calls(const Shim& shim, const Workplace& place, Call from, Call to, st
 
 void try_files(const std::string& name) {
     if (name == "classify" && !has_opencv) return skip(no_opencv);
-    const Workplace place(job(name));
+    const Workplace place(name);
     const Shim shim;
     place.remember();
     const bool has_cache = !place.cache_files().empty();
@@ -159,7 +159,7 @@ void try_files(const std::string& name) {
 
 void try_memory(const std::string& name) {
     if (name == "classify" && !has_opencv) return skip(no_opencv);
-    const Workplace place(job(name));
+    const Workplace place(name);
     const Shim shim;
     const Tally tally = try_calls(shim, place, Call::allocate, Call::allocate, 10, false);
     CHECK(tally.reported > 0);
@@ -170,7 +170,7 @@ void try_memory(const std::string& name) {
 }  // namespace
 
 TEST_CASE("faults: the shim counts the calls of a run, and makes one fail") {
-    const Workplace place(job("evaluate"));
+    const Workplace place("evaluate");
     const Shim shim;
     place.forget();  // else no folder has to be made
     REQUIRE(shim.run(place, {}).exit_code == 0);
@@ -186,46 +186,17 @@ TEST_CASE("faults: the shim counts the calls of a run, and makes one fail") {
     CHECK(result.err.find("No space left on device") != std::string::npos);
 }
 
-TEST_CASE("faults: files of evaluate") {
-    try_files("evaluate");
-}
-TEST_CASE("faults: files of evaluate by the accurate method") {
-    try_files("accurate");
-}
-TEST_CASE("faults: files of classify") {
-    try_files("classify");
-}
-TEST_CASE("faults: files of tune") {
-    try_files("tune");
-}
-TEST_CASE("faults: files of graph") {
-    try_files("graph");
-}
-TEST_CASE("faults: files of condense") {
-    try_files("condense");
-}
-TEST_CASE("faults: files of audit") {
-    try_files("audit");
-}
-
-TEST_CASE("faults: memory of evaluate") {
-    try_memory("evaluate");
-}
-TEST_CASE("faults: memory of evaluate by the accurate method") {
-    try_memory("accurate");
-}
-TEST_CASE("faults: memory of classify") {
-    try_memory("classify");
-}
-TEST_CASE("faults: memory of tune") {
-    try_memory("tune");
-}
-TEST_CASE("faults: memory of graph") {
-    try_memory("graph");
-}
-TEST_CASE("faults: memory of condense") {
-    try_memory("condense");
-}
-TEST_CASE("faults: memory of audit") {
-    try_memory("audit");
-}
+#define FAULTS_OF(command)                    \
+    TEST_CASE("faults: files of " command) {  \
+        try_files(command);                   \
+    }                                         \
+    TEST_CASE("faults: memory of " command) { \
+        try_memory(command);                  \
+    }
+FAULTS_OF("evaluate")
+FAULTS_OF("accurate")
+FAULTS_OF("classify")
+FAULTS_OF("tune")
+FAULTS_OF("graph")
+FAULTS_OF("condense")
+FAULTS_OF("audit")

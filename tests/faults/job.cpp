@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "tests/cli/commands.h"
 #include "tests/cli/pictures.h"
 
 namespace fs = std::filesystem;
@@ -19,16 +21,12 @@ namespace {
 
 constexpr std::size_t n_train = 120, n_test = 20, pixels = 28 * 28;
 
-/// An IDX file with its first items only, at most 255.
-std::string first_of(const std::string& file, std::size_t items, std::size_t header_bytes,
-                     std::size_t item_bytes) {
-    std::string content = read_file(file).substr(0, header_bytes + items * item_bytes);
+/// The first items of an IDX file, at most 255, as gzip or plain.
+void copy_first(const std::string& from, const std::string& to, std::size_t items, std::size_t header_bytes,
+                std::size_t item_bytes, bool as_gzip) {
+    std::string content = read_file(from).substr(0, header_bytes + items * item_bytes);
     content.replace(4, 4, {'\0', '\0', '\0', static_cast<char>(items)});
-    return content;
-}
-
-void write_gzip(const std::string& name, const std::string& content) {
-    const gzFile file = ::gzopen(name.c_str(), "wb");
+    const gzFile file = ::gzopen(to.c_str(), as_gzip ? "wb" : "wbT");
     REQUIRE(::gzwrite(file, content.data(), static_cast<unsigned>(content.size())) > 0);
     REQUIRE(::gzclose(file) == Z_OK);
 }
@@ -36,15 +34,17 @@ void write_gzip(const std::string& name, const std::string& content) {
 /// The first of the digits that the program draws.
 void write_data(const std::string& folder) {
     const Digits digits;
-    const std::string train = digits.folder / "train", test = digits.folder / "t10k";
-    const std::string images = "-images-idx3-ubyte", labels = "-labels-idx1-ubyte";
     fs::create_directory(folder);
-    write_gzip(folder + ("/train" + images + ".gz"), first_of(train + images, n_train, 16, pixels));
-    write_gzip(folder + ("/train" + labels + ".gz"), first_of(train + labels, n_train, 8, 1));
-    write(folder + ("/t10k" + images), first_of(test + images, n_test, 16, pixels));
-    write(folder + ("/t10k" + labels), first_of(test + labels, n_test, 8, 1));
-    write(folder + "/0.pgm", photo(digits, 0));
-    write(folder + "/1.pgm", photo(digits, 1));
+    for (const bool train : {true, false}) {
+        const std::string name = train ? "train" : "t10k", ending = train ? ".gz" : "";
+        const std::size_t n = train ? n_train : n_test;
+        for (const auto& [part, header, bytes] :
+             {std::tuple("-images-idx3-ubyte", 16, pixels), {"-labels-idx1-ubyte", 8, 1}})
+            copy_first(digits.folder / (name + part), folder + "/" + name + part + ending, n,
+                       std::size_t(header), bytes, train);
+    }
+    for (const int i : {0, 1})
+        write(folder + '/' + std::to_string(i) + ".pgm", photo(digits, i));
 }
 
 /// Without the members that say when and how fast.
@@ -76,32 +76,9 @@ bool is_unfinished(const fs::path& file) {
 
 }  // namespace
 
-const std::vector<Job>& jobs() {
-    static const std::vector<Job> all = {
-        {"evaluate",
-         {"evaluate", "-q", "-k", "3", "--report", "out/report", "--json", "out/e.json", "--predictions",
-          "out/e.csv", "--neighbors-csv", "out/n.csv"}},
-        {"accurate", {"evaluate", "-q", "--method", "accurate", "--predictions", "out/a.csv"}},
-        {"classify",
-         {"classify", "-q", "--json", "out/c.json", "--explain", "out/c.png", "data/0.pgm", "data/1.pgm"}},
-        {"tune",
-         {"tune", "-q", "-k", "1-3", "--save", "out/method", "--json", "out/t.json", "--csv", "out/t.csv",
-          "--plot", "out/t.svg"}},
-        {"graph",
-         {"graph", "-q", "-k", "3", "--npy", "out/g", "--csv", "out/g.csv", "--mtx", "out/g.mtx", "--json",
-          "out/g.json", "--plot", "out/g.svg"}},
-        {"condense", {"condense", "-q", "-k", "3", "--out", "out/small"}},
-        {"audit",
-         {"audit", "-q", "-k", "3", "--csv", "out/u.csv", "--json", "out/u.json", "--html", "out/u.html"}},
-    };
-    return all;
-}
-
-const Job& job(const std::string& name) {
-    return *std::find_if(jobs().begin(), jobs().end(), [&](const Job& one) { return one.name == name; });
-}
-
-Workplace::Workplace(const Job& job) : job_(job) {
+Workplace::Workplace(const std::string& command)
+    : job_(*std::ranges::find(commands(), command, &Command::name)),
+      words_(job_.words + job_.outputs + "--threads 2") {
     write_data(folder_ / "data");
     forget();
     const RunResult result = run();
@@ -111,12 +88,6 @@ Workplace::Workplace(const Job& job) : job_(job) {
     REQUIRE(!expected_.empty());
     fs::copy(folder_ / "cache", folder_ / "kept", fs::copy_options::recursive);
     check_next_run();  // with the cache of the first
-}
-
-std::vector<std::string> Workplace::words() const {
-    std::vector<std::string> words = job_.words;
-    words.insert(words.end(), {"--data", "data", "--device", "cpu", "--threads", "2"});
-    return words;
 }
 
 RunOptions Workplace::here() const {
@@ -129,17 +100,13 @@ RunOptions Workplace::here() const {
 RunResult Workplace::run(RunOptions options) const {
     options.folder = here().folder;
     options.environment.merge(here().environment);
-    return program(words(), options);
+    return program(words_, options);
 }
 
 bool Workplace::run_at_once(int processes) const {
-    std::string line = "for i in";
-    for (int i = 0; i < processes; ++i)
-        line += " 1";
-    line += "; do '" MNIST_KNN_BINARY "'";
-    for (const std::string& word : words())
-        line += " " + word;
-    line += " & all=\"$all $!\"; done; for one in $all; do wait $one || exit 1; done";
+    const std::string line = "for i in $(seq " + std::to_string(processes) + "); do '" MNIST_KNN_BINARY "' " +
+                             words_.line() +
+                             "& all=\"$all $!\"; done; for one in $all; do wait $one || exit 1; done";
     return test::run({"/bin/sh", "-c", line}, here()).exit_code == 0;
 }
 
@@ -169,14 +136,14 @@ void Workplace::check_whole_or_absent() const {
 
 void Workplace::remove_unfinished() const {
     std::vector<fs::path> left;
-    for (const auto& entry : fs::recursive_directory_iterator(folder_.path))
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
         if (is_unfinished(entry.path())) left.push_back(entry.path());
     for (const fs::path& file : left)
         fs::remove(file);
 }
 
 void Workplace::check_nothing_unfinished() const {
-    for (const auto& entry : fs::recursive_directory_iterator(folder_.path)) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
         CAPTURE(entry.path().string());
         CHECK(!is_unfinished(entry.path()));
     }

@@ -6,28 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "tests/cli/program.h"
+#include "tests/cli/commands.h"
 #include "tests/faults/report.h"
 
 namespace knn::test {
 
-/// A command, without its data set. Its outputs have names that begin with out/.
-struct Job {
-    std::string name;
-    std::vector<std::string> words;
-};
-
-/// evaluate with all its files, classify, tune, graph, condense and audit.
-const std::vector<Job>& jobs();
-const Job& job(const std::string& name);
-
 /// Files by name, without what differs from run to run: times are taken out of JSON, and of a page only the end is kept.
 using Contents = std::map<std::string, std::string>;
 
-/// A folder with a data set (training files as gzip) and two pictures, for one job.
+/// A folder with a data set (training files as gzip) and two pictures, for one command.
 class Workplace {
   public:
-    explicit Workplace(const Job& job);
+    explicit Workplace(const std::string& command);  ///< its name in cli/commands.h
 
     /// Runs the job here.
     RunResult run(RunOptions options = {}) const;
@@ -51,13 +41,13 @@ class Workplace {
 
     const Contents& expected() const { return expected_; }
     double seconds() const { return seconds_; }  ///< of a run without a cache
-    std::string path() const { return folder_.path.string(); }
+    std::string path() const { return folder_.path().string(); }
 
   private:
-    std::vector<std::string> words() const;
     RunOptions here() const;
 
-    const Job& job_;
+    const Command& job_;
+    Words words_;
     Folder folder_;
     double seconds_ = 0;
     Contents expected_;

@@ -1,4 +1,4 @@
-/// Signals at random moments of a run.
+/// Signals at random moments of a run, and codecs that crash.
 
 #include <doctest/doctest.h>
 
@@ -25,7 +25,7 @@ bool ended_well(const RunResult& result, int signal) {
 
 void signal_at_random(const std::string& name, unsigned seed) {
     if (name == "classify" && !has_opencv) return skip(no_opencv);
-    const Workplace place(job(name));
+    const Workplace place(name);
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> moment(0, 1.1 * place.seconds() * 1000);
     const int rounds = try_all() ? 50 : 6;
@@ -55,15 +55,33 @@ void signal_at_random(const std::string& name, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("signals: at random moments of evaluate") {
-    signal_at_random("evaluate", 1);
-}
-TEST_CASE("signals: at random moments of classify") {
-    signal_at_random("classify", 2);
-}
-TEST_CASE("signals: at random moments of tune") {
-    signal_at_random("tune", 3);
-}
-TEST_CASE("signals: at random moments of graph") {
-    signal_at_random("graph", 4);
+#define SIGNALS_TO(command, seed)                         \
+    TEST_CASE("signals: at random moments of " command) { \
+        signal_at_random(command, seed);                  \
+    }
+SIGNALS_TO("evaluate", 1)
+SIGNALS_TO("classify", 2)
+SIGNALS_TO("tune", 3)
+SIGNALS_TO("graph", 4)
+
+// A codec that ends the process, or has no memory: one line that names the picture, nothing unfinished.
+TEST_CASE("faults: a codec that crashes, and one without memory") {
+    if (!has_opencv) return skip(no_opencv);
+    const Workplace place("classify");
+    for (const std::string kind : {"abort", "segv", "nomem"}) {
+        const bool crashes = kind != "nomem";
+        place.forget();
+        RunOptions options;
+        options.environment = {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", kind}};
+        const RunResult result = place.run(options);
+        CAPTURE(kind);
+        CAPTURE(result.err);
+        CHECK(result.exit_code == 1);
+        CHECK(result.err.starts_with("mnist-knn: error: data/"));
+        CHECK(contains(result.err, crashes ? ".pgm: crashed the picture codec; "
+                                           : ".pgm: needs more memory than there is; "));
+        CHECK(lines_of(result.err).size() == (crashes ? 1 : 2));  // two pictures
+        place.check_nothing_unfinished();
+        place.check_next_run();
+    }
 }

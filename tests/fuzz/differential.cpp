@@ -1,10 +1,14 @@
 /// Random problems on every instruction set of this processor, on the serial search and on the oracles: features, neighbors
 /// and votes, byte for byte. An input is a seed, the problem's size and the number of threads.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "cpu/host/host.h"
 #include "cpu/kernels/kernels.h"
@@ -12,8 +16,207 @@
 #include "cpu/serial/serial.h"
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
-#include "tests/fuzz/expected.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/random_problem.h"
+#include "tests/support/oracle.h"
+#include "tests/support/rerank_oracle.h"
+#include "tests/support/transform_oracle.h"
+
+// What the oracles answer: features, all pairs, re-ranking and votes in plain loops.
+namespace knn::test {
+
+namespace {
+
+using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (distance, index), ascending
+
+/// Row i without the training image that it is.
+std::vector<Row> nearest_but_itself(const Rows& train, const Rows& query, int k, const Measure& measure,
+                                    std::int64_t first) {
+    std::vector<Row> rows = nearest(train, query, k + 1, measure);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::int64_t itself = first + static_cast<std::int64_t>(i);
+        std::erase_if(rows[i], [&](const auto& one) { return one.second == itself; });
+        rows[i].resize(static_cast<std::size_t>(k));
+    }
+    return rows;
+}
+
+std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
+    std::vector<RerankMaps> maps;
+    for (std::int64_t i = 0; i < images.count; ++i)
+        maps.push_back(rerank_maps(images.row(i), shape));
+    return maps;
+}
+
+/// The largest r with r² <= n.
+std::int64_t root(__int128 n) {
+    __int128 low = 0, high = std::int64_t{1} << 62;
+    while (low < high) {
+        const __int128 middle = (low + high + 1) / 2;
+        if (middle * middle <= n)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return static_cast<std::int64_t>(low);
+}
+
+/// As data/rerank/density.h defines them.
+std::vector<std::int64_t> factors_of(const std::vector<std::int64_t>& sums) {
+    std::vector<std::int64_t> sorted = sums;
+    std::sort(sorted.begin(), sorted.end());
+    const std::int64_t median = std::max<std::int64_t>(sorted[(sorted.size() - 1) / 2], 1);
+    std::vector<std::int64_t> factors;
+    for (const std::int64_t sum : sums) {
+        const std::int64_t bounded = std::min(std::max(sum, (median + 15) / 16), 16 * median);
+        const __int128 ratio = (__int128{median} << 28) / bounded;
+        factors.push_back(root(4 * __int128{root(ratio << 28)}));
+    }
+    return factors;
+}
+
+/// Orders rows of candidates again.
+class Reranked {
+  public:
+    Reranked(const RandomProblem& problem, const Rows& train)
+        : rerank_(problem.method.rerank),
+          train_(maps_of(problem.train_rows(), problem.shape)),
+          queries_(maps_of(problem.query_rows(), problem.shape)) {
+        const auto n = static_cast<std::int64_t>(train_.size());
+        if (!rerank_.density || n < 2) return;
+        const auto k = static_cast<int>(std::min<std::int64_t>(16, n - 1));
+        std::vector<std::int64_t> sums;
+        for (const Row& row : nearest_but_itself(train, train, k, problem.method.measure, 0)) {
+            const Row ordered = order(row, train_[sums.size()]);
+            std::int64_t sum = 0;
+            for (std::size_t i = 0; i < ordered.size() && i < 3; ++i)
+                sum += ordered[i].first;
+            sums.push_back(sum);
+        }
+        factors_ = factors_of(sums);
+    }
+
+    void operator()(std::vector<Row>& rows) const {
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            rows[i] = order(rows[i], queries_[i]);
+    }
+
+  private:
+    Row order(const Row& row, const RerankMaps& query) const {
+        Row ordered;
+        for (const auto& [distance, index] : row) {
+            const auto image = static_cast<std::size_t>(index);
+            const std::int64_t moved = rerank_distance(query, train_[image], rerank_.kind);
+            ordered.emplace_back(factors_.empty() ? moved : moved * factors_[image] / 32768, index);
+        }
+        std::sort(ordered.begin(), ordered.end());
+        return ordered;
+    }
+
+    Rerank rerank_;
+    std::vector<RerankMaps> train_, queries_;
+    std::vector<std::int64_t> factors_;  // empty: 1
+};
+
+/// As classifier/class_mean.h defines it.
+Vote class_mean_vote(const Row& neighbors, const std::vector<std::uint8_t>& labels, int wanted, Tie tie) {
+    std::map<int, Row> by_class;
+    std::size_t each = 0;
+    for (const auto& one : neighbors) {
+        Row& row = by_class[labels[static_cast<std::size_t>(one.second)]];
+        row.push_back(one);
+        each = std::max(each, row.size());
+    }
+    each = std::min(each, static_cast<std::size_t>(wanted));
+    struct Mean {
+        std::int64_t sum, count;
+    };
+    std::map<int, Mean> means;
+    for (const auto& [label, row] : by_class) {
+        const std::int64_t n_images = std::count(labels.begin(), labels.end(), label);
+        Mean mean{0, 0};
+        for (; mean.count < std::min<std::int64_t>(static_cast<std::int64_t>(each), std::ssize(row));
+             ++mean.count)
+            mean.sum += row[static_cast<std::size_t>(mean.count)].first;
+        if (mean.count < static_cast<std::int64_t>(each) && n_images > wanted) continue;
+        for (; mean.count < static_cast<std::int64_t>(each) && mean.count < n_images - 1; ++mean.count)
+            mean.sum += neighbors.back().first;
+        means[label] = mean;
+    }
+    const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
+    Mean least = means.begin()->second;
+    for (const auto& [label, mean] : means)
+        least = std::min(least, mean, nearer);
+    const auto wins = [&](int label) { return means.contains(label) && !nearer(least, means[label]); };
+    double total = 0;
+    for (const auto& [label, mean] : means)
+        total += wins(label) ? 1.0
+                             : static_cast<double>(least.sum * mean.count) /
+                                   static_cast<double>(mean.sum * least.count);
+    int winner = 0;
+    while (!wins(winner))
+        ++winner;
+    if (tie == Tie::nearest)
+        for (auto one = neighbors.rbegin(); one != neighbors.rend(); ++one)
+            if (const int label = labels[static_cast<std::size_t>(one->second)]; wins(label)) winner = label;
+    return {static_cast<std::uint8_t>(winner), 1.0 / total};
+}
+
+/// Of the loops over pixels in the re-ranker's oracle.
+double rerank_work(const RandomProblem& problem, int candidates) {
+    const Rerank& rerank = problem.method.rerank;
+    const auto n_train = static_cast<double>(problem.labels.size());
+    const double pairs =
+        static_cast<double>(problem.query_rows().count) * candidates + (rerank.density ? n_train * 16 : 0);
+    constexpr double moves = 25, context = 9, points = 0.25;
+    return pairs * static_cast<double>(problem.shape.dim()) * moves * context * points;
+}
+
+/// The rows that are compared: features, or the pixels without a transform (`fitted` is null).
+Rows compared_rows(const knn::Rows& images, const FittedTransform* fitted) {
+    if (fitted != nullptr) return features_of(*fitted, images);
+    return {{images.pixels, images.pixels + images.count * images.dim}, images.count, images.dim};
+}
+
+/// `train`, `query`: compared_rows. None by `spread`, or if the loops of re-ranking would take long.
+std::optional<Found> expected(const RandomProblem& problem, const Rows& train, const Rows& query) {
+    const Method& method = problem.method;
+    const VotingRule& rule = method.vote;
+    const bool reranks = method.rerank.kind != Reranker::none;
+    const std::int64_t others = train.n - (problem.exclude.any() ? 1 : 0);
+    const bool all_vote = rule.votes == Votes::class_mean;
+    const auto wanted = reranks || all_vote ? std::max(rule.k, method.rerank.candidates) : rule.k;
+    const auto candidates = static_cast<int>(std::min<std::int64_t>(wanted, others));
+    // Its plain loops are in tests/classifier/spread_fit_test.cpp: here the kernels are compared with one another.
+    if (method.rerank.kind == Reranker::spread) return std::nullopt;
+    constexpr double most_work = 5e6;
+    if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
+
+    std::vector<Row> rows = problem.exclude.any() ? nearest_but_itself(train, query, candidates,
+                                                                       method.measure, problem.exclude.first)
+                                                  : nearest(train, query, candidates, method.measure);
+    if (reranks) Reranked(problem, train)(rows);
+    Found found{Neighbors(query.n, rule.k), {}};
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+        const auto k = static_cast<std::size_t>(rule.k);
+        for (std::size_t i = 0; i < k; ++i)
+            found.neighbors.rows[q * k + i] = {static_cast<std::uint32_t>(rows[q][i].first),
+                                               static_cast<std::uint32_t>(rows[q][i].second)};
+        if (all_vote) {
+            found.votes.push_back(class_mean_vote(rows[q], problem.labels, rule.k, rule.tie));
+            continue;
+        }
+        rows[q].resize(k);
+        const Measure measure = reranks ? Measure{} : method.measure;
+        const auto [label, share] = vote(rows[q], problem.labels, rule.weights, rule.tie, measure);
+        found.votes.push_back({static_cast<std::uint8_t>(label), share});
+    }
+    return found;
+}
+
+}  // namespace
+
+}  // namespace knn::test
 
 namespace knn {
 

@@ -15,7 +15,7 @@
 #include "classifier/engines.h"
 #include "data/core/clock.h"
 #include "data/core/errors.h"
-#include "tests/fuzz/found.h"
+#include "tests/fuzz/random_problem.h"
 
 namespace knn {
 

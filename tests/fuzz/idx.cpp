@@ -12,6 +12,7 @@
 #include "data/file/byte_source.h"
 #include "data/set/idx.h"
 #include "tests/fuzz/input.h"
+#include "tests/support/idx_bytes.h"
 
 namespace knn {
 
@@ -19,21 +20,6 @@ namespace {
 
 using test::require;
 using View = std::span<const std::uint8_t>;
-
-/// One gzip member of the content, so that changes of it do not end at a checksum.
-std::vector<std::uint8_t> compressed(View content) {
-    z_stream stream = {};
-    require(deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK, "zlib has memory");
-    std::vector<std::uint8_t> bytes(deflateBound(&stream, content.size()));
-    stream.next_in = const_cast<Bytef*>(content.data());  // zlib does not write to it
-    stream.avail_in = static_cast<uInt>(content.size());
-    stream.next_out = bytes.data();
-    stream.avail_out = static_cast<uInt>(bytes.size());
-    require(deflate(&stream, Z_FINISH) == Z_STREAM_END, "the bound is enough");
-    bytes.resize(stream.total_out);
-    deflateEnd(&stream);
-    return bytes;
-}
 
 struct Read {
     LabeledImages images;  ///< of labels the labels alone
@@ -98,7 +84,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const bool labels = flags & 1, size_known = flags & 2, compress = flags & 4;
     constexpr std::array<std::size_t, 4> pieces = {1, 2, 7, 4096};
     std::vector<std::uint8_t> content(input.rest().begin(), input.rest().end());
-    if (compress) content = knn::compressed(content);
+    if (compress) {  // so that changes of it do not end at a checksum
+        const std::string packed =
+            knn::test::gzip({reinterpret_cast<const char*>(content.data()), content.size()}, 1);
+        content.assign(packed.begin(), packed.end());
+    }
     const bool gzip = content.size() >= 2 && content[0] == 0x1f && content[1] == 0x8b;
 
     const auto whole = knn::read(content, labels, content.size(), true);

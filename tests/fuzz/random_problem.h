@@ -1,12 +1,14 @@
 #pragma once
-/// A random search problem: data with ties and duplicates, any measure, transform, re-ranker and vote.
+/// A random search problem (data with ties and duplicates, any measure, transform, re-ranker and vote), what an engine finds
+/// in it, and how two of them differ.
 
 #include <cstdint>
-#include <random>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "classifier/method.h"
+#include "data/core/plan.h"
 #include "tests/support/leave_out.h"
 
 namespace knn::test {
@@ -32,5 +34,16 @@ struct RandomProblem {
 /// The problem of a seed; the same on every machine with the same standard library. `work`: about the most differences of
 /// pixels that a search takes; 10⁹ take less than a second on the host.
 RandomProblem random_problem(std::uint64_t seed, std::int64_t work = 1'000'000'000);
+
+struct Found {
+    Neighbors neighbors;
+    std::vector<Vote> votes;
+};
+
+/// What the plan's engine finds; none if it does not take the problem.
+std::optional<Found> found(const RandomProblem& problem, Plan plan);
+
+/// The first difference in words, or empty.
+std::string difference(const Found& expected, const Found& here);
 
 }  // namespace knn::test

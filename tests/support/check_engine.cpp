@@ -4,7 +4,10 @@
 #include <map>
 #include <random>
 
+#include "cpu/transform/transform.h"
+#include "data/synthetic/synthetic.h"
 #include "tests/support/battery.h"
+#include "tests/support/transform_oracle.h"
 
 namespace knn::test {
 
@@ -30,39 +33,24 @@ knn::Rows view(const Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
 }
 
-/// The number of queries whose neighbors are not the oracle's; one CHECK per case keeps the log readable.
-std::int64_t wrong_queries(const Neighbors& found, const Answers& expected) {
-    std::int64_t wrong = 0;
-    for (std::int64_t q = 0; q < found.n_query; ++q) {
-        const auto& row = expected[static_cast<std::size_t>(q)];
-        const auto got = found.row(q);
-        wrong += !std::equal(got.begin(), got.end(), row.begin(), row.end(), [](const Neighbor& a, auto& b) {
-            return std::int64_t{a.distance} == b.first && std::int64_t{a.index} == b.second;
-        });
+/// CHECKs neighbors and votes, bit for bit; one CHECK of each per search keeps the log readable.
+void check_answers(const Results& found, const Answers& expected, const Request& request) {
+    REQUIRE(found.neighbors.n_query == request.query.count);
+    REQUIRE(found.neighbors.k == request.k);
+    REQUIRE(found.votes.size() == expected.size());
+    std::int64_t wrong_neighbors = 0, wrong_votes = 0;
+    for (std::size_t q = 0; q < expected.size(); ++q) {
+        const auto row = found.neighbors.row(static_cast<std::int64_t>(q));
+        wrong_neighbors += !std::equal(
+            row.begin(), row.end(), expected[q].begin(), expected[q].end(), [](const Neighbor& a, auto& b) {
+                return std::int64_t{a.distance} == b.first && std::int64_t{a.index} == b.second;
+            });
+        const auto [label, confidence] =
+            vote(expected[q], request.train_labels, request.weights, request.tie, request.measure);
+        wrong_votes += found.votes[q].label != label || found.votes[q].confidence != confidence;
     }
-    return wrong;
-}
-
-std::int64_t wrong_votes(const Results& result, const Answers& neighbors, const Request& request) {
-    std::int64_t wrong = 0;
-    for (std::size_t q = 0; q < neighbors.size(); ++q) {
-        const auto& [label, confidence] =
-            vote(neighbors[q], request.train_labels, request.weights, request.tie, request.measure);
-        wrong += result.votes[q].label != label || result.votes[q].confidence != confidence;
-    }
-    return wrong;
-}
-
-void check_case(const Case& c, const Answers& expected, const Request& request,
-                const std::function<Results(const Request&)>& search) {
-    CAPTURE(c.name);
-    CAPTURE(request.batch);
-    const Results result = search(request);
-    REQUIRE(result.neighbors.n_query == c.query.n);
-    REQUIRE(result.neighbors.k == c.k);
-    REQUIRE(result.votes.size() == static_cast<std::size_t>(c.query.n));
-    CHECK(wrong_queries(result.neighbors, expected) == 0);
-    CHECK(wrong_votes(result, expected, request) == 0);
+    CHECK(wrong_neighbors == 0);
+    CHECK(wrong_votes == 0);
 }
 
 /// Returns how many cases ran.
@@ -88,13 +76,47 @@ int check_measure(const std::string& name, const std::function<Results(const Req
                 MESSAGE(name << ": not run: " << c.name << ": " << *why);
             continue;
         }
-        check_case(c, answers(measure)[i], request, search);
-        request.batch = 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(c.query.n));
-        check_case(c, answers(measure)[i], request, search);
+        for (const std::int64_t batch :
+             {std::int64_t{0}, 1 + static_cast<std::int64_t>(random() % static_cast<unsigned>(c.query.n))}) {
+            request.batch = batch;
+            CAPTURE(c.name);
+            CAPTURE(batch);
+            check_answers(search(request), answers(measure)[i], request);
+        }
         ++ran;
     }
     return ran;
 }
+
+/// The first k of each row, without the image that is excluded.
+Answers first_of(const Answers& all, int k, Exclude exclude) {
+    Answers first;
+    for (std::size_t q = 0; q < all.size(); ++q) {
+        auto row = all[q];
+        std::erase_if(row, [&](const auto& neighbor) {
+            return neighbor.second == exclude.index_of(static_cast<std::int64_t>(q));
+        });
+        row.resize(static_cast<std::size_t>(k));
+        first.push_back(std::move(row));
+    }
+    return first;
+}
+
+struct Digits {
+    Dataset data = synthetic_digits({.seed = 5, .n_train = 1100, .n_test = 20});
+    knn::Rows train = data.train.images(), test = data.test.images();
+    knn::Rows middle{train.row(700), 20, train.dim};  ///< queries of the training set
+
+    Request request(const std::string& transform, const Measure& measure) const {
+        Request request;
+        request.train = train;
+        request.train_labels = data.train.labels.span();
+        request.shape = data.train.shape();
+        request.transform = parse_transform("--transform", transform);
+        request.measure = measure;
+        return request;
+    }
+};
 
 }  // namespace
 
@@ -115,6 +137,49 @@ void check_engine(const std::string& name, const std::function<Results(const Req
         CAPTURE(measure.p);
         CHECK(check_measure(name, search, refuse, measure) > 0);
     }
+}
+
+int check_transforms(const std::function<Results(const Request&)>& search,
+                     const std::function<Refusal(const Request&)>& refuse) {
+    const Digits digits;
+    int searches = 0;
+    for (const std::string text : {"gradients", "deskew", "hog", "blur,normalize", "deskew,pca:20"}) {
+        const FittedTransform fitted =
+            cpu::fit(parse_transform("--transform", text), digits.train, digits.data.train.shape());
+        const Rows features = features_of(fitted, digits.train), tests = features_of(fitted, digits.test);
+        const Rows middle = features_of(fitted, digits.middle);
+        const bool fits_slowly = text.find("pca") != std::string::npos;
+        const TrainingSet shared(digits.request(text, {}).training());
+        for (const Measure& measure : {Measure{}, Measure{Metric::l1, 2}, Measure{Metric::lp, 3},
+                                       Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}}) {
+            Request request = digits.request(text, measure);
+            const auto n = static_cast<int>(features.n);
+            const Answers all = nearest(features, tests, n, measure);
+            const Answers all_of_middle = nearest(features, middle, n, measure);
+            for (const int k : {1, 5, 1024})
+                for (const bool leaves_out : {false, true})
+                    for (const bool has_features : {false, true}) {
+                        request.k = k;
+                        request.weights = leaves_out ? Weights::distance : Weights::uniform;
+                        request.tie = has_features ? Tie::nearest : Tie::smallest;
+                        request.batch = k == 5 ? 7 : 0;
+                        request.query = leaves_out ? digits.middle : digits.test;
+                        request.exclude = leaves_out ? Exclude{.first = 700} : Exclude{};
+                        request.set = has_features || fits_slowly ? &shared : nullptr;
+                        if (refuse && refuse(request)) continue;
+                        CAPTURE(text);
+                        CAPTURE(name(measure.metric));
+                        CAPTURE(k);
+                        CAPTURE(leaves_out);
+                        CAPTURE(has_features);
+                        check_answers(search(request),
+                                      first_of(leaves_out ? all_of_middle : all, k, request.exclude),
+                                      request);
+                        ++searches;
+                    }
+        }
+    }
+    return searches;
 }
 
 }  // namespace knn::test

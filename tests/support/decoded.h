@@ -1,9 +1,10 @@
 #pragma once
-/// Helpers to check decoded or refused pictures.
+/// A picture to be encoded, and helpers to check decoded or refused ones. Needs OpenCV.
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <opencv2/imgcodecs.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,21 @@
 #include "data/picture/picture_file.h"
 
 namespace knn::test {
+
+/// 48×32, black in the upper left corner, gray in the upper right one, else white, so that each turn shows.
+inline cv::Mat marked(int type = CV_8UC1, double white = 255) {
+    cv::Mat mat(32, 48, type, cv::Scalar::all(white));
+    mat(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, white));
+    mat(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(white / 2, white / 2, white / 2, white));
+    return mat;
+}
+
+inline std::vector<std::uint8_t> encoded(const char* format, const cv::Mat& mat = marked(),
+                                         const std::vector<int>& options = {}) {
+    std::vector<std::uint8_t> bytes;
+    REQUIRE(cv::imencode(format, mat, bytes, options));
+    return bytes;
+}
 
 inline int gray_at(const Picture& picture, int x, int y) {
     return picture.gray[static_cast<std::size_t>(y * picture.cols + x)];

@@ -104,17 +104,26 @@ double by_distance(std::int64_t score, const Measure& measure) {
 
 }  // namespace
 
+std::vector<std::uint32_t> scores(const Rows& train, const Rows& query, const Measure& measure) {
+    const std::vector<double> powers = powers_of(measure.p);
+    std::vector<std::uint32_t> all;
+    for (std::int64_t q = 0; q < query.n; ++q)
+        for (std::int64_t t = 0; t < train.n; ++t)
+            all.push_back(static_cast<std::uint32_t>(score(query, q, train, t, measure.metric, powers)));
+    return all;
+}
+
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
                                                                         int k, const Measure& measure) {
-    const std::vector<double> powers = powers_of(measure.p);
+    const std::vector<std::uint32_t> all = scores(train, query, measure);
     std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> result;
     for (std::int64_t q = 0; q < query.n; ++q) {
-        std::vector<std::pair<std::int64_t, std::int64_t>> all;
+        std::vector<std::pair<std::int64_t, std::int64_t>> row;
         for (std::int64_t t = 0; t < train.n; ++t)
-            all.emplace_back(score(query, q, train, t, measure.metric, powers), t);
-        std::sort(all.begin(), all.end());
-        all.resize(static_cast<std::size_t>(k));
-        result.push_back(std::move(all));
+            row.emplace_back(all[static_cast<std::size_t>(q * train.n + t)], t);
+        std::sort(row.begin(), row.end());
+        row.resize(static_cast<std::size_t>(k));
+        result.push_back(std::move(row));
     }
     return result;
 }

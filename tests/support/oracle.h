@@ -17,8 +17,11 @@ struct Rows {
     std::int64_t n = 0, dim = 0;
 };
 
-/// The k nearest (score, index) of each query, in order: squared distances in 64-bit integers, other metrics
-/// as data/core/metric.h defines them.
+/// The scores of all pairs, query.n × train.n: squared distances in 64-bit integers, other metrics as data/core/metric.h
+/// defines them.
+std::vector<std::uint32_t> scores(const Rows& train, const Rows& query, const Measure& measure = {});
+
+/// The k nearest (score, index) of each query, in order.
 std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> nearest(const Rows& train, const Rows& query,
                                                                         int k, const Measure& measure = {});
 

@@ -1,7 +1,5 @@
 #include "tests/support/sample_evaluation.h"
 
-#include <algorithm>
-#include <cmath>
 #include <random>
 
 namespace knn::test {
@@ -29,46 +27,7 @@ LabeledImages sample_images(std::int64_t count, const SampleOptions& options, st
     return set;
 }
 
-double share(std::int64_t part, std::int64_t whole) {
-    return whole > 0 ? double(part) / double(whole) : 0;
-}
-
 }  // namespace
-
-void count_again(Evaluation& evaluation) {
-    Score& score = evaluation.score;
-    score.labels = evaluation.data->labels;
-    const std::size_t n = score.labels.size();
-    const auto place = [&](std::uint8_t label) {
-        return static_cast<std::size_t>(std::find(score.labels.begin(), score.labels.end(), label) -
-                                        score.labels.begin());
-    };
-    score.confusion.assign(n, std::vector<std::int64_t>(n));
-    for (std::int64_t i = 0; i < evaluation.n_test; ++i)
-        ++score.confusion[place(evaluation.data->test.labels.data()[i])]
-                         [place(evaluation.found.votes[static_cast<std::size_t>(i)].label)];
-    score.total = evaluation.n_test;
-    score.correct = 0;
-    score.per_class.clear();
-    for (std::size_t c = 0; c < n; ++c) {
-        std::int64_t support = 0, predicted = 0;
-        for (std::size_t other = 0; other < n; ++other) {
-            support += score.confusion[c][other];
-            predicted += score.confusion[other][c];
-        }
-        const std::int64_t hits = score.confusion[c][c];
-        score.correct += hits;
-        score.per_class.push_back({score.labels[c], share(hits, predicted), share(hits, support),
-                                   share(2 * hits, predicted + support), support});
-    }
-    const double p = share(score.correct, score.total), z = 1.959964,
-                 m = double(std::max<std::int64_t>(1, score.total));
-    const double middle = (p + z * z / (2 * m)) / (1 + z * z / m);
-    const double half = z / (1 + z * z / m) * std::sqrt(p * (1 - p) / m + z * z / (4 * m * m));
-    score.accuracy = p;
-    score.accuracy_low = middle - half;
-    score.accuracy_high = middle + half;
-}
 
 Sample sample_evaluation(const SampleOptions& options) {
     std::mt19937_64 random(options.seed);
@@ -117,7 +76,7 @@ Sample sample_evaluation(const SampleOptions& options) {
                 static_cast<std::uint32_t>(like + options.classes * static_cast<int>(random() % times))};
         }
     }
-    count_again(evaluation);
+    evaluation.score = score(found.votes, data.test.labels.span(), data.labels);
     return sample;
 }
 

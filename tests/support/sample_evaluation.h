@@ -25,7 +25,4 @@ struct Sample {
 /// All its numbers are consistent: confusion, scores and votes come from the same labels.
 Sample sample_evaluation(const SampleOptions& options = {});
 
-/// Recomputes the confusion matrix and all scores of the evaluation from its votes and labels.
-void count_again(Evaluation& evaluation);
-
 }  // namespace knn::test

@@ -28,20 +28,6 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// 48×32, black in the upper left corner and gray in the upper right one, so that each turn shows.
-cv::Mat marked(int type = CV_8UC1, double white = 255) {
-    cv::Mat mat(32, 48, type, cv::Scalar::all(white));
-    mat(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, white));
-    mat(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(white / 2, white / 2, white / 2, white));
-    return mat;
-}
-
-Bytes encoded(const char* format, const cv::Mat& mat, const std::vector<int>& options = {}) {
-    Bytes bytes;
-    REQUIRE(cv::imencode(format, mat, bytes, options));
-    return bytes;
-}
-
 }  // namespace
 
 TEST_CASE("picture file: every format, told apart by content") {

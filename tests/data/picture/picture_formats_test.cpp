@@ -13,7 +13,9 @@
 
 using knn::DataError;
 using knn::Picture;
+using knn::test::encoded;
 using knn::test::error_of;
+using knn::test::marked;
 
 namespace {
 
@@ -49,23 +51,9 @@ Bytes from_hex(const std::string& text) {
     return bytes;
 }
 
-/// 48×32 gray: black in the upper left corner, gray in the upper right one, else white.
-int marked(int x, int y) {
+/// The gray of the marked picture, whose middle one is 128 here.
+int gray_of_marked(int x, int y) {
     return y >= 16 || (x >= 16 && x < 32) ? 255 : x < 16 ? 0 : 128;
-}
-
-cv::Mat marked_mat() {
-    cv::Mat mat(32, 48, CV_8U);
-    for (int y = 0; y < 32; ++y)
-        for (int x = 0; x < 48; ++x)
-            mat.at<std::uint8_t>(y, x) = static_cast<std::uint8_t>(marked(x, y));
-    return mat;
-}
-
-Bytes encoded(const char* format, const std::vector<int>& options = {}, const cv::Mat& mat = marked_mat()) {
-    Bytes bytes;
-    REQUIRE(cv::imencode(format, mat, bytes, options));
-    return bytes;
 }
 
 Bytes operator+(Bytes a, const Bytes& b) {
@@ -109,7 +97,7 @@ Bytes png_rows(int bits, const std::function<std::uint64_t(int gray)>& sample) {
         std::uint64_t held = 0;
         int count = 0;
         for (int x = 0; x < 48; ++x) {
-            held = held << bits | sample(marked(x, y));
+            held = held << bits | sample(gray_of_marked(x, y));
             for (count += bits; count >= 8; count -= 8)
                 rows.push_back(std::uint8_t(held >> (count - 8)));
         }
@@ -149,7 +137,7 @@ Bytes tiff(int orientation, std::uint32_t rows_tag = 278) {
         file =
             file + little(tag, 2) + little(type, 2) + little(1, 4) + little(tag == 273 ? pixels : value, 4);
     file = file + little(0, 4);
-    const cv::Mat mat = marked_mat();
+    const cv::Mat mat = marked();
     return file + Bytes(mat.datastart, mat.dataend);
 }
 
@@ -166,7 +154,7 @@ Bytes animated_webp() {
                          {cv::IMWRITE_WEBP_QUALITY, 101}));
     const Bytes chunks = text("WEBPVP8X") + little(10, 4) + little(2, 4) + little(47, 3) + little(31, 3) +
                          text("ANIM") + little(6, 4) + little(0, 6) +
-                         frame(encoded(".webp", {cv::IMWRITE_WEBP_QUALITY, 101})) + frame(black);
+                         frame(encoded(".webp", marked(), {cv::IMWRITE_WEBP_QUALITY, 101})) + frame(black);
     return text("RIFF") + little(chunks.size(), 4) + chunks;
 }
 
@@ -185,7 +173,7 @@ Bytes pbm(bool plain) {
     Bytes file = text(plain ? "P1\n# a comment\n48 32\n" : "P4\n48 32\n");
     for (int y = 0; y < 32; ++y)
         for (int x = 0; x < 48; ++x) {
-            const bool black = marked(x, y) == 0;
+            const bool black = gray_of_marked(x, y) == 0;
             if (plain)
                 file = file + text(black ? "1 " : "0 ");
             else if (x % 8 == 0)
@@ -198,7 +186,7 @@ Bytes deep_pgm() {
     Bytes file = text("P5\n48 32\n65535\n");
     for (int y = 0; y < 32; ++y)
         for (int x = 0; x < 48; ++x)
-            file = file + Bytes(2, static_cast<std::uint8_t>(marked(x, y)));
+            file = file + Bytes(2, static_cast<std::uint8_t>(gray_of_marked(x, y)));
     return file;
 }
 
@@ -207,7 +195,7 @@ Bytes pgm_up_to(int most) {
     Bytes file = text("P5\n48 32\n" + std::to_string(most) + "\n");
     for (int y = 0; y < 32; ++y)
         for (int x = 0; x < 48; ++x) {
-            const int sample = (marked(x, y) * most + 127) / 255;
+            const int sample = (gray_of_marked(x, y) * most + 127) / 255;
             if (most > 255) file.push_back(static_cast<std::uint8_t>(sample >> 8));
             file.push_back(static_cast<std::uint8_t>(sample));
         }
@@ -222,7 +210,7 @@ Bytes bmp(bool downward) {
     for (std::uint32_t row = 0; row < rows; ++row)
         for (int x = 0; x < 48; ++x)
             file = file + Bytes(3, static_cast<std::uint8_t>(
-                                       marked(x, static_cast<int>(downward ? row : rows - 1 - row))));
+                                       gray_of_marked(x, static_cast<int>(downward ? row : rows - 1 - row))));
     return file;
 }
 
@@ -302,7 +290,7 @@ TEST_CASE("picture formats: of an animation the first picture") {
 TEST_CASE("picture formats: all eight orientations, of JPEG, PNG, WebP and TIFF") {
     // Positions of the stored corners, clockwise b g w w, in the upright picture (EXIF 2.3, table 6).
     const char* expected[] = {"bgww", "gbww", "wwbg", "wwgb", "bwwg", "wbgw", "wgbw", "gwwb"};
-    const Bytes still = encoded(".webp", {cv::IMWRITE_WEBP_QUALITY, 101}), jpeg = encoded(".jpg");
+    const Bytes still = encoded(".webp", marked(), {cv::IMWRITE_WEBP_QUALITY, 101}), jpeg = encoded(".jpg");
     const Bytes gray = png_rows(8, [](int value) { return std::uint64_t(value); });
     for (std::uint8_t turn = 1; turn <= 8; ++turn) {
         CAPTURE(int(turn));
@@ -328,12 +316,12 @@ TEST_CASE("picture formats: cut short at every hundredth of their length") {
         {"APNG", animated_png()},
         {"WebP animation", animated_webp()},
         {"CMYK", from_hex(cmyk_of_adobe)},
-        {"progressive", encoded(".jpg", {cv::IMWRITE_JPEG_PROGRESSIVE, 1})},
+        {"progressive", encoded(".jpg", marked(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1})},
         {"PBM", pbm(false)},
         {"PGM of 16 bits", deep_pgm()},
         {"TIFF", tiff(1)}};
     for (const char* format : {".png", ".jpg", ".bmp", ".tiff", ".webp", ".ppm"})
-        files.emplace_back(format, encoded(format, {}, noisy));
+        files.emplace_back(format, encoded(format, noisy));
     for (const auto& file : files) {
         REQUIRE(error_of(file.second).empty());
         for (std::size_t percent = 0; percent < 100; ++percent) {

@@ -233,14 +233,21 @@ void write_gzip_dataset(const TempFolder& folder, std::uint32_t train) {
     folder.write("d/t10k-labels-idx1-ubyte.gz", gzip(idx_labels(5)));
 }
 
-void check_equal(const TrainingImages& set, const LabeledImages& expected) {
-    REQUIRE(set.images.count == expected.count);
-    REQUIRE(set.rows == expected.rows);
-    REQUIRE(set.cols == expected.cols);
-    REQUIRE(set.images.dim == expected.dim());
-    CHECK(std::equal(expected.pixels.span().begin(), expected.pixels.span().end(), set.images.pixels));
-    CHECK(std::equal(expected.labels.span().begin(), expected.labels.span().end(), set.labels.begin(),
-                     set.labels.end()));
+/// Each load gives what the whole data set has, from the cache or not.
+void check_loads(const DataLocation& location, std::initializer_list<bool> from_cache) {
+    const Dataset whole = load(location);
+    const LabeledImages& expected = whole.train;
+    for (const bool cached : from_cache) {
+        const TrainingImages set = load_training(location, true, 2);
+        CHECK(set.cached == cached);
+        if (!location.synthetic) CHECK(set.source == location.train_images.string());
+        REQUIRE(set.images.count == expected.count);
+        REQUIRE(set.rows == expected.rows);
+        REQUIRE(set.cols == expected.cols);
+        REQUIRE(set.images.dim == expected.dim());
+        CHECK(std::equal(expected.pixels.span().begin(), expected.pixels.span().end(), set.images.pixels));
+        CHECK(std::ranges::equal(expected.labels.span(), set.labels));
+    }
 }
 
 }  // namespace
@@ -249,13 +256,7 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
     const OwnCache cache;
     write_gzip_dataset(cache.folder, 12);
     const DataLocation location = location_of((cache.folder / "d").string());
-    const Dataset expected = load(location);
-    for (const bool cached : {false, true, true}) {
-        const TrainingImages set = load_training(location, true, 2);
-        CHECK(set.cached == cached);
-        check_equal(set, expected.train);
-        CHECK(set.source == location.train_images.string());
-    }
+    check_loads(location, {false, true, true});
     CHECK(!load_training(location, false, 2).cached);
 
     for (const auto& entry : fs::directory_iterator(cache.file("")))  // one bit of the last pixel
@@ -264,19 +265,9 @@ TEST_CASE("a training set from gzip files is cached, and read anew when they cha
             damaged[damaged.size() - 14] = static_cast<char>(damaged[damaged.size() - 14] ^ 1);
             overwrite(entry.path(), damaged);
         }
-    for (const bool cached : {false, true}) {
-        const TrainingImages set = load_training(location, true, 2);
-        CHECK(set.cached == cached);
-        check_equal(set, expected.train);
-    }
-
+    check_loads(location, {false, true});
     write_gzip_dataset(cache.folder, 9);
-    const Dataset changed = load(location);
-    for (const bool cached : {false, true}) {
-        const TrainingImages set = load_training(location, true, 2);
-        CHECK(set.cached == cached);
-        check_equal(set, changed.train);
-    }
+    check_loads(location, {false, true});
 }
 
 TEST_CASE("a change that keeps size and time is still a change") {
@@ -307,8 +298,7 @@ TEST_CASE("plain files are not copied, built-in digits are") {
     const OwnCache cache;
     write_small_dataset(cache.folder);
     const DataLocation location = location_of(cache.folder.path().string());
-    for (int i = 0; i < 2; ++i)
-        CHECK(!load_training(location, true, 2).cached);
+    check_loads(location, {false, false});
     CHECK(cache_bytes() == 0);
     cache.folder.write("empty/file", "");
     Surroundings elsewhere(cache.folder / "empty");
@@ -317,10 +307,5 @@ TEST_CASE("plain files are not copied, built-in digits are") {
     elsewhere.set("XDG_DATA_DIRS", "/nonexistent");
     const DataLocation built_in = locate({});
     REQUIRE(built_in.synthetic);
-    const Dataset expected = load(built_in);
-    for (const bool cached : {false, true}) {
-        const TrainingImages set = load_training(built_in, true, 2);
-        CHECK(set.cached == cached);
-        check_equal(set, expected.train);
-    }
+    check_loads(built_in, {false, true});
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <new>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -118,38 +119,23 @@ TEST_CASE("idx: labels, plain and gzip, all values") {
     }
 }
 
-TEST_CASE("idx: one pixel, one row, one column") {
+TEST_CASE("idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
     const TempFolder folder;
-    CHECK(knn::read_idx_images(folder.write("a", idx_images(1, 1, 1))).pixels.size() == 1);
-    CHECK(knn::read_idx_images(folder.write("b", idx_images(2, 1, 65))).cols == 65);
-    CHECK(knn::read_idx_images(folder.write("c", idx_images(2, 65, 1))).rows == 65);
-}
-
-TEST_CASE("idx: more than the buffers hold, squeezed as much as deflate can") {
-    const TempFolder folder;
-    const std::string blank = idx_header(8, {3000, 50, 40}) + std::string(3000 * 50 * 40, '\0');
-    const IdxImages images = knn::read_idx_images(folder.write("blank", gzip(blank, 9)));
-    CHECK(text_of(images.pixels) == blank.substr(16));
-    const std::string busy = idx_images(900, 40, 40);
-    for (const std::string& bytes : {busy, gzip(busy, 1), gzip(busy, 0)})
-        CHECK(text_of(knn::read_idx_images(folder.write("busy", bytes)).pixels) == busy.substr(16));
-}
-
-TEST_CASE("idx: a gzip file of several members is one content") {
-    const TempFolder folder;
-    const std::string content = idx_images(40, 28, 28);
-    for (const std::size_t cut : {std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{20'000}}) {
-        const std::string bytes = gzip(content.substr(0, cut)) + gzip("") + gzip(content.substr(cut));
-        const IdxImages images = knn::read_idx_images(folder.write("members.gz", bytes));
+    const auto check = [&](const std::string& content, const std::string& bytes) {
+        const IdxImages images = knn::read_idx_images(folder.write("images", bytes));
         CHECK(text_of(images.pixels) == content.substr(16));
         CHECK(images.crc32 == crc_of(content));
-    }
-}
-
-TEST_CASE("idx: members of gzip that end where a buffer does") {
-    constexpr std::size_t buffer = 256 * 1024;
-    const TempFolder folder;
+    };
+    // One pixel, one row, one column; more than the buffers hold; squeezed as much as deflate can.
+    const std::string blank = idx_header(8, {3000, 50, 40}) + std::string(3000 * 50 * 40, '\0');
+    for (const std::string& content :
+         {idx_images(1, 1, 1), idx_images(2, 1, 65), idx_images(2, 65, 1), idx_images(900, 40, 40), blank})
+        for (const std::string& bytes : {content, gzip(content, 9), gzip(content, 1), gzip(content, 0)})
+            check(content, bytes);
     const std::string content = idx_images(400, 28, 28);
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{16}, std::size_t{17}, std::size_t{20'000}})
+        check(content, gzip(content.substr(0, cut)) + gzip("") + gzip(content.substr(cut)));
+    constexpr std::size_t buffer = 256 * 1024;
     for (const std::size_t size :
          {buffer - 1, buffer}) {  // of the first member: one byte of the next, or none
         std::size_t cut = buffer - 200;
@@ -157,27 +143,16 @@ TEST_CASE("idx: members of gzip that end where a buffer does") {
             ++cut;
         const std::string first = gzip(content.substr(0, cut), 0);
         REQUIRE(first.size() == size);
-        const IdxImages images =
-            knn::read_idx_images(folder.write("members.gz", first + gzip(content.substr(cut))));
-        CHECK(text_of(images.pixels) == content.substr(16));
-        CHECK(images.crc32 == crc_of(content));
+        check(content, first + gzip(content.substr(cut)));
     }
 }
 
-TEST_CASE("idx: missing file") {
-    const TempFolder folder;
-    CHECK(images_error(folder / "none") == "no such file" + want_images);
-    CHECK(labels_error(folder / "none") == "no such file" + want_labels);
-}
-
-TEST_CASE("idx: a folder") {
-    const TempFolder folder;
-    CHECK(images_error(folder.path()) == "is a folder" + want_images);
-}
-
-TEST_CASE("idx: a path through a file") {
+TEST_CASE("idx: a missing file, a folder, a path through a file") {
     const TempFolder folder;
     folder.write("file", "x");
+    CHECK(images_error(folder / "none") == "no such file" + want_images);
+    CHECK(labels_error(folder / "none") == "no such file" + want_labels);
+    CHECK(images_error(folder.path()) == "is a folder" + want_images);
     CHECK(images_error(folder / "file/below") == "cannot be read: Not a directory" + want_images);
 }
 
@@ -196,68 +171,61 @@ TEST_CASE("idx: a file that opens but fails to read") {
     CHECK(images_error("/proc/self/mem") == "cannot be read: Input/output error" + want_images);
 }
 
-TEST_CASE("idx: empty file") {
+TEST_CASE("idx: what is wrong with the content, plain and gzip") {
     const TempFolder folder;
-    CHECK(images_error(folder.write("empty", "")) == "is empty" + want_images);
+    const auto magic = [](std::string_view four) {
+        return std::string(four) + idx_images(2, 3, 3).substr(4);
+    };
+    const std::string cut = ": it declares 3 images of 2x2 = 12 bytes, but has 11";
+    struct Case {
+        std::string content, error;
+        bool gzip_too = true;  ///< the error is the same for the content as gzip
+    };
+    const auto check = [&](const Case& one, auto error_of, const std::string& want) {
+        CAPTURE(one.error);
+        CHECK(error_of(folder.write("f", one.content)) == one.error + want);
+        if (one.gzip_too) CHECK(error_of(folder.write("f.gz", gzip(one.content))) == one.error + want);
+    };
+    for (const Case& one : std::vector<Case>{
+             {"", "is empty", false},
+             {magic("abcd"), "has the wrong magic 61 62 63 64"},
+             {magic({"\0\0\7\3", 4}), "has the wrong magic 00 00 07 03"},
+             {idx_header(0x09, {2, 2, 2}) + pattern(64), "holds elements of type int8"},
+             {idx_header(0x0b, {2, 2, 2}) + pattern(64), "holds elements of type int16"},
+             {idx_header(0x0c, {2, 2, 2}) + pattern(64), "holds elements of type int32"},
+             {idx_header(0x0d, {2, 2, 2}) + pattern(64), "holds elements of type float32"},
+             {idx_header(0x0e, {2, 2, 2}) + pattern(64), "holds elements of type float64"},
+             {idx_header(8, {2, 2}) + pattern(4), "has rank 2"},
+             {idx_labels(9), "holds labels where images were expected (swapped files?)"},
+             {idx_images(0, 28, 28), "holds zero images"},
+             {idx_images(3, 0, 28), "declares 3 images of 0x28, without pixels"},
+             {idx_images(3, 28, 0), "declares 3 images of 28x0, without pixels"},
+             {idx_images(3, 2, 2).substr(0, 27), "is cut short" + cut},
+             {"<?xml version=\"1.0\"?><Error>AccessDenied</Error>", "is an XML page, not data"},
+             {"version https://git-lfs.github.com/spec/v1\noid", "is a Git LFS pointer, not data"},
+             {"PK\3\4 and so on", "is a zip archive"}})
+        check(one, images_error, want_images);
+    for (const Case& one : std::vector<Case>{
+             {magic({"\1\x08\0\0", 4}), "has the wrong magic 01 08 00 00"},
+             {idx_header(8, {2, 2, 2, 2}) + pattern(16), "has rank 4"},
+             {idx_header(8, {}) + pattern(16), "has rank 0"},
+             {idx_images(2, 2, 2), "holds images where labels were expected (swapped files?)"},
+             {idx_labels(0), "holds zero labels"},
+             {gzip(""), "is empty after decompression", false},
+             {idx_labels(3) + "x", "has trailing bytes: it declares 3 labels = 3 bytes, but has 4", false},
+             {gzip(idx_labels(3) + "x"), "has trailing bytes after 3 labels", false}})
+        check(one, labels_error, want_labels);
+    for (const std::string page : {"<!DOCTYPE html>\n<html><body>404</body></html>", "<html>",
+                                   "<HTML lang=en>", "\n\t  <!doctype HTML>", "\xef\xbb\xbf<!DOCTYPE html>"})
+        check({page, "is a web page, not data"}, images_error, want_images);
+    for (std::size_t size = 1; size < 16; ++size)
+        check({idx_images(2, 3, 3).substr(0, size), "is cut short within its header"}, images_error,
+              want_images);
+    for (const std::string garbage : {"x", "xy", "more garbage", "\x1f"})
+        check({gzip(idx_labels(3)) + garbage, "has trailing bytes after the gzip data", false}, labels_error,
+              want_labels);
     CHECK(images_error("/dev/null") == "is empty" + want_images);
-    CHECK(labels_error(folder.write("empty.gz", gzip(""))) == "is empty after decompression" + want_labels);
-}
-
-TEST_CASE("idx: header cut short") {
-    const TempFolder folder;
-    for (std::size_t size = 1; size < 16; ++size) {
-        const std::string head = idx_images(2, 3, 3).substr(0, size);
-        CHECK(images_error(folder.write("h", head)) == "is cut short within its header" + want_images);
-        CHECK(images_error(folder.write("h.gz", gzip(head))) ==
-              "is cut short within its header" + want_images);
-    }
-}
-
-TEST_CASE("idx: wrong magic") {
-    const TempFolder folder;
-    const std::string rest = idx_images(2, 3, 3).substr(4);
-    CHECK(images_error(folder.write("a", "abcd" + rest)) == "has the wrong magic 61 62 63 64" + want_images);
-    CHECK(images_error(folder.write("b", std::string("\0\0\x07\3", 4) + rest)) ==
-          "has the wrong magic 00 00 07 03" + want_images);
-    CHECK(labels_error(folder.write("c", std::string("\1\x08\0\0", 4) + rest)) ==
-          "has the wrong magic 01 08 00 00" + want_labels);
-}
-
-TEST_CASE("idx: another element type is named") {
-    const TempFolder folder;
-    const std::pair<std::uint8_t, std::string> types[] = {
-        {0x09, "int8"}, {0x0b, "int16"}, {0x0c, "int32"}, {0x0d, "float32"}, {0x0e, "float64"}};
-    for (const auto& [code, name] : types) {
-        const fs::path file = folder.write("t", idx_header(code, {2, 2, 2}) + pattern(64));
-        CHECK(images_error(file) == "holds elements of type " + name + want_images);
-    }
-}
-
-TEST_CASE("idx: wrong rank") {
-    const TempFolder folder;
-    CHECK(images_error(folder.write("r", idx_header(8, {2, 2}) + pattern(4))) == "has rank 2" + want_images);
-    CHECK(labels_error(folder.write("r", idx_header(8, {2, 2, 2, 2}) + pattern(16))) ==
-          "has rank 4" + want_labels);
-    CHECK(labels_error(folder.write("r", idx_header(8, {}) + pattern(16))) == "has rank 0" + want_labels);
-}
-
-TEST_CASE("idx: swapped images and labels") {
-    const TempFolder folder;
-    const fs::path images = folder.write("i", idx_images(2, 2, 2)),
-                   labels = folder.write("l", gzip(idx_labels(9)));
-    CHECK(images_error(labels) == "holds labels where images were expected (swapped files?)" + want_images);
-    CHECK(labels_error(images) == "holds images where labels were expected (swapped files?)" + want_labels);
-    CHECK_THROWS_AS(knn::read_idx_images(labels), knn::SwappedFiles);
-}
-
-TEST_CASE("idx: zero images, zero labels, no pixels") {
-    const TempFolder folder;
-    CHECK(images_error(folder.write("z", idx_images(0, 28, 28))) == "holds zero images" + want_images);
-    CHECK(labels_error(folder.write("z", idx_labels(0))) == "holds zero labels" + want_labels);
-    CHECK(images_error(folder.write("z", idx_images(3, 0, 28))) ==
-          "declares 3 images of 0x28, without pixels" + want_images);
-    CHECK(images_error(folder.write("z", gzip(idx_images(3, 28, 0)))) ==
-          "declares 3 images of 28x0, without pixels" + want_images);
+    CHECK_THROWS_AS(knn::read_idx_images(folder.write("l", idx_labels(9))), knn::SwappedFiles);
 }
 
 TEST_CASE("idx: sizes beyond 64 bits are refused, and nothing is allocated") {
@@ -294,26 +262,6 @@ TEST_CASE("idx: memory that is not there is an error, not a crash") {
           "needs 24 bytes of memory, which are not free; expected that much free memory");
 }
 
-TEST_CASE("idx: data cut short") {
-    const TempFolder folder;
-    const std::string content = idx_images(3, 2, 2).substr(0, 27);
-    const std::string want = "is cut short: it declares 3 images of 2x2 = 12 bytes, but has 11" + want_images;
-    CHECK(images_error(folder.write("c", content)) == want);
-    CHECK(images_error(folder.write("c.gz", gzip(content))) == want);
-}
-
-TEST_CASE("idx: trailing bytes") {
-    const TempFolder folder;
-    const std::string content = idx_labels(3) + "x";
-    CHECK(labels_error(folder.write("t", content)) ==
-          "has trailing bytes: it declares 3 labels = 3 bytes, but has 4" + want_labels);
-    CHECK(labels_error(folder.write("t.gz", gzip(content))) ==
-          "has trailing bytes after 3 labels" + want_labels);
-    for (const std::string garbage : {"x", "xy", "more garbage", "\x1f"})
-        CHECK(labels_error(folder.write("g.gz", gzip(idx_labels(3)) + garbage)) ==
-              "has trailing bytes after the gzip data" + want_labels);
-}
-
 TEST_CASE("idx: gzip cut short") {
     const TempFolder folder;
     const std::string zipped = gzip(idx_images(3, 28, 28));
@@ -335,21 +283,6 @@ TEST_CASE("idx: gzip with a bad checksum, a bad length, bad data") {
     std::string method = good;
     method[2] = 7;
     CHECK(images_error(folder.write("m.gz", method)).find("is damaged: bad gzip data (") == 0);
-}
-
-TEST_CASE("idx: a web page saved as .gz") {
-    const TempFolder folder;
-    for (const std::string page :
-         {"<!DOCTYPE html>\n<html><body>404</body></html>", "<html>", "<HTML lang=en>",
-          "\n\t  <!doctype HTML>", "\xef\xbb\xbf<!DOCTYPE html>"}) {
-        CHECK(images_error(folder.write("p.gz", page)) == "is a web page, not data" + want_images);
-        CHECK(labels_error(folder.write("q.gz", gzip(page))) == "is a web page, not data" + want_labels);
-    }
-    CHECK(images_error(folder.write("x", "<?xml version=\"1.0\"?><Error>AccessDenied</Error>")) ==
-          "is an XML page, not data" + want_images);
-    CHECK(images_error(folder.write("x", "version https://git-lfs.github.com/spec/v1\noid")) ==
-          "is a Git LFS pointer, not data" + want_images);
-    CHECK(images_error(folder.write("x", "PK\3\4 and so on")) == "is a zip archive" + want_images);
 }
 
 TEST_CASE("idx: a pipe is read as it arrives, and its declared size is not trusted") {
@@ -430,26 +363,23 @@ TEST_CASE("idx: random damage never gets through gzip's checksum, and never cras
 
 TEST_CASE("idx: what is written can be read again") {
     const TempFolder folder;
+    const std::string pixels = pattern(4800), labels = "\xfa\xfb\xfc\xfd";
     knn::LabeledImages set;
     set.count = 4;
     set.rows = 3;
     set.cols = 400;
     set.pixels = Bytes(4800);
     set.labels = Bytes(4);
-    for (std::size_t i = 0; i < 4800; ++i)
-        set.pixels.data()[i] = static_cast<std::uint8_t>(i * 31);
-    for (std::size_t i = 0; i < 4; ++i)
-        set.labels.data()[i] = static_cast<std::uint8_t>(250 + i);
-    std::ofstream images(folder / "i"), labels(folder / "l");
-    knn::write_idx_images(images, set);
-    knn::write_idx_labels(labels, set);
-    images.close();
-    labels.close();
-    CHECK(read_file(folder / "i") == idx_header(8, {4, 3, 400}) + text_of(set.pixels));
-    CHECK(read_file(folder / "l") == idx_header(8, {4}) + text_of(set.labels));
-    const IdxImages again = knn::read_idx_images(folder / "i");
+    std::copy(pixels.begin(), pixels.end(), set.pixels.data());
+    std::copy(labels.begin(), labels.end(), set.labels.data());
+    std::ostringstream images_file, labels_file;
+    knn::write_idx_images(images_file, set);
+    knn::write_idx_labels(labels_file, set);
+    CHECK(images_file.str() == idx_header(8, {4, 3, 400}) + pixels);
+    CHECK(labels_file.str() == idx_header(8, {4}) + labels);
+    const IdxImages again = knn::read_idx_images(folder.write("i", images_file.str()));
     CHECK(again.rows == 3);
     CHECK(again.cols == 400);
-    CHECK(text_of(again.pixels) == text_of(set.pixels));
-    CHECK(text_of(knn::read_idx_labels(folder / "l").labels) == text_of(set.labels));
+    CHECK(text_of(again.pixels) == pixels);
+    CHECK(text_of(knn::read_idx_labels(folder.write("l", labels_file.str())).labels) == labels);
 }

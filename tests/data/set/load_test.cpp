@@ -61,24 +61,19 @@ TEST_CASE("load: both sets, their labels and their names") {
     CHECK(data.labels == std::vector<std::uint8_t>{0, 4, 7, 200});
 }
 
-TEST_CASE("load: images and labels of different counts") {
+TEST_CASE("load: images and labels of different counts, training and test images of different size") {
     const TempFolder folder;
     write_small_dataset(folder);
+    const DataLocation location = at(folder.path());
     for (const std::uint32_t n : {4U, 6U}) {
         folder.write("t10k-labels-idx1-ubyte", idx_labels(n));
-        const DataLocation location = at(folder.path());
         CHECK(error_of(location) == location.test_labels.string() + ": has " + std::to_string(n) +
                                         " labels for the 5 images of " + location.test_images.string() +
                                         "; expected one label for each image");
     }
-}
-
-TEST_CASE("load: training and test images of different size") {
-    const TempFolder folder;
-    write_small_dataset(folder);
+    folder.write("t10k-labels-idx1-ubyte", idx_labels(5));
     for (const auto& [rows, cols] : {std::pair(3u, 4u), {4u, 4u}, {3u, 3u}}) {
         folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
-        const DataLocation location = at(folder.path());
         CHECK(error_of(location) ==
               location.test_images.string() + ": has images of " + std::to_string(rows) + "x" +
                   std::to_string(cols) + ", but " + location.train_images.string() +
@@ -89,17 +84,18 @@ TEST_CASE("load: training and test images of different size") {
 TEST_CASE("load: images whose distances would not fit 32 bits") {
     const TempFolder folder;
     write_small_dataset(folder);
-    folder.write("train-images-idx3-ubyte", idx_images(12, 300, 300));
-    folder.write("t10k-images-idx3-ubyte", idx_images(5, 300, 300));
     const DataLocation location = at(folder.path());
+    const auto make = [&](std::uint32_t rows, std::uint32_t cols) {
+        folder.write("train-images-idx3-ubyte", idx_images(12, rows, cols));
+        folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
+    };
+    make(300, 300);
     CHECK(error_of(location) == location.train_images.string() +
                                     ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
                                     "which keep squared distances within 32 bits");
-    folder.write("train-images-idx3-ubyte", idx_images(12, 22017, 3));
-    folder.write("t10k-images-idx3-ubyte", idx_images(5, 22017, 3));
+    make(22017, 3);
     CHECK(knn::load(location).train.dim() == 66051);
-    folder.write("train-images-idx3-ubyte", idx_images(12, 337, 196));  // one pixel more
-    folder.write("t10k-images-idx3-ubyte", idx_images(5, 337, 196));
+    make(337, 196);  // one pixel more
     CHECK(error_of(location).find("has images of 337x196 = 66052 pixels") != std::string::npos);
 }
 

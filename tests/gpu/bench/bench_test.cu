@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "cpu/rerank/rerank.h"
@@ -13,16 +14,6 @@
 namespace knn {
 
 namespace {
-
-std::int64_t squared_distance(const test::Rows& a, std::int64_t i, const test::Rows& b, std::int64_t j) {
-    std::int64_t sum = 0;
-    for (std::int64_t p = 0; p < a.dim; ++p) {
-        const std::int64_t d = std::int64_t{a.pixels[static_cast<std::size_t>(i * a.dim + p)]} -
-                               b.pixels[static_cast<std::size_t>(j * b.dim + p)];
-        sum += d * d;
-    }
-    return sum;
-}
 
 Rows view(const test::Rows& rows) {
     return {rows.pixels.data(), rows.n, rows.dim};
@@ -36,12 +27,11 @@ std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows
 /// Number of wrong distances of the first queries.
 std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const test::Rows& query,
                              std::int64_t n) {
+    const std::vector<std::uint32_t> all = test::scores(train, query);
     std::int64_t wrong = 0;
-    for (std::int64_t q = 0; q < n; ++q) {
-        const std::vector<std::uint32_t> row = arrays.matrix_row(q);
-        for (std::int64_t t = 0; t < train.n; ++t)
-            wrong += row[static_cast<std::size_t>(t)] != squared_distance(query, q, train, t) ? 1 : 0;
-    }
+    for (std::int64_t q = 0; q < n; ++q)
+        wrong += !std::equal(all.begin() + q * train.n, all.begin() + (q + 1) * train.n,
+                             arrays.matrix_row(q).begin());
     return wrong;
 }
 
@@ -102,6 +92,9 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
                 const test::Rows train = test::random_rows(n, dim, 3, 2);
                 test::Rows query = train;
                 query.n = n_query;
+                std::vector<std::uint32_t> right = test::scores(train, query);
+                for (std::int64_t q = 0; q < n_query; ++q)
+                    right[static_cast<std::size_t>(q * n + q)] = 0xffffffff;
                 const Watch watch;
                 const auto arrays = arrays_of(train, query, 1, watch);
                 for (const gpu::DistanceKernel* kernel : gpu::half_table()) {
@@ -112,12 +105,9 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
                     CAPTURE(n_query);
                     CHECK(arrays->time_distance(name, {}).n_query == n_query);
                     std::int64_t wrong = 0;
-                    for (std::int64_t q = 0; q < n_query; ++q) {
-                        const std::vector<std::uint32_t> row = arrays->matrix_row(q);
-                        for (std::int64_t t = 0; t < n; ++t)
-                            wrong += row[static_cast<std::size_t>(t)] !=
-                                     (q == t ? 0xffffffff : squared_distance(query, q, train, t));
-                    }
+                    for (std::int64_t q = 0; q < n_query; ++q)
+                        wrong += !std::equal(right.begin() + q * n, right.begin() + (q + 1) * n,
+                                             arrays->matrix_row(q).begin());
                     CHECK(wrong == 0);
                 }
             }
@@ -161,7 +151,7 @@ TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that
     const Watch watch;
     for (const Measure& measure : {Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
         const auto arrays = arrays_of(train, query, 4, watch, measure);
-        const auto right = test::nearest(train, query, 60, measure);
+        const std::vector<std::uint32_t> right = test::scores(train, query, measure);
         int able = 0;
         for (const Strategy& one : gpu::distance_kernels()) {
             CAPTURE(one.name);
@@ -170,11 +160,9 @@ TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that
                 continue;
             }
             ++able;
-            for (std::int64_t q = 0; q < 5; ++q) {
-                const std::vector<std::uint32_t> row = arrays->matrix_row(q);
-                for (const auto& [score, index] : right[static_cast<std::size_t>(q)])
-                    CHECK(row[static_cast<std::size_t>(index)] == score);
-            }
+            for (std::int64_t q = 0; q < 5; ++q)
+                CHECK(std::equal(right.begin() + q * 60, right.begin() + (q + 1) * 60,
+                                 arrays->matrix_row(q).begin()));
         }
         CHECK(able > 0);
         CHECK(arrays->time_distance("pair_plain", {}).refusal);  // it supports only l2
@@ -203,9 +191,8 @@ TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     const Watch watch;
     const auto arrays = arrays_of(train, query, 1, watch);
     CHECK(!arrays->fill("float4"));
-    const auto row = arrays->matrix_row(11'999);
-    for (const std::int64_t t : {0, 1, 1'000, 1'999})
-        CHECK(row[static_cast<std::size_t>(t)] == squared_distance(query, 11'999, train, t));
+    const test::Rows last{{query.pixels.end() - 1'000, query.pixels.end()}, 1, 1'000};
+    CHECK(arrays->matrix_row(11'999) == test::scores(train, last));
 }
 
 TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors") {

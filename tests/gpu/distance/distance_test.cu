@@ -2,19 +2,15 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
 #include "gpu/distance/expand.h"
 #include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
-#include "tests/gpu/distance/scores.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/images.h"
 
 namespace knn {
 
 namespace {
-
-using Bytes = std::vector<std::uint8_t>;
 
 constexpr Metric all_metrics[] = {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson};
 
@@ -25,8 +21,8 @@ gpu::DeviceBuffer<char> poisoned(std::size_t bytes) {
 }
 
 /// Poisons rows and gaps on the device, so that unwritten values are detected. Skips refused problems.
-void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const Bytes& train,
-                  const Bytes& query, const std::vector<std::uint32_t>& expected) {
+void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, const test::Rows& train,
+                  const test::Rows& query, const std::vector<std::uint32_t>& expected) {
     CAPTURE(kernel.name);
     CAPTURE(problem.n_train);
     CAPTURE(problem.n_query);
@@ -35,8 +31,8 @@ void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, con
     if (kernel.supports(problem)) return;
     const std::int64_t n_train = problem.n_train, n_query = problem.n_query, dim = problem.dim;
     const std::int64_t padded = (dim + 3) / 4 * 4;
-    const auto train_bytes = test::to_device(train, n_train, dim),
-               query_bytes = test::to_device(query, n_query, dim);
+    const auto train_bytes = test::to_device(train.pixels, n_train, dim),
+               query_bytes = test::to_device(query.pixels, n_query, dim);
     const auto train_floats = test::to_device(std::vector<float>(n_train * padded, -1e9f), n_train, padded);
     const auto query_floats = test::to_device(std::vector<float>(n_query * padded, 1e9f), n_query, padded);
     gpu::FloatRows train_view = train_floats.rows(), query_view = query_floats.rows();
@@ -63,30 +59,19 @@ void check_kernel(const gpu::DistanceKernel& kernel, const Problem& problem, con
 }
 
 /// Every kernel, every metric that it supports, p = 0.5 and 3 for lp.
-void check_all(const Problem& sizes, const Bytes& train, const Bytes& query) {
+void check_all(const test::Rows& train, const test::Rows& query) {
     for (const Metric metric : all_metrics)
         for (const double p : {0.5, 3.0}) {
             if (p == 3.0 && metric != Metric::lp) continue;
-            Problem problem = sizes;
-            problem.measure.metric = metric;
-            problem.measure.p = p;
-            const std::vector<std::uint32_t> expected = test::scores(problem, train, query);
+            const Problem problem{train.n, query.n, train.dim, 1, {metric, p}};
+            const std::vector<std::uint32_t> expected = test::scores(train, query, problem.measure);
             for (const gpu::DistanceKernel* kernel : gpu::distance_table())
                 check_kernel(*kernel, problem, train, query, expected);
         }
 }
 
-Bytes random_bytes(std::int64_t n, unsigned seed, int levels) {
-    std::mt19937 random(seed);
-    Bytes bytes(n);
-    for (std::uint8_t& byte : bytes)
-        byte = static_cast<std::uint8_t>(random() % levels * (255 / (levels - 1)));
-    return bytes;
-}
-
 void check_random(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int levels) {
-    check_all({n_train, n_query, dim, 1}, random_bytes(n_train * dim, 1, levels),
-              random_bytes(n_query * dim, 2, levels));
+    check_all(test::random_rows(n_train, dim, 1, levels), test::random_rows(n_query, dim, 2, levels));
 }
 
 }  // namespace
@@ -124,23 +109,24 @@ TEST_CASE("gpu: small images, every distance kernel and metric") {
 TEST_CASE("gpu: the largest distances of every dim are exact") {
     if (!test::have_gpu()) return;
     for (const std::int64_t dim : {784, 1024, 1028, 1032, 2048, 66'051}) {
-        check_all({3, 2, dim, 1}, Bytes(3 * dim, 255), Bytes(2 * dim, 0));
-        check_all({3, 2, dim, 1}, Bytes(3 * dim, 255), Bytes(2 * dim, 255));
+        check_all(test::filled(3, dim, 255), test::filled(2, dim, 0));
+        check_all(test::filled(3, dim, 255), test::filled(2, dim, 255));
     }
     check_random(5, 3, 66'051, 256);
 }
 
 TEST_CASE("gpu: images without ink and of one gray are at distance 1 of all others in cosine and pearson") {
     if (!test::have_gpu()) return;
-    Bytes train = random_bytes(40 * 100, 3, 256), query = random_bytes(4 * 100, 4, 256);
-    std::fill_n(train.begin() + 100, 100, std::uint8_t{0});
-    std::fill_n(train.begin() + 200, 100, std::uint8_t{77});
-    std::fill_n(query.begin(), 100, std::uint8_t{0});
-    std::fill_n(query.begin() + 100, 100, std::uint8_t{9});
-    std::copy_n(train.begin() + 500, 100, query.begin() + 200);  // at distance 0, or as near as doubles come
-    for (int i = 0; i < 100; ++i)
-        query[300 + i] = static_cast<std::uint8_t>(255 - train[600 + i]);  // the other end: near 2 in pearson
-    check_all({40, 4, 100, 1}, train, query);
+    test::Rows train = test::random_rows(40, 100, 3), query = test::random_rows(4, 100, 4);
+    const auto row = [](test::Rows& rows, int i) { return rows.pixels.begin() + 100 * i; };
+    std::fill_n(row(train, 1), 100, std::uint8_t{0});
+    std::fill_n(row(train, 2), 100, std::uint8_t{77});
+    std::fill_n(row(query, 0), 100, std::uint8_t{0});
+    std::fill_n(row(query, 1), 100, std::uint8_t{9});
+    std::copy_n(row(train, 5), 100, row(query, 2));              // at distance 0, or as near as doubles come
+    std::transform(row(train, 6), row(train, 7), row(query, 3),  // the other end: near 2 in pearson
+                   [](std::uint8_t pixel) { return static_cast<std::uint8_t>(255 - pixel); });
+    check_all(train, query);
 }
 
 TEST_CASE("gpu: more training images than a texture holds") {

@@ -1,5 +1,4 @@
-// Transforms on the device against the functions that define them, applied step by step on the host, and against the
-// CPU's kernels.
+// Transforms on the device against the oracle (support/transform_oracle.h), as those of the CPU are.
 
 #include "gpu/transform/transform.h"
 
@@ -17,71 +16,14 @@
 #include "gpu/transform/step.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/images.h"
+#include "tests/support/transform_oracle.h"
 
 namespace knn {
 
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
-
-constexpr const char* all_specs[] = {"deskew",          "deskew:0.3",
-                                     "deskew:2",        "normalize",
-                                     "blur:0.1",        "blur",
-                                     "blur:20",         "pca:1",
-                                     "pca:5",           "hog",
-                                     "gradients",       "deskew,pca:7",
-                                     "gradients,pca:3", "blur:2,gradients",
-                                     "hog,pca:2",       "normalize,blur,deskew,hog",
-                                     "pca:6,pca:2"};
-
-/// Kinds of images in turn: random, nearly empty, empty, white, one gray, a box at a corner, a stroke along the
-/// diagonal, a single pixel.
-Bytes images_of(std::int64_t n, ImageShape shape, unsigned seed) {
-    std::mt19937 random(seed);
-    Bytes bytes;
-    for (std::int64_t i = 0; i < n; ++i)
-        for (int y = 0; y < shape.rows; ++y)
-            for (int x = 0; x < shape.cols; ++x) {
-                const auto noise = static_cast<std::uint8_t>(random());
-                const int along = shape.cols > 1 ? x * shape.rows / shape.cols : 0;
-                const int kinds[] = {noise,
-                                     random() % 10 == 0 ? noise : 0,
-                                     0,
-                                     255,
-                                     static_cast<int>(i % 256),
-                                     4 * y >= 3 * shape.rows && 4 * x >= 3 * shape.cols ? noise / 2 + 128 : 0,
-                                     std::abs(y - along) < 3 ? 255 - noise % 16 : 0,
-                                     y == shape.rows - 1 && x == static_cast<int>(i) % shape.cols ? 1 : 0};
-                bytes.push_back(static_cast<std::uint8_t>(kinds[i % 8]));
-            }
-    return bytes;
-}
-
-/// Whether a `pca` of the transform would take seconds to fit.
-bool is_slow(const TransformSpec& spec, ImageShape shape) {
-    TransformSpec before;
-    for (const TransformStep& step : spec.steps) {
-        if (step.kind == TransformKind::pca && output_dim(before, shape) > 1300) return true;
-        before.steps.push_back(step);
-    }
-    return false;
-}
-
-/// As data/transform defines it.
-Bytes defined(const FittedTransform& transform, const Bytes& images, std::int64_t n) {
-    Bytes features;
-    TransformScratch scratch;
-    for (std::int64_t i = 0; i < n; ++i) {
-        Bytes row(images.begin() + i * transform.dim_in(), images.begin() + (i + 1) * transform.dim_in());
-        for (const FittedStep& step : transform.steps) {
-            Bytes next(static_cast<std::size_t>(step.dim_out));
-            apply_step(step, row.data(), next.data(), scratch);
-            row = next;
-        }
-        features.insert(features.end(), row.begin(), row.end());
-    }
-    return features;
-}
 
 /// Rows on the device that begin `offset` bytes after the memory and `gap` bytes after one another.
 struct SpacedRows {
@@ -108,8 +50,9 @@ struct SpacedRows {
 };
 
 /// With rows at multiples of 16 bytes and at odd places, in launches of `reserved` images.
-void check_on_device(const FittedTransform& transform, const Bytes& images, std::int64_t n,
-                     std::int64_t reserved, const Bytes& expected) {
+void check_on_device(const FittedTransform& transform, const test::Rows& images, std::int64_t reserved) {
+    const std::int64_t n = images.n;
+    const Bytes expected = test::features_of(transform, {images.pixels.data(), n, images.dim}).pixels;
     gpu::DeviceTransform on_device(transform);
     on_device.reserve(reserved);
     REQUIRE(on_device.dim_out() == transform.dim_out());
@@ -120,7 +63,7 @@ void check_on_device(const FittedTransform& transform, const Bytes& images, std:
         CAPTURE(aligned);
         const SpacedRows in(n, dim_in, aligned ? 0 : 3, aligned ? padding(dim_in) : 5);
         const SpacedRows out(n, dim_out, aligned ? 0 : 1, aligned ? padding(dim_out) : 2);
-        test::upload(images, in.rows);
+        test::upload(images.pixels, in.rows);
         on_device.enqueue(in.rows, out.rows, stream);
         stream.synchronize();
         const Bytes found = test::to_host(out.rows);
@@ -130,27 +73,6 @@ void check_on_device(const FittedTransform& transform, const Bytes& images, std:
         CHECK((different.first == found.end() && different.second == expected.end()));
         CHECK(out.gaps_are_untouched());
     }
-}
-
-void check_shape(ImageShape shape, std::int64_t n, std::int64_t reserved) {
-    CAPTURE(shape.rows);
-    CAPTURE(shape.cols);
-    const Bytes images = images_of(n, shape, static_cast<unsigned>(shape.dim() + n));
-    const Rows rows{images.data(), n, shape.dim()};
-    int left_out = 0;
-    for (const std::string text : all_specs) {
-        CAPTURE(text);
-        const TransformSpec spec = parse_transform("--transform", text);
-        if (refuse_transform(spec, shape, n) || is_slow(spec, shape)) {
-            ++left_out;
-            continue;
-        }
-        const FittedTransform fitted = cpu::fit(spec, rows, shape, 2);
-        const Bytes expected = defined(fitted, images, n);
-        CHECK(cpu::features(fitted, rows, 2) == expected);
-        check_on_device(fitted, images, n, reserved, expected);
-    }
-    CHECK(left_out <= 8);  // those with pca, and hog where it makes too many features
 }
 
 /// By one thread per number: the quick forms and those of the definition.
@@ -171,22 +93,26 @@ __global__ void compare_roots(float numerator, float offset, unsigned long long*
 
 }  // namespace
 
-TEST_CASE("gpu: transforms give the bytes that define them, for images of 28 x 28") {
+TEST_CASE("gpu: transforms give the bytes that define them, for images of every shape") {
     if (!test::have_gpu()) return;
-    check_shape({28, 28}, 331, 100);
-}
-
-TEST_CASE("gpu: transforms of images of other shapes") {
-    if (!test::have_gpu()) return;
-    for (const ImageShape shape :
-         {ImageShape{1, 1}, {1, 784}, {784, 1}, {2, 3}, {7, 31}, {31, 7}, {32, 32}, {33, 40}})
-        check_shape(shape, 17, 5);
-}
-
-TEST_CASE("gpu: transforms of images that do not fit in shared memory") {
-    if (!test::have_gpu()) return;
-    check_shape({257, 257}, 9, 4);
-    check_shape({170, 170}, 9, 4);  // the largest that hog takes
+    for (const test::ImageSet& set : test::image_sets())
+        for (const std::string& text : test::transform_texts(set)) {
+            CAPTURE(set.name);
+            CAPTURE(text);
+            const FittedTransform fitted =
+                cpu::fit(parse_transform("--transform", text), set.rows(), set.shape, 2);
+            check_on_device(fitted, set.images, (set.images.n + 2) / 3);
+        }
+    // Many of 28 x 28 in launches of 100, and the largest that hog takes.
+    const auto check = [](const char* text, const test::Rows& images, ImageShape shape) {
+        const FittedTransform fitted = cpu::fit(parse_transform("--transform", text),
+                                                {images.pixels.data(), images.n, images.dim}, shape, 2);
+        check_on_device(fitted, images, 100);
+    };
+    for (const char* text : {"deskew:2", "blur:20,normalize", "hog", "gradients", "gradients,pca:3"})
+        check(text, test::sparse(331, 784, 3, 4), {28, 28});
+    for (const char* text : {"hog", "gradients"})
+        check(text, test::sparse(9, 170 * 170, 5, 8), {170, 170});
 }
 
 TEST_CASE("gpu: projections of long rows") {
@@ -200,8 +126,7 @@ TEST_CASE("gpu: projections of long rows") {
         projection.centers.push_back(static_cast<std::int32_t>(random() % 2'000'001) - 1'000'000);
     FittedTransform fitted{.spec = {}, .image = {64, 64}, .steps = {}};
     append_step(fitted, {TransformKind::pca, static_cast<double>(n_out)}, projection);
-    const Bytes images = images_of(n, fitted.image, 9);
-    check_on_device(fitted, images, n, 33, defined(fitted, images, n));
+    check_on_device(fitted, test::sparse(n, dim, 9, 2), 33);
 }
 
 TEST_CASE("gpu: the fused kernel computes gradients of 28 x 28 pixels, others any shape") {
@@ -224,11 +149,9 @@ TEST_CASE("gpu: the fused kernel computes gradients of 28 x 28 pixels, others an
 
 TEST_CASE("gpu: many images in one launch of the fused kernel") {
     if (!test::have_gpu()) return;
-    const std::int64_t n = 5000;
     FittedTransform fitted{.spec = {}, .image = {28, 28}, .steps = {}};
     append_step(fitted, {TransformKind::gradients, 0});
-    const Bytes images = images_of(n, fitted.image, 3);
-    check_on_device(fitted, images, n, n, cpu::features(fitted, {images.data(), n, 784}, 0));
+    check_on_device(fitted, test::sparse(5000, 784, 3, 4), 5000);
 }
 
 TEST_CASE("gpu: quick roots and quotients are those of the definition") {
@@ -244,15 +167,15 @@ TEST_CASE("gpu: quick roots and quotients are those of the definition") {
 TEST_CASE("gpu: a raw transform copies, and arrays of another shape are refused") {
     if (!test::have_gpu()) return;
     const std::int64_t n = 7;
-    const Bytes images = images_of(n, {3, 5}, 1);
-    const auto in = test::to_device(images, n, 15), out = test::to_device(Bytes(n * 15), n, 15);
+    const test::Rows images = test::random_rows(n, 15, 1);
+    const auto in = test::to_device(images.pixels, n, 15), out = test::to_device(Bytes(n * 15), n, 15);
     const gpu::Stream stream;
     gpu::DeviceTransform raw;
     CHECK(raw.is_raw());
     raw.reserve(n);
     raw.enqueue(in.rows(), out.rows(), stream);
     stream.synchronize();
-    CHECK(test::to_host(out.rows()) == images);
+    CHECK(test::to_host(out.rows()) == images.pixels);
 
     FittedTransform fitted{.spec = {}, .image = {3, 5}, .steps = {}};
     append_step(fitted, {TransformKind::blur, 1});
@@ -268,7 +191,7 @@ TEST_CASE("gpu: a raw transform copies, and arrays of another shape are refused"
     gpu::DeviceTransform moved = std::move(blur);
     moved.enqueue(in.rows(), out.rows(), stream);
     stream.synchronize();
-    CHECK(test::to_host(out.rows()) == defined(fitted, images, n));
+    CHECK(test::to_host(out.rows()) == test::features_of(fitted, {images.pixels.data(), n, 15}).pixels);
 }
 
 }  // namespace knn

@@ -1,0 +1,43 @@
+#pragma once
+/// The commands that write files, for what is promised of the files of all of them.
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.h"
+
+namespace knn::test {
+
+/// Reads the data set in data/, and all that it writes begins with out/.
+struct Command {
+    std::string name;
+    Words words;
+    Words outputs;                                       ///< options, each with its file
+    std::string input = "data/train-labels-idx1-ubyte";  ///< one of the files that it reads
+};
+
+inline const std::vector<Command>& commands() {
+    static const std::vector<Command> all = {
+        {"evaluate", "evaluate -q -k 3 --data data --device cpu",
+         "--report out/report --json out/e.json --predictions out/e.csv --neighbors-csv out/n.csv"},
+        {"accurate", "evaluate -q --method accurate --data data --device cpu", "--predictions out/a.csv"},
+        {"classify", "classify -q data/0.pgm data/1.pgm --data data --device cpu",
+         "--json out/c.json --explain out/c.png"},
+        {"tune", "tune -q -k 1-3 --data data --device cpu",
+         "--plot out/t.svg --save out/method --json out/t.json --csv out/t.csv"},
+        {"graph", "graph -q -k 3 --data data --device cpu",
+         "--npy out/g --plot out/g.svg --csv out/g.csv --mtx out/g.mtx --json out/g.json"},
+        {"condense", "condense -q -k 3 --data data --device cpu", "--out out/small"},
+        {"audit", "audit -q -k 3 --data data --device cpu",
+         "--csv out/u.csv --json out/u.json --html out/u.html"},
+        {"view", "view -q --from a --device cpu", "--html out/v.html", "a/report.json"},
+        {"bench", "bench -q --data data --device cpu --only cpu --seconds 0.01",
+         "--plot out/b.svg --json out/b.json --csv out/b.csv"},
+        {"compare", "compare -q a b", "--csv out/c.csv --html out/c.html --json out/c.json",
+         "b/predictions.csv"},
+        {"info", "info --data data", "--json out/i.json"},
+    };
+    return all;
+}
+
+}  // namespace knn::test
