@@ -38,7 +38,8 @@ std::string points_text(const GraphResult& graph) {
 
 std::string hub_text(const GraphResult& graph, std::int64_t hub, std::span<const std::uint8_t> labels) {
     const auto i = static_cast<std::size_t>(hub);
-    std::string text = "#" + std::to_string(hub) + " (" + with_commas(graph.counts.in_degree[i]);
+    std::string text = "#";  // g++ 12 warns of "#" + a string
+    text += std::to_string(hub) + " (" + with_commas(graph.counts.in_degree[i]);
     if (!labels.empty()) text += ", label " + std::to_string(labels[i]);
     return text + ")";
 }

@@ -50,16 +50,16 @@ TEST_CASE("index: eight threads with different k, queries and leave-one-out get 
         std::vector<Queries> all{digits.queries(), digits.queries().first(5),
                                  Queries::all_of(digits.training().rows),
                                  Queries::some_of(digits.training().rows, {250, 3, 3, 77})};
-        struct Job {
+        struct Asked {
             Queries queries;
             int k;
         };
-        std::vector<Job> jobs;
+        std::vector<Asked> jobs;
         for (const int k : {1, 4, 60})
             for (const Queries& queries : all)
                 jobs.push_back({queries, k});
         std::vector<Results> expected;
-        for (const Job& job : jobs)
+        for (const Asked& job : jobs)
             expected.push_back(alone.search(job.queries, {.k = job.k}));
         std::vector<int> wrong(8);
         {
