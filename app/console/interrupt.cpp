@@ -20,10 +20,17 @@ void on_stop(int) {
     stop.store(true, std::memory_order_relaxed);
 }
 
-/// A crash of the program itself keeps its default action, which follows when this returns.
-void on_crash(int) {
+/// A crash of the program itself has its default action, which follows when this returns. Of codecs that crash on several
+/// threads one is reported.
+void on_crash(int signal) {
+    static std::atomic_flag reported;
     const char* picture = picture_in_codec();
-    if (picture == nullptr) return;
+    if (picture == nullptr) {
+        std::signal(signal, SIG_DFL);
+        return;
+    }
+    while (reported.test_and_set())
+        ::pause();
     for (const std::string_view text :
          {"mnist-knn: error: ", picture,
           ": crashed the picture codec; expected an undamaged picture and enough free memory\n"})
@@ -31,12 +38,13 @@ void on_crash(int) {
     ::_exit(1);
 }
 
-/// Calls `handler` at the first of these signals, without SA_RESTART: a blocked write returns and checks the flag.
+/// Calls `handler` at the first of these signals (SA_RESETHAND) or at each, without SA_RESTART: a blocked write returns and
+/// checks the flag.
 /// Signals that the process was started to ignore, or that a sanitizer handles, stay as they are.
-void handle(std::initializer_list<int> signals, void (*handler)(int)) {
+void handle(std::initializer_list<int> signals, void (*handler)(int), unsigned flags) {
     struct sigaction action = {}, before = {};
     action.sa_handler = handler;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    action.sa_flags = static_cast<int>(flags);
     sigemptyset(&action.sa_mask);
     for (const int signal : signals)
         if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_DFL)
@@ -48,8 +56,8 @@ void handle(std::initializer_list<int> signals, void (*handler)(int)) {
 void watch_for_interrupts() {
     stop_transfers_on(stop);
     std::signal(SIGINT, SIG_DFL);  // shells start what runs in the background with SIGINT ignored
-    handle({SIGINT, SIGTERM, SIGHUP}, on_stop);
-    handle({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}, on_crash);
+    handle({SIGINT, SIGTERM, SIGHUP}, on_stop, SA_RESETHAND);
+    handle({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}, on_crash, 0);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
 }
