@@ -207,7 +207,7 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Wat
     struct Owners {
         std::shared_ptr<const void> features, images;
     };
-    same.owner = std::make_shared<const Owners>(made, queries.owner);
+    same.owner = std::make_shared<const Owners>(Owners{made, queries.owner});
     return same;
 }
 
