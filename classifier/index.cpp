@@ -246,10 +246,9 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     const auto start = Clock::now();
     for (const std::uint32_t image : queries.images)
         if (image >= set_.size()) throw std::invalid_argument("a query that is no training image");
-    VotingRule rule = method_.vote;
-    if (options.k > 0) rule.k = options.k;
     Method method = method_;
-    method.vote = rule;
+    if (options.k > 0) method.vote.k = options.k;
+    const VotingRule& rule = method.vote;
     const std::int64_t n_query = queries.count(), others = set_.size() - (queries.leaves_out() ? 1 : 0);
     const bool device_vote = options.vote && plan_.stages.vote == StagePlace::device;
     const bool host_rerank = plan_.stages.rerank == StagePlace::host;
@@ -263,14 +262,14 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     Timeline& timeline = results.timeline;
     Neighbors found(answered.count, found_k);
     if (options.vote) results.votes.resize(at(answered.count));
-    const BatchCallback told = ranks_ == nullptr ? options.on_batch : BatchCallback();
-    Voting voting(training_, method.neighbor_measure(), rule, voters, plan_, threads_, told, results);
+    const BatchCallback on_batch = ranks_ == nullptr ? options.on_batch : BatchCallback();
+    Voting voting(training_, method.neighbor_measure(), rule, voters, plan_, threads_, on_batch, results);
     const BatchCallback take =
-        options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : told;
-    TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, watch),
-                .k = found_k,
-                .vote = device_vote ? &rule : nullptr,
-                .on_batch = host_rerank ? BatchCallback() : take};
+        options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
+    const TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, watch),
+                      .k = found_k,
+                      .vote = device_vote ? &rule : nullptr,
+                      .on_batch = host_rerank ? BatchCallback() : take};
     const TopKResult memory{found.rows, device_vote ? std::span(results.votes) : std::span<Vote>()};
     if (options.keep_features && plan_.stages.transform != StagePlace::device && ranks_ == nullptr)
         results.features = wanted.queries;

@@ -48,4 +48,45 @@ std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const 
     return all;
 }
 
+namespace {
+
+/// A stage as it is sent; names of stages are short.
+struct PackedStage {
+    char name[40] = "";
+    std::int64_t launches = 0;
+    double total_ms = 0, bytes = 0, operations = 0;
+    StageKind kind = StageKind::kernel;
+};
+
+}  // namespace
+
+Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop) {
+    std::vector<PackedStage> own(1);
+    own[0].total_ms = ms;
+    for (const Stage& stage : mine.stages()) {
+        PackedStage& one = own.emplace_back();
+        stage.name.copy(one.name, sizeof one.name - 1);
+        one.launches = stage.launches;
+        one.total_ms = stage.total_ms;
+        one.bytes = stage.bytes;
+        one.operations = stage.operations;
+        one.kind = stage.kind;
+    }
+    std::vector<Timeline> timelines;
+    std::vector<double> rank_ms;
+    for (const auto& bytes : gather_all(ranks, bytes_of(std::span<const PackedStage>(own)), stop)) {
+        std::vector<PackedStage> stages(bytes.size() / sizeof(PackedStage));
+        std::memcpy(stages.data(), bytes.data(), stages.size() * sizeof(PackedStage));
+        Timeline& timeline = timelines.emplace_back();
+        for (std::size_t i = 1; i < stages.size(); ++i) {
+            const PackedStage& one = stages[i];
+            timeline.add({one.name, one.launches, one.total_ms, one.bytes, one.operations, one.kind});
+        }
+        rank_ms.push_back(stages.at(0).total_ms);
+    }
+    Timeline all = slowest(timelines);
+    all.add_device_ms(rank_ms);
+    return all;
+}
+
 }  // namespace knn

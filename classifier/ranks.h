@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "data/core/timeline.h"
+
 namespace knn {
 
 /// Bytes to or from each rank.
@@ -47,6 +49,9 @@ class Ranks {
 /// Every rank gets the bytes of all ranks, of any size.
 std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const std::uint8_t> mine,
                                                   const std::atomic<bool>* stop);
+
+/// The timeline of all ranks: the slowest of each stage, and the time of each rank.
+Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop);
 
 /// What mpirun says in the environment; one process if it did not start this one.
 struct Job {

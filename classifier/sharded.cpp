@@ -1,7 +1,6 @@
 #include "classifier/sharded.h"
 
 #include <algorithm>
-#include <cstring>
 #include <future>
 
 #include "classifier/host.h"
@@ -229,7 +228,7 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
     std::unique_lock lock(one_search_, std::defer_lock);
     const auto is_resident = [](const Shard& shard) { return shard.resident != nullptr; };
     if (ranks_ != nullptr || !std::all_of(shards_.begin(), shards_.end(), is_resident)) lock.lock();
-    require_top_k(wanted, {result.neighbors, result.votes}, n_train_, answered(n_query).count);
+    require_top_k(wanted, result, n_train_, answered(n_query).count);
     const auto start = Clock::now();
     const std::int64_t searched = wanted.queries.count();
     Watch part = watch;
@@ -431,47 +430,6 @@ void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Tim
     start = Clock::now();
     merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop);
     timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-}
-
-namespace {
-
-/// A stage as it is sent; names of stages are short.
-struct PackedStage {
-    char name[40] = "";
-    std::int64_t launches = 0;
-    double total_ms = 0, bytes = 0, operations = 0;
-    StageKind kind = StageKind::kernel;
-};
-
-}  // namespace
-
-Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop) {
-    std::vector<PackedStage> own(1);
-    own[0].total_ms = ms;
-    for (const Stage& stage : mine.stages()) {
-        PackedStage& one = own.emplace_back();
-        stage.name.copy(one.name, sizeof one.name - 1);
-        one.launches = stage.launches;
-        one.total_ms = stage.total_ms;
-        one.bytes = stage.bytes;
-        one.operations = stage.operations;
-        one.kind = stage.kind;
-    }
-    std::vector<Timeline> timelines;
-    std::vector<double> rank_ms;
-    for (const auto& bytes : gather_all(ranks, bytes_of(std::span<const PackedStage>(own)), stop)) {
-        std::vector<PackedStage> stages(bytes.size() / sizeof(PackedStage));
-        std::memcpy(stages.data(), bytes.data(), stages.size() * sizeof(PackedStage));
-        Timeline& timeline = timelines.emplace_back();
-        for (std::size_t i = 1; i < stages.size(); ++i) {
-            const PackedStage& one = stages[i];
-            timeline.add({one.name, one.launches, one.total_ms, one.bytes, one.operations, one.kind});
-        }
-        rank_ms.push_back(stages.at(0).total_ms);
-    }
-    Timeline all = slowest(timelines);
-    all.add_device_ms(rank_ms);
-    return all;
 }
 
 }  // namespace knn

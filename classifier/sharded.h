@@ -109,7 +109,4 @@ class Sharded {
 void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
                  const std::atomic<bool>* stop);
 
-/// The timeline of all ranks: the slowest of each stage, and the time of each rank.
-Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop);
-
 }  // namespace knn

@@ -102,17 +102,20 @@ void print_to_stderr(std::string_view text) {
 
 std::string as_options(std::string_view message) {
     constexpr std::string_view mark = "§";
-    const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-    std::string shown;
-    for (std::size_t at = 0; at < message.size();) {
-        const std::size_t name = at + mark.size();
-        if (!message.substr(at).starts_with(mark) || name >= message.size() || !is_letter(message[name])) {
-            shown += message[at++];
-            continue;
-        }
-        const bool is_short = name + 1 == message.size() || !is_letter(message[name + 1]);
-        shown += is_short ? "-" : "--";
-        at = name;
+    std::string shown(message.substr(0, message.find(mark)));
+    for (std::size_t at = shown.size(); at < message.size();) {
+        const std::size_t begin = at + mark.size();
+        const std::size_t end =
+            std::min(message.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", begin), message.size());
+        const std::string name(message.substr(begin, end - begin));
+        const std::string option = (name.size() == 1 ? "-" : "--") + name;
+        Options ignored;
+        const std::vector<Option> options = options_of(ignored);
+        const bool is_setting = std::any_of(options.begin(), options.end(),
+                                            [&](const Option& one) { return one.shown() == option; });
+        shown += is_setting ? option : std::string(mark) + name;
+        at = std::min(message.find(mark, end), message.size());
+        shown += message.substr(end, at - end);
     }
     return shown;
 }

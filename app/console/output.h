@@ -24,7 +24,8 @@ void unsilence_output();
 /// rest is dropped. Throws DataError if it cannot be written for another reason.
 void print(std::string_view text);
 
-/// A message of the library with its settings as options: §engine becomes --engine, §k becomes -k.
+/// A message of the library with its settings as options: §engine becomes --engine, §k becomes -k. What is no option, as in
+/// the name of a file, stays.
 std::string as_options(std::string_view message);
 
 /// To standard error. `print_line_to_stderr` makes one line "mnist-knn: TEXT" of `harmless` characters.

@@ -35,16 +35,6 @@ Uninitialized<Neighbor> right(const test::Rows& points, const test::Rows& querie
     return found;
 }
 
-/// The queries that `exclude` says: images of the training set.
-test::Rows taken(const test::Rows& points, const Exclude& exclude, std::int64_t count) {
-    test::Rows rows{{}, count, points.dim};
-    for (std::int64_t q = 0; q < count; ++q) {
-        const auto begin = points.pixels.begin() + exclude.index_of(q) * points.dim;
-        rows.pixels.insert(rows.pixels.end(), begin, begin + points.dim);
-    }
-    return rows;
-}
-
 /// A settled plan of `devices` times the CPU.
 Plan plan_for(int devices, SpreadBy spread, std::int64_t memory = 0, const Measure& measure = {}) {
     Plan plan{.engine = "cpu", .device = cpu_device()};
@@ -203,7 +193,7 @@ TEST_CASE("spread: leave-one-out, where one part has the excluded image") {
         {{.first = 0}, 60}, {{.first = 17}, 30}, {{.first = 59}, 1}, {{0, 60, 7}, 7}, {{3, 9, 4}, 20}};
     for (const auto& one : cases) {
         const Exclude exclude = one.first;
-        const test::Rows queries = taken(points, exclude, one.second);
+        const test::Rows queries = test::taken(points, exclude, one.second);
         for (const int k : {1, 6, 59}) {
             const auto expected = right(points, queries, k, exclude);
             for (const int devices : {1, 2, 5})
@@ -240,7 +230,7 @@ TEST_CASE(
                     CAPTURE(devices);
                     CAPTURE(spread);
                     const test::Rows queries =
-                        exclude.any() ? taken(points, exclude, n) : test::random_rows(n, 3, 9, 3);
+                        exclude.any() ? test::taken(points, exclude, n) : test::random_rows(n, 3, 9, 3);
                     const auto expected = right(points, queries, k, exclude);
                     Timeline timeline;
                     Sharded sharded(plain, {view(points), {}}, {}, plan_for(devices, spread, 60), nullptr,
@@ -318,7 +308,7 @@ TEST_CASE("spread: 1, 2, 3 and 5 ranks find what plain loops find, all of them")
                 CAPTURE(k);
                 CHECK(found_by_ranks(points, queries, k, size, spread) == right(points, queries, k));
                 const Exclude exclude{.first = 20};
-                const test::Rows others = taken(points, exclude, 19);
+                const test::Rows others = test::taken(points, exclude, 19);
                 CHECK(found_by_ranks(points, others, k, size, spread, exclude) ==
                       right(points, others, k, exclude));
             }

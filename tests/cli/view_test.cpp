@@ -265,7 +265,7 @@ TEST_CASE("view without a display suggests other forms") {
         const RunResult result = evaluated.view({}, options);
         check_error(result, 1);
         check_contains(result.err, {"--sheet", "--html", "--text"});
-        // A report that is missed is told of before that.
+        // A missing report is reported first.
         check_error(program("view --from /nonexistent", options), 1, "error: /nonexistent: no such file; ");
     }
 }

@@ -20,9 +20,9 @@ struct RandomProblem {
     Exclude exclude;  ///< then the queries are training images
     std::int64_t batch = 0;
 
-    Rows train_rows() const { return {train.data(), std::ssize(labels), shape.dim()}; }
+    knn::Rows train_rows() const { return {train.data(), std::ssize(labels), shape.dim()}; }
     /// The training rows themselves if each is a query: engines compute each distance once then.
-    Rows query_rows() const {
+    knn::Rows query_rows() const {
         if (exclude.first == 0 && query.size() == train.size()) return train_rows();
         return {query.data(), std::ssize(query) / shape.dim(), shape.dim()};
     }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "classifier/index.h"
+#include "tests/support/oracle.h"
 
 namespace knn {
 
@@ -28,6 +29,16 @@ inline Queries queries_of(const knn::Rows& rows, const Exclude& exclude, const k
     queries.images = *images;
     queries.owner = images;
     return queries;
+}
+
+/// The rows of the first `count` queries that `exclude` names.
+inline Rows taken(const Rows& train, const Exclude& exclude, std::int64_t count) {
+    Rows rows{{}, count, train.dim};
+    for (std::int64_t q = 0; q < count; ++q) {
+        const auto begin = train.pixels.begin() + exclude.index_of(q) * train.dim;
+        rows.pixels.insert(rows.pixels.end(), begin, begin + train.dim);
+    }
+    return rows;
 }
 
 struct Voted {

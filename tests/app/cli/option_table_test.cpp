@@ -253,4 +253,5 @@ TEST_CASE("settings in messages are shown as options") {
           "--engine tensor needs a GPU; expected --device gpu");
     CHECK(as_options("§k 3: too many, §test-images: none, §k") == "-k 3: too many, --test-images: none, -k");
     CHECK(as_options("a file § of §4 is no setting§") == "a file § of §4 is no setting§");
+    CHECK(as_options("§a.png: §engines") == "§a.png: §engines");
 }

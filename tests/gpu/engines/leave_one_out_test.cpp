@@ -4,28 +4,11 @@
 
 #include "tests/gpu/have_gpu.h"
 #include "tests/gpu/searched.h"
+#include "tests/support/images.h"
 
 namespace knn {
 
 namespace {
-
-/// Queries: training images first, first + n / m, ...
-test::Rows taken(const test::Rows& train, const Exclude& exclude, std::int64_t count) {
-    test::Rows rows{{}, count, train.dim};
-    for (std::int64_t q = 0; q < count; ++q) {
-        const auto begin = train.pixels.begin() + exclude.index_of(q) * train.dim;
-        rows.pixels.insert(rows.pixels.end(), begin, begin + train.dim);
-    }
-    return rows;
-}
-
-/// Every image `copies` times, the copies far from each other.
-test::Rows repeated(const test::Rows& rows, int copies) {
-    test::Rows all{{}, rows.n * copies, rows.dim};
-    for (int i = 0; i < copies; ++i)
-        all.pixels.insert(all.pixels.end(), rows.pixels.begin(), rows.pixels.end());
-    return all;
-}
 
 struct Strategies {
     const test::GpuEngine& engine;
@@ -47,7 +30,7 @@ std::vector<Strategies> all_strategies() {
 /// Returns the number of strategies that supported it.
 int check_all(const test::Rows& train, const Exclude& exclude, std::int64_t count, int k,
               const Measure& measure = {}, std::int64_t step = 1, std::int64_t batch = 0) {
-    const test::Rows query = taken(train, exclude, count);
+    const test::Rows query = test::taken(train, exclude, count);
     test::GpuProblem problem{train, query};
     problem.rule.k = k;
     problem.measure = measure;
@@ -78,7 +61,7 @@ TEST_CASE("gpu: leave-one-out by every kernel and selector, on random images and
     CHECK(ran == static_cast<int>(gpu::distance_kernels().size() + gpu::selectors().size()) -
                      !test::have_cublas() + test::tensor_kernels_of(test::capability(), train.dim));
     check_all(train, {.first = 333}, 200, 40, {}, 11);
-    const test::Rows twins = repeated(test::random_rows(300, 30, 2, 3), 4);
+    const test::Rows twins = test::repeated(test::random_rows(300, 30, 2, 3), 4);
     check_all(twins, {.first = 100}, 300, 5, {}, 11, 77);
     check_all(twins, {.first = 1'199}, 1, 5);
     const test::Rows equal = test::random_rows(600, 20, 3, 1);
@@ -88,7 +71,7 @@ TEST_CASE("gpu: leave-one-out by every kernel and selector, on random images and
 // For compute-sanitizer.
 TEST_CASE("gpu: small leave-one-out") {
     if (!test::have_gpu()) return;
-    const test::Rows train = repeated(test::random_rows(150, 20, 1, 5), 2);
+    const test::Rows train = test::repeated(test::random_rows(150, 20, 1, 5), 2);
     check_all(train, {.first = 10}, 200, 6, {}, 13, 130);
     check_all(train, {.first = 0}, 3, 299);
 }
@@ -105,7 +88,7 @@ TEST_CASE("gpu: leave-one-out where all others are the neighbors, up to k = 1024
 
 TEST_CASE("gpu: leave-one-out by other metrics") {
     if (!test::have_gpu()) return;
-    const test::Rows train = repeated(test::random_rows(200, 16, 6, 4), 2);
+    const test::Rows train = test::repeated(test::random_rows(200, 16, 6, 4), 2);
     for (const Measure& measure : {Measure{Metric::l1, 2}, Measure{Metric::lp, 0.5}, Measure{Metric::lp, 3},
                                    Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}})
         if (measure.metric == Metric::l1 || measure.metric == Metric::lp || test::have_cublas())
@@ -156,7 +139,7 @@ TEST_CASE("gpu: leave-one-out on a sample of a larger training set") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(30'000, 40, 7, 9);
     const Exclude exclude{.first = 0, .n = 30'000, .m = 700};
-    const test::Rows query = taken(train, exclude, 700);
+    const test::Rows query = test::taken(train, exclude, 700);
     for (const int k : {1, 5, 100}) {
         test::GpuProblem problem{train, query};
         problem.rule.k = k;

@@ -111,11 +111,7 @@ TEST_CASE("gpu: leave-one-out in parts finds what a search of all finds") {
     for (const Engine* engine : engines_here())
         for (const auto& [exclude, n] : cases)
             for (const int k : {1, 10, 300}) {
-                test::Rows queries{{}, n, points.dim};
-                for (std::int64_t q = 0; q < n; ++q) {
-                    const auto row = points.pixels.begin() + exclude.index_of(q) * points.dim;
-                    queries.pixels.insert(queries.pixels.end(), row, row + points.dim);
-                }
+                const test::Rows queries = test::taken(points, exclude, n);
                 const Rows rows = view(n == points.n ? points : queries);
                 const auto found = [&, exclude = exclude, n = n](const Spread& spread) {
                     Timeline timeline;
