@@ -25,7 +25,7 @@ constexpr const char* tensor_summary =
 constexpr const char* classic_summary = "float4 distance kernel and a bitonic sort of each row, on the GPU";
 
 // The fastest first: `auto` takes the first that the device can run and that supports the problem.
-constexpr Engine table[] = {
+constexpr Engine all_engines[] = {
 #ifdef MNIST_KNN_HAS_CUDA
     {"tensor", tensor_summary, true, gpu::settle_tensor, gpu::open_tensor, {true, true, true, true}},
     {"classic", classic_summary, true, gpu::settle_classic, gpu::open_classic, {true, true, true, false}},
@@ -44,7 +44,7 @@ Strategy serial_strategy() {
 }  // namespace
 
 std::span<const Engine> engines() {
-    return table;
+    return all_engines;
 }
 
 const Engine* find_engine(std::string_view name, std::span<const Engine> among) {

@@ -191,13 +191,13 @@ void add_devices(const Wish& wish, const Problem& problem, const Machine& machin
 }  // namespace
 
 SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
-    constexpr std::int64_t few_queries = 64;  // a tile of the kernels
+    constexpr std::int64_t tile_queries = 64;  // a tile of the kernels
     const std::int64_t bytes = problem.n_train * problem.dim;
     // Without a limit: the engine `classic` has 4 bytes a pixel, beside the bytes while they are converted.
     const bool gpu = plan.device.kind == Device::Kind::gpu;
     const std::int64_t fitting = plan.memory > 0 ? plan.memory : gpu ? plan.device.memory_bytes / 6 : 0;
     const bool fits = fitting == 0 || bytes <= fitting;
-    return fits && problem.n_query >= few_queries * workers ? SpreadBy::queries : SpreadBy::training;
+    return fits && problem.n_query >= tile_queries * workers ? SpreadBy::queries : SpreadBy::training;
 }
 
 std::int64_t n_parts(const Plan& plan, std::int64_t count, std::int64_t row_bytes) {

@@ -9,7 +9,7 @@ namespace knn {
 namespace {
 
 /// Ink hardly stranger than training images is one digit, unless it is wider than high.
-constexpr double ordinary = 1.6, wide = 1.2;
+constexpr double ordinary = 1.6, widest = 1.2;
 
 double aspect_of(const Answer& answer) {
     return double(answer.image.box.w) / std::max(1, answer.image.box.h);
@@ -78,7 +78,7 @@ void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> 
         digit.readings.clear();
         const double whole = strangeness(digit, labels, measure, usual);
         double least = margin(digit) * whole;
-        if (whole < ordinary && aspect_of(digit) < wide && !digit.image.joined) readings.clear();
+        if (whole < ordinary && aspect_of(digit) < widest && !digit.image.joined) readings.clear();
         std::vector<Answer>* best = nullptr;
         for (std::vector<Answer>& reading : readings)
             if (const double strange = strangeness(reading, labels, measure, usual); strange < least)

@@ -14,10 +14,9 @@ namespace knn::cpu {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on the bits are not a finite float
 
 /// More than the rounding error of 1 - floor / norm, about 10⁻¹⁵.
-constexpr double slack = 1e-12;
+constexpr double cosine_slack = 1e-12;
 
 /// The arguments of cosine_score, from products and sums of pixels (data/core/metric.h).
 struct Correlation {
@@ -131,7 +130,7 @@ class ProductScorer : public Scorer {
         if (limit == 0) return never;
         if (limit >= first_no_number) return -never;
         if (norm == 0) return never;  // all images are at distance 1, none nearer than those in the list
-        return (1 - std::bit_cast<float>(limit) - slack) * norm;
+        return (1 - std::bit_cast<float>(limit) - cosine_slack) * norm;
     }
 
     /// The floors of the panel's images, which are images first .. of the training set.

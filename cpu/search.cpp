@@ -26,7 +26,7 @@ namespace {
 constexpr int max_threads = 1024;
 /// Up to here reading the rows as they are is not slower than packing them first. Measured on MNIST with two
 /// threads: rows 3 ms for one query and 2 ms for each further one, panels 25 to 30 ms for 1 to 16 queries.
-constexpr std::int64_t few_queries = 12;
+constexpr std::int64_t max_unpacked_queries = 12;
 
 /// Memory limit for the neighbors of all slices before they are merged.
 constexpr std::int64_t slices_bytes = 64 << 20;
@@ -41,7 +41,7 @@ class Search {
     std::int64_t run();
 
   private:
-    bool packs() const { return queries_.count() > few_queries; }
+    bool packs() const { return queries_.count() > max_unpacked_queries; }
     /// For a task of the largest size; the kernels have whole strips of queries.
     std::int64_t lists() const {
         return packs() ? round_up(work_.largest(), resident_.kernel.queries) : work_.largest();
@@ -78,7 +78,7 @@ std::int64_t max_slices(std::int64_t n_query, int k) {
 /// Of the training set, see Task.
 std::int64_t units_of(const Resident& resident, std::int64_t n_query) {
     return divide_up(resident.train.count,
-                     n_query > few_queries ? resident.kernel.images : RowScanner::unit_rows);
+                     n_query > max_unpacked_queries ? resident.kernel.images : RowScanner::unit_rows);
 }
 
 Search::Search(Resident& resident, const Queries& queries, int k, std::span<Neighbor> found,
@@ -202,7 +202,7 @@ class CpuIndex final : public DeviceIndex {
         watch.step(0, n);
         if (n == 0) return 0;
         try {
-            const bool both_ends = n > few_queries && SelfSearch::suits(resident_, wanted.queries, wanted.k);
+            const bool both_ends = n > max_unpacked_queries && SelfSearch::suits(resident_, wanted.queries, wanted.k);
             const std::int64_t batch =
                 both_ends
                     ? SelfSearch(resident_, wanted, result.neighbors, timeline, watch).run()

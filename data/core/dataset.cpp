@@ -5,12 +5,12 @@
 namespace knn {
 
 namespace {
-constexpr std::size_t alignment = 64;  // a cache line; vector loads of whole lines stay inside one
+constexpr std::size_t cache_line = 64;  // bytes; vector loads of whole lines stay inside one
 }
 
 Bytes::Bytes(std::size_t size, std::pmr::memory_resource* memory)
     : memory_(memory),
-      data_(size > 0 ? static_cast<std::uint8_t*>(memory->allocate(size, alignment)) : nullptr),
+      data_(size > 0 ? static_cast<std::uint8_t*>(memory->allocate(size, cache_line)) : nullptr),
       size_(size) {}
 
 Bytes::Bytes(Bytes&& other) noexcept
@@ -26,7 +26,7 @@ Bytes& Bytes::operator=(Bytes&& other) noexcept {
 }
 
 Bytes::~Bytes() {
-    if (data_ != nullptr) memory_->deallocate(data_, size_, alignment);
+    if (data_ != nullptr) memory_->deallocate(data_, size_, cache_line);
 }
 
 }  // namespace knn

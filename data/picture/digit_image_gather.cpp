@@ -12,7 +12,7 @@ namespace knn::digit {
 namespace {
 
 // In units of the usual height of a page's digits.
-constexpr double near_by = 0.22;     // gap between the parts of a digit
+constexpr double part_gap = 0.22;     // gap between the parts of a digit
 constexpr double smallest = 0.35;    // of a digit; punctuation is smaller
 constexpr double largest = 2.2;      // of a digit's height; lines and frames are larger
 constexpr double narrow_gap = 0.12;  // in a stroke
@@ -80,7 +80,7 @@ std::vector<Group> all_groups(const Page& page) {
     std::vector<Group> groups;
     for (const Part& part : parts) {
         Group* best = nullptr;
-        double nearest = near_by * usual;
+        double nearest = part_gap * usual;
         for (Group& group : groups)
             if (const double distance = gap(group.box, part.box);
                 distance <= nearest && same_digit(group.box, part.box, usual))

@@ -1,4 +1,4 @@
-// A cache file: Header, `key_bytes` of key, one CRC-32 for each piece of the payload, then at the next
+// A cache file: BlobHeader, `key_bytes` of key, one CRC-32 for each piece of the payload, then at the next
 // multiple of 64 bytes the payload, which ends the file. Numbers in the order of the machine, which reads no
 // files but its own; another order shows in the magic number.
 #include "data/set/cache.h"
@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using View = std::span<const std::uint8_t>;
 
-struct Header {
+struct BlobHeader {
     std::uint64_t magic;
     std::uint64_t key_bytes, payload_bytes;
     std::uint64_t crc;  ///< CRC-32 of the key and of the pieces' checksums
@@ -204,10 +204,10 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
 
 std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> content, std::size_t size,
                                        const std::string& key, int threads) {
-    if (size < sizeof(Header)) return std::nullopt;
+    if (size < sizeof(BlobHeader)) return std::nullopt;
     CachedBytes cached;
     cached.content_ = std::move(content);
-    Header header = {};
+    BlobHeader header = {};
     std::memcpy(&header, cached.content_.get(), sizeof header);
     if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
         header.payload_bytes > size)
@@ -235,7 +235,7 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
 
 void put_cached(std::ostream& out, const std::string& key, std::span<const View> pieces) {
     const std::vector<std::uint32_t> checksums = checksums_of(pieces);
-    Header header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
+    BlobHeader header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
     for (const View piece : pieces)
         header.payload_bytes += piece.size();
     const auto put = [&](const void* data, std::size_t size) {

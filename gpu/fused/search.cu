@@ -16,7 +16,7 @@ constexpr std::int64_t pass_windows =
     4;  // a pass keeps a list for each window, so larger sets take more passes
 constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
-constexpr std::int64_t few_queries = 2;  // up to here comparing each with all images is faster
+constexpr std::int64_t max_direct_queries = 2;  // up to here comparing each with all images is faster
 constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
 
 int tiles_of(std::int64_t n_train) {
@@ -101,7 +101,7 @@ std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std
     if (asked == asked_) return batch_;
     // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
     const std::tuple wanted{k, exclude, improve};
-    if (n_query > few_queries && sampling_for_ != wanted) {
+    if (n_query > max_direct_queries && sampling_for_ != wanted) {
         const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (exclude ? 1 : 0);
         sampling_ = improve ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
                             : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
@@ -119,7 +119,7 @@ std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std
 
 std::int64_t FusedSearch::choose_batch(std::int64_t n_query, std::int64_t limit) const {
     std::int64_t batch = n_query;
-    if (n_query > few_queries) {
+    if (n_query > max_direct_queries) {
         const std::int64_t all = divide_up(n_query, tile_queries);
         std::int64_t tiles = std::min(all, max_query_tiles);
         while (tiles > 1 && layout_for(tiles * tile_queries).bytes() > max_list_bytes)
@@ -145,7 +145,7 @@ void FusedSearch::reserve_batch(std::int64_t n_query, int k) {
 }
 
 bool FusedSearch::only_brute_force(std::int64_t n_query) const {
-    return n_query <= few_queries || sampling_.sample_tiles == 0;
+    return n_query <= max_direct_queries || sampling_.sample_tiles == 0;
 }
 
 void FusedSearch::limit_capacity(int capacity) {
