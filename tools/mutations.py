@@ -136,7 +136,7 @@ MUTATIONS = [
      "(1 - std::bit_cast<float>(limit) + 1e-5)"),
     ("cpu/scorer_products.cpp", search, "dim * product - std::int64_t{a.plain} * b.plain",
      "dim * product - a.plain * b.plain"),
-    ("cpu/kernels/kernel_scan.h", search, "if (first + groups < pass.groups)", "if (first + groups <= pass.groups)"),
+    ("cpu/kernels/kernel_scan.h", search, "if (first + n < steps)", "if (first + n <= steps)"),
     ("cpu/kernels/kernel_plain.cpp", search, "((even >> 16) + (odd >> 16))", "(even >> 16)"),
     ("cpu/kernels/kernel_avx2.cpp", search, "_mm256_srli_epi16(bytes, 8)", "_mm256_srli_epi16(bytes, 7)"),
     # From neighbors to answers.
