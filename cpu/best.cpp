@@ -8,8 +8,6 @@ namespace knn::cpu {
 
 namespace {
 
-/// Above every distance: 66,051 · 255² = 4,294,966,275.
-constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t no_image = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t sentinel = std::numeric_limits<std::uint64_t>::max();
 

@@ -57,8 +57,8 @@ class PanelScanner {
     std::int64_t max_block_;
     std::optional<QueryBlock> own_;  ///< made by the first `begin` that packs
     const QueryBlock* block_ = nullptr;
-    Aligned<std::uint32_t> partial_;
-    Aligned<Hit> hits_;
+    Uninitialized<std::uint32_t> partial_;
+    Uninitialized<Hit> hits_;
 };
 
 /// For few queries, where packing does not pay: reads unpacked rows. A unit is `unit_rows` rows.
@@ -75,7 +75,7 @@ class RowScanner {
   private:
     Rows train_, queries_;
     std::unique_ptr<Scorer> scorer_;
-    Aligned<std::uint32_t> distances_;
+    Uninitialized<std::uint32_t> distances_;
 };
 
 }  // namespace knn::cpu

@@ -14,7 +14,6 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/host/aligned.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 
@@ -22,11 +21,8 @@ namespace knn::cpu {
 
 namespace {
 
-constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on the bits are not a finite float
-
 /// More than the rounding error: a sum of 66,051 terms is accurate to 10⁻¹¹.
-constexpr double slack = 1 + 1e-9;
+constexpr double bound_slack = 1 + 1e-9;
 
 std::int64_t ink_of(const std::uint8_t* row, std::int64_t dim) {
     return dim - std::count(row, row + dim, std::uint8_t{0});
@@ -147,8 +143,8 @@ class PowerScoring : public Scoring {
 
   private:
     Powers powers_;
-    Aligned<std::int64_t> ink_;  ///< per panel: nonzero pixels of an image, at most
-    std::vector<double> roots_;  ///< n^(1 - 2/p) for n = 0 .. dim
+    Uninitialized<std::int64_t> ink_;  ///< per panel: nonzero pixels of an image, at most
+    std::vector<double> roots_;        ///< n^(1 - 2/p) for n = 0 .. dim
 };
 
 class PowerScorer : public Scorer {
@@ -223,14 +219,14 @@ class PowerScorer : public Scorer {
             aim.limit = limit;
             aim.root = std::pow(sum_of(limit), std::min(1.0, 2 / shared_.powers().p()));
         }
-        const double most = unit_ * shared_.spread(panel, aim.ink) * aim.root * slack + 1;
+        const double most = unit_ * shared_.spread(panel, aim.ink) * aim.root * bound_slack + 1;
         return most < static_cast<double>(no_limit) ? static_cast<std::uint32_t>(most) : no_limit;
     }
 
     const PowerScoring& shared_;
     double unit_;                        ///< count of a pixel with the largest difference
     std::vector<std::uint32_t> limits_;  ///< of the counts
-    Aligned<std::uint32_t> image_limits_;
+    Uninitialized<std::uint32_t> image_limits_;
     std::vector<Aim> aims_;
 };
 

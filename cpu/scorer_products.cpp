@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/host/aligned.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 
@@ -14,7 +13,6 @@ namespace knn::cpu {
 namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr std::uint32_t first_no_number = 0x7f800000;  ///< from here on the bits are not a finite float
 
 /// More than the rounding error of 1 - floor / norm, about 10⁻¹⁵.
 constexpr double slack = 1e-12;
@@ -65,9 +63,9 @@ class ProductScoring : public Scoring {
   private:
     Correlation correlation_;
     std::int64_t images_;
-    Aligned<PixelSums> sums_;
-    Aligned<double> plain_;    ///< Σp for pearson, 0 for cosine
-    Aligned<double> weights_;  ///< 1 / norm; 0 if the norm is 0
+    Uninitialized<PixelSums> sums_;
+    Uninitialized<double> plain_;    ///< Σp for pearson, 0 for cosine
+    Uninitialized<double> weights_;  ///< 1 / norm; 0 if the norm is 0
 };
 
 class ProductScorer : public Scorer {
@@ -149,7 +147,7 @@ class ProductScorer : public Scorer {
     std::vector<PixelSums> query_sums_;
     std::vector<double> plain_, norms_, floors_;
     std::vector<double> weights_;  ///< 1 / norm; 0 if the norm is 0
-    Aligned<double> image_floors_;
+    Uninitialized<double> image_floors_;
     std::vector<PixelSums> row_sums_;
 };
 

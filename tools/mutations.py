@@ -129,7 +129,7 @@ MUTATIONS = [
     ("cpu/work.cpp", work, "round_up((n_query_ - query_) / (2 * threads_), strip_)",
      "round_up((n_query_ - query_) / threads_, strip_)"),
     ("cpu/scorer.cpp", search, "measure.p <= 1 ?", "measure.p <= 2 ?"),
-    ("cpu/scorer_powers.cpp", search, "slack = 1 + 1e-9", "slack = 0.98"),
+    ("cpu/scorer_powers.cpp", search, "bound_slack = 1 + 1e-9", "bound_slack = 0.98"),
     ("cpu/scorer_powers.cpp", search, "done && sums[n] >= pairs.limits[n]", "done && sums[n] >= pairs.limits[n] / 2"),
     ("cpu/scorer_powers.cpp", search, "most = std::max(most, ink_of", "most = std::min(most, ink_of"),
     ("cpu/scorer_products.cpp", search, "(1 - std::bit_cast<float>(limit) - slack)",
