@@ -14,7 +14,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/file/file_descriptor.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_header.h"
 #include "data/picture/picture_module.h"

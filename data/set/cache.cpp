@@ -23,7 +23,7 @@
 
 #include "data/core/dataset.h"
 #include "data/file/atomic_file.h"
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -229,7 +229,8 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
     if (folder.empty() || key.size() > max_key_bytes) return;
     make_cache_folder(folder);
     if (!is_own_folder(folder)) return;
-    replace_file(folder / name, [&](std::ostream& out) { put_cached(out, key, pieces); });
+    write_file_atomically((folder / name).string(), [&](std::ostream& out) { put_cached(out, key, pieces); },
+                          false);
 } catch (...) {  // whatever it was: the next start reads the source again
 }
 
