@@ -205,8 +205,8 @@ MUTATIONS = [
     ("classifier/sharded.cpp", several, "std::min_element(n_found_", "std::max_element(n_found_"),
     ("classifier/sharded.cpp", several, "batch.first += share.begin", "batch.first += 0"),
     ("classifier/index.cpp", index, "one.index = images[one.index];", ""),
-    ("data/core/queries.cpp", index, "images[i] != images[0] + i", "images[i] < images[0]"),
-    ("data/core/queries.cpp", index, "is_training_set && n == count()", "is_training_set"),
+    ("data/core/rows.cpp", index, "images[i] != images[0] + i", "images[i] < images[0]"),
+    ("data/core/rows.cpp", index, "is_training_set && n == count()", "is_training_set"),
     # Features and re-ranking.
     ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 45, 68"),
     ("data/transform/histograms.cpp", transform, "twice_away >= 2 * n", "twice_away >= n"),

@@ -6,7 +6,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/spelling.h"
 #include "data/transform/histograms.h"
 
 namespace knn {
@@ -47,13 +46,9 @@ TransformStep parse_step(std::string_view text, const auto& refuse) {
     const std::string_view given = text.substr(0, text.find(':'));
     const auto known = std::find_if(std::begin(table), std::end(table),
                                     [&](const TransformInfo& one) { return given == name(one.kind); });
-    if (known == std::end(table)) {
-        const std::vector<std::string> names(Names<TransformKind>::list.begin(),
-                                             Names<TransformKind>::list.end());
-        const std::string near = nearest_name(given, names);
+    if (known == std::end(table))
         refuse("unknown transform '" + std::string(given) + "'; expected " + transform_names() +
-               (near.empty() ? "" : " (did you mean " + near + "?)"));
-    }
+               suggestion<TransformKind>(given));
     const bool has_parameter = given.size() < text.size();
     if (!has_parameter && known->parameter != nullptr && known->usual == 0)
         refuse(std::string(given) + " has no " + known->parameter + "; expected " + std::string(given) + ":" +
