@@ -62,7 +62,7 @@ MUTATIONS = [
      "*source.max_bytes()"),
     ("data/set/idx.cpp", idx, "grown.resize(std::min(size, std::max(first_piece, 2 * got)))",
      "grown.resize(std::max(first_piece, 2 * got))"),
-    ("data/set/idx_write.cpp", idx, "size >> shift & 255", "size >> shift & 127"),
+    ("data/set/idx.cpp", idx, "size >> shift & 255", "size >> shift & 127"),
     ("data/file/byte_source.cpp", idx, "best_ratio = 1032", "best_ratio = 1000"),
     ("data/file/byte_source.cpp", idx, 'fail("has trailing bytes after the gzip data")', "ended_ = true"),
     ("data/file/byte_source.cpp", idx, "::crc32_z(crc_, piece.data(), got)", "::crc32_z(0, piece.data(), got)"),

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <initializer_list>
 #include <limits>
 #include <new>
-#include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,7 @@ struct Kind {
 constexpr Kind images_kind = {3, "images", "an IDX file of 8-bit images (magic 00 00 08 03), plain or gzip"};
 constexpr Kind labels_kind = {1, "labels", "an IDX file of 8-bit labels (magic 00 00 08 01), plain or gzip"};
 
-struct Header {
+struct IdxHeader {
     std::array<std::uint64_t, 3> sizes = {1, 1, 1};  // 1 beyond the rank
     std::uint64_t bytes = 0;                         // of the header itself
     std::uint64_t data_bytes = 0;                    // declared by the sizes
@@ -111,13 +112,13 @@ void check_magic(ByteSource& source, const Kind& kind) {
     if (magic[3] != kind.rank) source.fail("has rank " + std::to_string(magic[3]));
 }
 
-Header read_header(ByteSource& source, const Kind& kind) {
+IdxHeader read_header(ByteSource& source, const Kind& kind) {
     check_magic(source, kind);
     std::array<std::uint8_t, 12> raw = {};
     const std::size_t size_bytes = std::size_t{4} * kind.rank;
     if (source.read(std::span(raw).first(size_bytes)) < size_bytes)
         source.fail("is cut short within its header");
-    Header header;
+    IdxHeader header;
     header.bytes = 4 + size_bytes;
     for (std::size_t i = 0; i < kind.rank; ++i)
         header.sizes[i] = std::uint64_t{raw[4 * i]} << 24 | std::uint64_t{raw[4 * i + 1]} << 16 |
@@ -125,7 +126,7 @@ Header read_header(ByteSource& source, const Kind& kind) {
     return header;
 }
 
-std::string describe(const Header& header, const Kind& kind) {
+std::string describe(const IdxHeader& header, const Kind& kind) {
     std::string text = std::to_string(header.sizes[0]) + " " + kind.name;
     if (kind.rank == images_kind.rank)
         text += " of " + std::to_string(header.sizes[1]) + "x" + std::to_string(header.sizes[2]);
@@ -133,7 +134,7 @@ std::string describe(const Header& header, const Kind& kind) {
 }
 
 /// Checks before any allocation that the sizes are valid and the file can hold them.
-void check_sizes(const ByteSource& source, Header& header, const Kind& kind) {
+void check_sizes(const ByteSource& source, IdxHeader& header, const Kind& kind) {
     const auto [count, rows, cols] = header.sizes;
     constexpr std::uint64_t most = std::numeric_limits<int>::max();
     if (count == 0) source.fail(std::string("holds zero ") + kind.name);
@@ -174,7 +175,7 @@ Bytes read_data(ByteSource& source, std::size_t size, std::pmr::memory_resource*
 }
 
 /// Reads the whole file: the header, the data, and checks that nothing follows.
-Bytes read_idx(ByteSource& source, const Kind& kind, std::pmr::memory_resource* memory, Header& header) {
+Bytes read_idx(ByteSource& source, const Kind& kind, std::pmr::memory_resource* memory, IdxHeader& header) {
     header = read_header(source, kind);
     check_sizes(source, header, kind);
     try {
@@ -192,6 +193,15 @@ Bytes read_idx(ByteSource& source, const Kind& kind, std::pmr::memory_resource* 
     }
 }
 
+void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, const Bytes& bytes) {
+    std::string header = {0, 0, 8, static_cast<char>(sizes.size())};
+    for (const std::int64_t size : sizes)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            header += static_cast<char>(size >> shift & 255);
+    out.write(header.data(), static_cast<std::streamsize>(header.size()));
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
 }  // namespace
 
 IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
@@ -200,7 +210,7 @@ IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_re
 }
 
 IdxImages read_idx_images(ByteSource& source, std::pmr::memory_resource* memory) {
-    Header header;
+    IdxHeader header;
     IdxImages images;
     images.pixels = read_idx(source, images_kind, memory, header);
     images.count = static_cast<std::int64_t>(header.sizes[0]);
@@ -216,11 +226,19 @@ IdxLabels read_idx_labels(const std::filesystem::path& file, std::pmr::memory_re
 }
 
 IdxLabels read_idx_labels(ByteSource& source, std::pmr::memory_resource* memory) {
-    Header header;
+    IdxHeader header;
     IdxLabels labels;
     labels.labels = read_idx(source, labels_kind, memory, header);
     labels.crc32 = source.crc32();
     return labels;
+}
+
+void write_idx_images(std::ostream& out, const LabeledImages& images) {
+    write_idx(out, {images.count, images.rows, images.cols}, images.pixels);
+}
+
+void write_idx_labels(std::ostream& out, const LabeledImages& images) {
+    write_idx(out, {images.count}, images.labels);
 }
 
 }  // namespace knn

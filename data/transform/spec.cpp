@@ -26,10 +26,6 @@ constexpr TransformInfo table[] = {
      "slant taken out, gradients in 16 directions, cells of 4 x 4 pixels"},
 };
 
-[[noreturn]] void fail(std::string_view option, std::string_view text, const std::string& why) {
-    throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
-}
-
 double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -103,7 +99,9 @@ std::string TransformSpec::text() const {
 }
 
 TransformSpec parse_transform(std::string_view option, std::string_view text) {
-    const auto refuse = [&](const std::string& why) { fail(option, text, why); };
+    const auto refuse = [&](const std::string& why) {
+        throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
+    };
     TransformSpec spec;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());
