@@ -11,7 +11,7 @@ namespace {
 
 constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
 constexpr double share_of_peak = 0.4;  // edge of a part: close to the edge of the stroke, blurred or not
-constexpr double near_by = 0.12;       // how far the peak of a part reaches, of its size
+constexpr double peak_reach = 0.12;    // how far the peak of a part reaches, of its size
 constexpr double faintest = 0.35;      // peak of the faintest stroke of a part, of the part's
 
 /// Value at a share of the histogram of `amount` where `labels` is `label`.
@@ -72,7 +72,7 @@ cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
         amount(box).copyTo(own, labels(box) == i);
         const cv::Mat peaks =
-            cv::min(local_peak(own, near_by * std::max(box.width, box.height), faintest * peak), peak);
+            cv::min(local_peak(own, peak_reach * std::max(box.width, box.height), faintest * peak), peak);
         const cv::Mat least = cv::max(share_of_peak * peaks, std::min(1.2 * lines, 0.6 * peak));
         result(box).setTo(255, own > least);
     }
