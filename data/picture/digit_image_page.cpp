@@ -22,21 +22,12 @@ cv::Mat resized(const cv::Mat& gray, double scale) {
     return scale == 1 ? gray.clone() : scaled(gray, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
 }
 
-/// Whether the ink is lighter than the paper: around most places ink is the minority, so the third moment of the
-/// difference to the median has its sign. Three widths, as the size of the digits is unknown.
+/// Whether the ink is lighter than the paper, by three widths, as the size of the digits is unknown.
 bool has_light_ink(const cv::Mat& work) {
     const cv::Mat small = resized(work, std::min(1.0, 600.0 / std::max(work.rows, work.cols)));
     double vote = 0;
-    for (const int width : {31, 91, 181}) {
-        cv::Mat padded, ground, difference;
-        const int reach = std::min({width / 2, small.rows - 1, small.cols - 1});
-        cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
-        cv::medianBlur(padded, ground, 2 * reach + 1);
-        cv::subtract(small, ground(cv::Rect({reach, reach}, small.size())), difference, cv::noArray(),
-                     CV_32F);
-        const cv::Mat cubes = difference.mul(difference).mul(difference);
-        vote += cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
-    }
+    for (const int width : {31, 91, 181})
+        vote += vote_of_minority(small, std::min({width / 2, small.rows - 1, small.cols - 1}));
     return vote > 0;
 }
 
