@@ -210,7 +210,7 @@ MUTATIONS = [
     # Features and re-ranking.
     ("data/transform/histograms.cpp", transform, "2, 9, 28, 55, 68", "2, 9, 28, 45, 68"),
     ("data/transform/histograms.cpp", transform, "twice_away >= 2 * n", "twice_away >= n"),
-    ("data/transform/blur.cpp", transform, "std::ceil(3 * sigma)", "std::floor(3 * sigma)"),
+    ("data/transform/fitted.cpp", transform, "std::ceil(3 * sigma)", "std::floor(3 * sigma)"),
     ("data/transform/projection.cpp", transform, "vector(largest) < 0 ? -16384", "vector(largest) > 0 ? -16384"),
     ("data/transform/projection.cpp", transform, "127 / (4 * deviation)", "127 / (2 * deviation)"),
     ("data/rerank/density.cpp", rerank, "(sorted.size() - 1) / 2", "sorted.size() / 2"),
