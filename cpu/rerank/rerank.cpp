@@ -10,8 +10,7 @@
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
-#include "cpu/kernels/kernels.h"
-#include "cpu/rerank/kernel.h"
+#include "cpu/lanes/kernel.h"
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
 #include "data/core/round_up.h"
@@ -186,7 +185,7 @@ class Worker {
         : queries_(queries),
           train_(train),
           density_(density),
-          kernel_(chosen_rerank_kernel()),
+          kernel_(chosen_lanes().rerank),
           shape_(rerank_shape(train.layout.image)),
           memory_(shape_, train.layout, kernel_.lanes),
           parts_(static_cast<std::size_t>(kernel_.lanes)),
@@ -231,15 +230,6 @@ class Worker {
 
 }  // namespace
 
-const RerankKernel& chosen_rerank_kernel() {
-#if defined(__x86_64__)
-    const std::string name = instruction_set();
-    if (name == "amx" || name == "avx512vnni") return rerank_avx512;
-    if (name == "avxvnni" || name == "avx2") return rerank_avx2;
-#endif
-    return rerank_plain;
-}
-
 Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads,
                      const std::atomic<bool>* stop) {
     Descriptors all{DescriptorLayout(shape, rerank), {}};
@@ -250,7 +240,7 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
     } catch (const std::bad_alloc&) {
         throw_out_of_memory(images.count);
     }
-    const RerankKernel& kernel = chosen_rerank_kernel();
+    const RerankKernel& kernel = chosen_lanes().rerank;
     if (all.layout.has_gradients)
         describe_part(all.layout, kernel.describe_gradients, gradients_slant_part, images, all.bytes.data(),
                       threads, stop);

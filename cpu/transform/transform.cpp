@@ -11,8 +11,7 @@
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
-#include "cpu/kernels/kernels.h"
-#include "cpu/transform/kernel.h"
+#include "cpu/lanes/kernel.h"
 #include "data/core/errors.h"
 #include "data/core/round_up.h"
 
@@ -177,15 +176,6 @@ Projection projection_of(std::vector<std::uint8_t> rows, std::int64_t dim, std::
 
 }  // namespace
 
-const TransformKernel& chosen_transform_kernel() {
-#if defined(__x86_64__)
-    const std::string name = instruction_set();
-    if (name == "amx" || name == "avx512vnni") return transform_avx512;
-    if (name == "avxvnni" || name == "avx2") return transform_avx2;
-#endif
-    return transform_plain;
-}
-
 FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape image, int threads,
                     const std::atomic<bool>* stop) {
     if (const Refusal why = refuse_transform(spec, image, images.count)) throw UsageError(*why);
@@ -204,7 +194,7 @@ FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape im
 std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows& images, int threads,
                                    const std::atomic<bool>* stop) {
     if (transform.is_raw()) return {images.pixels, images.pixels + images.count * images.dim};
-    const TransformKernel& kernel = chosen_transform_kernel();
+    const TransformKernel& kernel = chosen_lanes().transform;
     const std::int64_t dim = transform.dim_out();
     try {
         std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * dim));

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "cpu/rerank/kernel.h"
+#include "cpu/lanes/kernel.h"
 
 namespace knn::cpu {
 namespace {
