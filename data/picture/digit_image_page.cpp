@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "data/picture/digit_image_steps.h"
@@ -34,23 +33,16 @@ bool has_light_ink(const cv::Mat& work) {
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
 /// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.
 double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = true) {
-    std::vector<const Part*> strokes;
+    std::vector<Part> strokes;
     for (const Part& part : parts) {
         if (is_border(part, size) || !is_stroke(part) || (inner && part.edges > 0)) continue;
         const auto held = std::count_if(parts.begin(), parts.end(), [&](const Part& other) {
             return other.mass < part.mass && (other.box & part.box) == other.box;
         });
-        if (held < 4) strokes.push_back(&part);
+        if (held < 4) strokes.push_back(part);
     }
-    std::sort(strokes.begin(), strokes.end(),
-              [](const Part* a, const Part* b) { return a->box.height > b->box.height; });
-    const double total = std::accumulate(strokes.begin(), strokes.end(), 0.0,
-                                         [](double sum, const Part* part) { return sum + part->mass; });
-    if (total == 0) return inner ? usual_height(parts, size, false) : 0;
-    double so_far = 0;
-    for (const Part* part : strokes)
-        if ((so_far += part->mass) >= total / 2) return part->box.height;
-    return 0;
+    if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
+    return reached_by_half(strokes, [](const Part& part) { return double(part.box.height); });
 }
 
 /// The slope of long horizontal lines, degrees, positive if they fall to the right; 0 if there are none.

@@ -96,6 +96,8 @@ bool may_be_one(const Group& left, const Group& right, double usual);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
 /// digit_image_gather.cpp
 void sort_into_rows(std::vector<Group>& groups);
+/// The value that half of the ink of these parts reaches; 0 if there are none.
+double reached_by_half(std::vector<Part> parts, double (*value)(const Part& part));
 /// Whether a part is a long thin stroke; a table's corner, a thumb or a stain are not.
 bool is_stroke(const Part& part);
 /// Whether a part runs along the picture's border, as the edge of a page does; a digit only touches it.

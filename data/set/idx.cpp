@@ -34,21 +34,11 @@ struct IdxHeader {
     std::uint64_t data_bytes = 0;                    // declared by the sizes
 };
 
+/// The other element types of the format; null if there is none with this code.
 const char* element_type(std::uint8_t code) {
-    switch (code) {
-        case 0x09:
-            return "int8";
-        case 0x0b:
-            return "int16";
-        case 0x0c:
-            return "int32";
-        case 0x0d:
-            return "float32";
-        case 0x0e:
-            return "float64";
-        default:
-            return nullptr;
-    }
+    constexpr std::array<const char*, 6> types = {"int8", nullptr, "int16", "int32", "float32", "float64"};
+    constexpr std::uint8_t first = 0x09;
+    return code >= first && code - first < int{types.size()} ? types[code - first] : nullptr;
 }
 
 /// What a failed download may have stored instead of data, by its first bytes.
