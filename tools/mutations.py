@@ -69,8 +69,7 @@ MUTATIONS = [
     ("data/file/byte_source.cpp", idx, "while (pending_.size() < 2 && refill()) {\n    }\n    if (pending_.empty()) {",
      "if (pending_.empty()) {"),
     # Data sets.
-    ("data/set/load.cpp", load, "if (is_swap(images_error) && is_swap(labels_error))",
-     "if (is_swap(images_error) || is_swap(labels_error))"),
+    ("data/set/load.cpp", load, "if (!swapped) throw;\n        throw SwappedFiles", "throw SwappedFiles"),
     ("data/set/load.cpp", load, "n_labels != images.count", "n_labels > images.count"),
     ("data/set/load.cpp", load, "dim > max_dim)", "dim > max_dim + 1)"),
     ("data/set/load.cpp", load, "data.train.rows != data.test.rows || data.train.cols", "data.train.cols"),
