@@ -203,20 +203,20 @@ std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> conte
                                        const std::string& key, int threads) {
     if (size < sizeof(CacheHeader)) return std::nullopt;
     CachedBytes cached;
-    cached.content_ = std::move(content);
+    cached.content = std::move(content);
     CacheHeader header = {};
-    std::memcpy(&header, cached.content_.get(), sizeof header);
+    std::memcpy(&header, cached.content.get(), sizeof header);
     if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
         header.payload_bytes > size)
         return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
     const std::uint64_t head = sizeof header + key.size() + checksum_bytes;
     if (size != rounded_up(head) + header.payload_bytes) return std::nullopt;
-    const View described(cached.content_.get() + sizeof header, key.size() + checksum_bytes);
+    const View described(cached.content.get() + sizeof header, key.size() + checksum_bytes);
     if (crc_of(described) != header.crc || std::memcmp(described.data(), key.data(), key.size()) != 0)
         return std::nullopt;
-    cached.payload_ = {cached.content_.get() + rounded_up(head), header.payload_bytes};
-    if (!is_whole(cached.payload_, described.data() + key.size(), threads)) return std::nullopt;
+    cached.payload = {cached.content.get() + rounded_up(head), header.payload_bytes};
+    if (!is_whole(cached.payload, described.data() + key.size(), threads)) return std::nullopt;
     return cached;
 }
 
