@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "data/core/bench.h"
+#include "data/core/dataset.h"
 #include "data/core/device_index.h"
-#include "data/core/host_memory.h"
 #include "data/core/plan.h"
 #include "data/rerank/reranking.h"
 

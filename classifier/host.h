@@ -3,11 +3,13 @@
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
+#include "cpu/rerank/rerank.h"
 #include "cpu/transform/transform.h"
 
 namespace knn {
 
 using cpu::available_threads;
+using cpu::describe;
 using cpu::features;
 using cpu::for_rows;
 using cpu::lists_per_piece;

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 
-#include "cpu/host/aligned.h"
 #include "cpu/kernels/kernel.h"
 #include "data/core/neighbors.h"
 
@@ -67,10 +66,10 @@ class BestLists {
     void prune(std::size_t query);
 
     std::size_t k_, capacity_;
-    Aligned<std::uint64_t> keys_;    ///< queries × capacity
-    Aligned<std::uint32_t> limits_;  ///< one per list
-    Aligned<std::uint32_t> counts_;
-    Aligned<std::uint32_t> excluded_;  ///< an index that no training image has where none is excluded
+    Uninitialized<std::uint64_t> keys_;    ///< queries × capacity
+    Uninitialized<std::uint32_t> limits_;  ///< one per list
+    Uninitialized<std::uint32_t> counts_;
+    Uninitialized<std::uint32_t> excluded_;  ///< an index that no training image has where none is excluded
 };
 
 }  // namespace knn::cpu

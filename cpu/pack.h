@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "cpu/host/aligned.h"
 #include "cpu/kernels/kernel.h"
+#include "data/core/neighbors.h"
 #include "data/core/round_up.h"
 #include "data/core/rows.h"
 
@@ -46,8 +46,8 @@ class Panels {
     const Kernel& kernel_;
     Rows rows_;
     std::int64_t groups_, count_;
-    Aligned<std::uint8_t> pixels_;  ///< count × groups × images × 4
-    Aligned<std::uint32_t> terms_;  ///< count × images
+    Uninitialized<std::uint8_t> pixels_;  ///< count × groups × images × 4
+    Uninitialized<std::uint32_t> terms_;  ///< count × images
 };
 
 /// A block of queries in strips, owned and reused by one thread.
@@ -70,8 +70,8 @@ class QueryBlock {
 
     const Kernel& kernel_;
     std::int64_t dim_, groups_, strips_ = 0;
-    Aligned<std::uint8_t> pixels_;  ///< see Pass::block
-    Aligned<std::uint32_t> terms_;  ///< strips × queries
+    Uninitialized<std::uint8_t> pixels_;  ///< see Pass::block
+    Uninitialized<std::uint32_t> terms_;  ///< strips × queries
 };
 
 }  // namespace knn::cpu

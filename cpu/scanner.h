@@ -1,16 +1,20 @@
 #pragma once
-/// The two ways to read training images. Each thread has its own scanner; `begin` takes a block of
-/// queries, `scan` compares it with one unit of the training set.
+/// The training set on the host, shared by all searches in it, and the two ways to read it. Each thread has its own
+/// scanner; `begin` takes a block of queries, `scan` compares it with one unit of the training set.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "cpu/best.h"
+#include "cpu/host/threads.h"
 #include "cpu/kernels/kernel.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 #include "data/core/clock.h"
+#include "data/core/device_index.h"
 
 namespace knn::cpu {
 
@@ -57,8 +61,8 @@ class PanelScanner {
     std::int64_t max_block_;
     std::optional<QueryBlock> own_;  ///< made by the first `begin` that packs
     const QueryBlock* block_ = nullptr;
-    Aligned<std::uint32_t> partial_;
-    Aligned<Hit> hits_;
+    Uninitialized<std::uint32_t> partial_;
+    Uninitialized<Hit> hits_;
 };
 
 /// For few queries, where packing does not pay: reads unpacked rows. A unit is `unit_rows` rows.
@@ -75,7 +79,36 @@ class RowScanner {
   private:
     Rows train_, queries_;
     std::unique_ptr<Scorer> scorer_;
-    Aligned<std::uint32_t> distances_;
+    Uninitialized<std::uint32_t> distances_;
 };
+
+/// Training images in the order in which the kernel reads them, with precomputed terms.
+struct Packed {
+    Panels panels;
+    std::unique_ptr<Scoring> scoring;
+};
+
+struct Resident {
+    Rows train;
+    Measure measure;
+    const Kernel& kernel;
+    Plan plan;
+    std::optional<Packed> packed = {};  ///< made by the first search that needs it
+    std::mutex packing = {};
+
+    /// Makes `packed`, unless it is there; adds the stage `pack`. Thread-safe.
+    void pack(Team& team, Timeline& timeline);
+    /// Bytes that `pack` would still allocate.
+    std::int64_t bytes_to_pack();
+    /// Maximum number of queries in a block: the plan's batch at most; the block stays in the L2 cache while all panels are
+    /// read, and each panel is used often before the next one is read.
+    std::int64_t max_block() const;
+    PanelScanner scanner(std::int64_t block) const;
+};
+
+/// Runs work(thread, tally) on all threads of the team, which compute `pairs` distances, and adds the stages `distance` and
+/// `select`.
+void run_tallied(Team& team, double pairs, std::int64_t dim, Timeline& timeline,
+                 const std::function<void(int thread, Tally& tally)>& work);
 
 }  // namespace knn::cpu

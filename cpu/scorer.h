@@ -29,6 +29,9 @@ constexpr std::uint32_t first_no_number = 0x7f800000;
 /// The arithmetic of the kernels for a metric.
 Arithmetic arithmetic_of(const Measure& measure);
 
+/// From here on the bits of a score are not a finite float.
+inline constexpr std::uint32_t first_no_number = 0x7f800000;
+
 /// Of the queries of a block, and of the images of a panel; null: only queries have limits.
 struct Limits {
     const std::uint32_t* queries;

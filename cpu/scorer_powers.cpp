@@ -14,7 +14,6 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/host/aligned.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 
@@ -23,26 +22,23 @@ namespace knn::cpu {
 namespace {
 
 /// More than the rounding error: a sum of 66,051 terms is accurate to 10⁻¹¹.
-constexpr double root_slack = 1 + 1e-9;
+constexpr double bound_slack = 1 + 1e-9;
 
 std::int64_t ink_of(const std::uint8_t* row, std::int64_t dim) {
     return dim - std::count(row, row + dim, std::uint8_t{0});
 }
 
 /// (difference / 255)^p for differences -255 .. 255.
-class Powers {
-  public:
-    explicit Powers(double p) : p_(p) {
+struct Powers {
+    double p;
+    std::array<double, 511> both;
+
+    explicit Powers(double p_) : p(p_) {
         const std::array<double, 256> table = power_table(p);
         for (std::size_t v = 0; v < table.size(); ++v)
-            both_[255 + v] = both_[255 - v] = table[v];
+            both[255 + v] = both[255 - v] = table[v];
     }
-    double p() const { return p_; }
-    const double* center() const { return both_.data() + 255; }
-
-  private:
-    double p_;
-    std::array<double, 511> both_;
+    const double* center() const { return both.data() + 255; }
 };
 
 /// Pairs summed concurrently: a single sum would be bound by the latency of its additions.
@@ -112,7 +108,7 @@ class PowerScoring : public Scoring {
   public:
     PowerScoring(double p, const Kernel& kernel, Rows train, bool panels)
         : Scoring(kernel, train),
-          powers_(p),
+          powers(p),
           ink_(panels && p > 2
                    ? static_cast<std::size_t>(round_up(train.count, kernel.images) / kernel.images)
                    : 0) {
@@ -123,7 +119,7 @@ class PowerScoring : public Scoring {
     }
 
     void fill(std::int64_t panel) override {
-        if (powers_.p() <= 2) return;
+        if (powers.p <= 2) return;
         const std::int64_t first = panel * kernel_.images;
         std::int64_t& most = ink_[static_cast<std::size_t>(panel)];
         most = 0;
@@ -133,19 +129,18 @@ class PowerScoring : public Scoring {
 
     std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
 
-    const Powers& powers() const { return powers_; }
+    const Powers powers;
     /// n^(1 - 2/p), where n is the maximum number of pixels in which an image of the panel can differ from
     /// the query.
     double spread(std::int64_t panel, std::int64_t query_ink) const {
-        if (powers_.p() <= 2) return 1;
+        if (powers.p <= 2) return 1;
         const std::int64_t n = std::min(train_.dim, ink_[static_cast<std::size_t>(panel)] + query_ink);
         return roots_[static_cast<std::size_t>(n)];
     }
 
   private:
-    Powers powers_;
-    Aligned<std::int64_t> ink_;  ///< per panel: nonzero pixels of an image, at most
-    std::vector<double> roots_;  ///< n^(1 - 2/p) for n = 0 .. dim
+    Uninitialized<std::int64_t> ink_;  ///< per panel: nonzero pixels of an image, at most
+    std::vector<double> roots_;        ///< n^(1 - 2/p) for n = 0 .. dim
 };
 
 class PowerScorer : public Scorer {
@@ -161,7 +156,7 @@ class PowerScorer : public Scorer {
     void begin(Rows queries) override {
         Scorer::begin(queries);
         std::fill(aims_.begin(), aims_.end(), Aim{});
-        if (shared_.powers().p() <= 2) return;
+        if (shared_.powers.p <= 2) return;
         for (std::int64_t q = 0; q < queries.count; ++q)
             aims_[static_cast<std::size_t>(q)].ink = ink_of(queries.row(q), queries.dim);
     }
@@ -179,7 +174,7 @@ class PowerScorer : public Scorer {
     }
 
     void score(std::span<Hit> hits, std::int64_t panel, const Limits& limits) override {
-        Queue queue(shared_.powers(), train_.dim);
+        Queue queue(shared_.powers, train_.dim);
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
@@ -193,7 +188,7 @@ class PowerScorer : public Scorer {
     }
 
     void score_rows(std::int64_t query, std::int64_t first, std::span<std::uint32_t> scores) override {
-        Queue queue(shared_.powers(), train_.dim);
+        Queue queue(shared_.powers, train_.dim);
         for (std::size_t i = 0; i < scores.size(); ++i)
             queue.put(queries_.row(query), train_.row(first + static_cast<std::int64_t>(i)), sum_of(no_limit),
                       &scores[i]);
@@ -218,16 +213,16 @@ class PowerScorer : public Scorer {
         if (limit == 0 || limit == no_limit) return limit;
         if (aim.limit != limit) {
             aim.limit = limit;
-            aim.root = std::pow(sum_of(limit), std::min(1.0, 2 / shared_.powers().p()));
+            aim.root = std::pow(sum_of(limit), std::min(1.0, 2 / shared_.powers.p));
         }
-        const double most = unit_ * shared_.spread(panel, aim.ink) * aim.root * root_slack + 1;
+        const double most = unit_ * shared_.spread(panel, aim.ink) * aim.root * bound_slack + 1;
         return most < static_cast<double>(no_limit) ? static_cast<std::uint32_t>(most) : no_limit;
     }
 
     const PowerScoring& shared_;
     double unit_;                        ///< count of a pixel with the largest difference
     std::vector<std::uint32_t> limits_;  ///< of the counts
-    Aligned<std::uint32_t> image_limits_;
+    Uninitialized<std::uint32_t> image_limits_;
     std::vector<Aim> aims_;
 };
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <vector>
 
-#include "cpu/host/aligned.h"
 #include "cpu/pack.h"
 #include "cpu/scorer.h"
 
@@ -38,35 +37,27 @@ class ProductScoring : public Scoring {
   public:
     ProductScoring(bool centered, const Kernel& kernel, Rows train, bool panels)
         : Scoring(kernel, train),
-          correlation_{centered, train.dim},
-          images_(panels ? round_up(train.count, kernel.images) : 0),
-          sums_(static_cast<std::size_t>(images_)),
-          plain_(static_cast<std::size_t>(images_)),
-          weights_(static_cast<std::size_t>(images_)) {}
+          correlation{centered, train.dim},
+          sums(static_cast<std::size_t>(panels ? round_up(train.count, kernel.images) : 0)),
+          plain(sums.size()),
+          weights(sums.size()) {}
 
     void fill(std::int64_t panel) override {
         for (std::int64_t i = panel * kernel_.images; i < (panel + 1) * kernel_.images; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            sums_[at] = i < train_.count ? sums_of(train_.row(i), train_.dim) : PixelSums{};
-            const auto norm = static_cast<double>(correlation_.norm(sums_[at]));
-            plain_[at] = correlation_.centered ? sums_[at].plain : 0.0;
-            weights_[at] = norm > 0 ? 1.0 / std::sqrt(norm) : 0.0;
+            sums[at] = i < train_.count ? sums_of(train_.row(i), train_.dim) : PixelSums{};
+            const auto norm = static_cast<double>(correlation.norm(sums[at]));
+            plain[at] = correlation.centered ? sums[at].plain : 0.0;
+            weights[at] = norm > 0 ? 1.0 / std::sqrt(norm) : 0.0;
         }
     }
 
     std::unique_ptr<Scorer> scorer(std::int64_t max_block) const override;
 
-    const Correlation& correlation() const { return correlation_; }
-    const PixelSums& sums(std::int64_t image) const { return sums_[static_cast<std::size_t>(image)]; }
-    const double* plain(std::int64_t image) const { return plain_.data() + image; }
-    const double* weights(std::int64_t image) const { return weights_.data() + image; }
-
-  private:
-    Correlation correlation_;
-    std::int64_t images_;
-    Aligned<PixelSums> sums_;
-    Aligned<double> plain_;    ///< Σp for pearson, 0 for cosine
-    Aligned<double> weights_;  ///< 1 / norm; 0 if the norm is 0
+    const Correlation correlation;
+    Uninitialized<PixelSums> sums;
+    Uninitialized<double> plain;    ///< Σp for pearson, 0 for cosine
+    Uninitialized<double> weights;  ///< 1 / norm; 0 if the norm is 0
 };
 
 class ProductScorer : public Scorer {
@@ -74,7 +65,7 @@ class ProductScorer : public Scorer {
     ProductScorer(const ProductScoring& shared, const Kernel& kernel, Rows train, std::int64_t max_block)
         : Scorer(kernel, train),
           shared_(shared),
-          correlation_(shared.correlation()),
+          correlation_(shared.correlation),
           query_sums_(static_cast<std::size_t>(round_up(max_block, kernel.queries))),
           plain_(query_sums_.size()),
           norms_(query_sums_.size()),
@@ -98,7 +89,8 @@ class ProductScorer : public Scorer {
         for (std::size_t q = 0; q < static_cast<std::size_t>(pass.strips * kernel_.queries); ++q)
             floors_[q] = floor_of(pass.limits[q], norms_[q]);
         pass.floors = {correlation_.centered ? static_cast<double>(correlation_.dim) : 1.0,
-                       shared_.plain(first), shared_.weights(first), plain_.data(), floors_.data()};
+                       shared_.plain.data() + first, shared_.weights.data() + first, plain_.data(),
+                       floors_.data()};
         if (pass.image_limits != nullptr) aim_back(pass, first);
     }
 
@@ -106,7 +98,8 @@ class ProductScorer : public Scorer {
         for (Hit& hit : hits)
             for (std::uint32_t lanes = hit.lanes; lanes != 0; lanes &= lanes - 1) {
                 const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
-                const PixelSums& image = shared_.sums(panel * kernel_.images + hit.first + lane);
+                const PixelSums& image =
+                    shared_.sums[static_cast<std::size_t>(panel * kernel_.images + hit.first + lane)];
                 hit.distance[lane] = correlation_.score(hit.distance[lane], query_sums_[hit.query], image);
             }
     }
@@ -136,7 +129,8 @@ class ProductScorer : public Scorer {
     /// The floors of the panel's images, which are images first .. of the training set.
     void aim_back(Pass& pass, std::int64_t first) {
         for (std::int64_t i = 0; i < kernel_.images; ++i) {
-            const double norm = std::sqrt(static_cast<double>(correlation_.norm(shared_.sums(first + i))));
+            const double norm = std::sqrt(
+                static_cast<double>(correlation_.norm(shared_.sums[static_cast<std::size_t>(first + i)])));
             image_floors_[static_cast<std::size_t>(i)] = floor_of(pass.image_limits[i], norm);
         }
         pass.floors.query_weights = weights_.data();
@@ -148,7 +142,7 @@ class ProductScorer : public Scorer {
     std::vector<PixelSums> query_sums_;
     std::vector<double> plain_, norms_, floors_;
     std::vector<double> weights_;  ///< 1 / norm; 0 if the norm is 0
-    Aligned<double> image_floors_;
+    Uninitialized<double> image_floors_;
     std::vector<PixelSums> row_sums_;
 };
 

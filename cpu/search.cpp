@@ -1,7 +1,6 @@
 #include "cpu/search.h"
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <new>
 #include <optional>
@@ -12,7 +11,7 @@
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
 #include "cpu/kernels/kernels.h"
-#include "cpu/resident.h"
+#include "cpu/scanner.h"
 #include "cpu/self_search.h"
 #include "cpu/serial/serial.h"
 #include "cpu/work.h"
@@ -47,10 +46,6 @@ class Search {
         return packs() ? round_up(work_.largest(), resident_.kernel.queries) : work_.largest();
     }
     void require_memory() const;
-    void search_panels();
-    void search_rows();
-    template <class Scanner>
-    void search_with(const std::function<Scanner()>& make);
     template <class Scanner>
     void do_tasks(int thread, Scanner scanner, Tally& tally);
     void merge_slices();
@@ -136,28 +131,6 @@ void Search::do_tasks(int thread, Scanner scanner, Tally& tally) {
     }
 }
 
-template <class Scanner>
-void Search::search_with(const std::function<Scanner()>& make) {
-    std::vector<Tally> tallies(static_cast<std::size_t>(team_.threads()));
-    team_.run([&](int thread) {
-        Tally tally;  // not in the shared array: neighbors there would share a cache line
-        do_tasks(thread, make(), tally);
-        tallies[static_cast<std::size_t>(thread)] = tally;
-    });
-    add_stages(tallies, static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count()),
-               queries_.rows.dim, timeline_);
-}
-
-void Search::search_panels() {
-    resident_.pack(team_, timeline_);
-    search_with<PanelScanner>([&] { return resident_.scanner(work_.largest()); });
-}
-
-void Search::search_rows() {
-    const auto scoring = make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
-    search_with<RowScanner>([&] { return RowScanner(*scoring, resident_.train, work_.largest()); });
-}
-
 /// The k best among the best of all slices: the order of the keys is the order of neighbors, and sentinels
 /// come last.
 void Search::merge_slices() {
@@ -181,10 +154,16 @@ void Search::merge_slices() {
 std::int64_t Search::run() {
     require_memory();
     if (work_.slices() > 1) slices_ = Neighbors(queries_.count() * work_.slices(), k_);
-    if (packs())
-        search_panels();
-    else
-        search_rows();
+    if (packs()) resident_.pack(team_, timeline_);
+    const auto scoring =
+        packs() ? nullptr : make_scoring(resident_.measure, resident_.kernel, resident_.train, false);
+    const double pairs = static_cast<double>(resident_.train.count) * static_cast<double>(queries_.count());
+    run_tallied(team_, pairs, queries_.rows.dim, timeline_, [&](int thread, Tally& tally) {
+        if (packs())
+            do_tasks(thread, resident_.scanner(work_.largest()), tally);
+        else
+            do_tasks(thread, RowScanner(*scoring, resident_.train, work_.largest()), tally);
+    });
     if (work_.slices() > 1) merge_slices();
     return work_.largest();
 }

@@ -186,16 +186,11 @@ std::int64_t SelfSearch::run() {
     const std::int64_t n = resident_.train.count;
     all_.clear(n, blocks_ * block_);
     pack();
-    std::vector<Tally> tallies(static_cast<std::size_t>(team_.threads()));
-    team_.run([&](int thread) {
-        Tally tally;  // not in the shared array: neighbors there would share a cache line
-        compare_pairs(thread, tally);
-        tallies[static_cast<std::size_t>(thread)] = tally;
-    });
     double pairs = 0;
     for (std::int64_t i = 0; i < blocks_; ++i)
         pairs += static_cast<double>(block(i).count) * static_cast<double>(n - i * block_);
-    add_stages(tallies, pairs, resident_.train.dim, timeline_);
+    run_tallied(team_, pairs, resident_.train.dim, timeline_,
+                [&](int thread, Tally& tally) { compare_pairs(thread, tally); });
     finish();
     return block_;
 }

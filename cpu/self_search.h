@@ -17,7 +17,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "cpu/resident.h"
+#include "cpu/scanner.h"
 
 namespace knn::cpu {
 

@@ -5,7 +5,7 @@
 #include "app/cli/option_kinds.h"
 #include "classifier/method_file.h"
 #include "data/core/problem.h"
-#include "data/file/text_file.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 

@@ -55,10 +55,8 @@ std::int64_t parse_size(std::string_view option, std::string_view text) {
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names) {
     const auto found = std::find(names.begin(), names.end(), text);
     if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    std::string message = as_given(option, text) + ": unknown name; expected " + one_of(names);
-    const std::string near = nearest_name(text, names);
-    if (!near.empty()) message += " (did you mean " + near + "?)";
-    throw UsageError(message);
+    throw UsageError(as_given(option, text) + ": unknown name; expected " + one_of(names) +
+                     suggestion(text, names));
 }
 
 std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/core/spelling.h"
+#include "data/core/names.h"
 
 namespace knn {
 

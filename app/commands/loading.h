@@ -13,7 +13,6 @@
 #include "classifier/index.h"
 #include "classifier/plan.h"
 #include "data/core/dataset.h"
-#include "data/core/host_memory.h"
 #include "data/set/locate.h"
 
 namespace knn {

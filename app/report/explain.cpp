@@ -7,6 +7,7 @@
 #include "app/report/canvas.h"
 #include "app/report/png.h"
 #include "app/report/text.h"
+#include "classifier/host.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
 #include "data/rerank/distance.h"
@@ -160,10 +161,8 @@ std::vector<std::uint8_t> straightened(const std::uint8_t* image, ImageShape sha
     return straight;
 }
 
-std::vector<std::uint8_t> descriptor_of(const DescriptorLayout& layout, const std::uint8_t* image) {
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(layout.bytes()));
-    describe(layout, image, bytes.data());
-    return bytes;
+std::vector<std::uint8_t> descriptor_of(const Rerank& rerank, ImageShape shape, const std::uint8_t* image) {
+    return describe(rerank, {image, 1, shape.dim()}, shape, 1).bytes;
 }
 
 /// The neighbor as it is compared, with its slant out, as a square of `side`; on it a dot at each point of the query that
@@ -179,8 +178,8 @@ void draw_moves(Canvas& canvas, const Rerank& rerank, ImageShape shape, const st
     constexpr double middle = 1;
     const double left = x + (side - pixel * shape.cols) / 2 + middle * pixel;
     const double top = y + (side - pixel * shape.rows) / 2 + middle * pixel;
-    for (const Move& move :
-         moves(layout, descriptor_of(layout, query).data(), descriptor_of(layout, neighbor).data())) {
+    for (const Move& move : moves(layout, descriptor_of(rerank, shape, query).data(),
+                                  descriptor_of(rerank, shape, neighbor).data())) {
         const double from_x = left + move.x * pixel, from_y = top + move.y * pixel;
         const bool stays = move.dx == 0 && move.dy == 0;
         if (!stays)

@@ -8,7 +8,7 @@
 #include "app/report/json.h"
 #include "data/core/errors.h"
 #include "data/core/problem.h"
-#include "data/file/text_file.h"
+#include "data/file/transfer.h"
 #include "data/set/mnist_checksums.h"
 
 namespace fs = std::filesystem;

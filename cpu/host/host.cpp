@@ -54,14 +54,6 @@ std::optional<double> number_after(const std::string& key, const std::string& te
     return std::nullopt;
 }
 
-/// Whether `name` is one of "name,name,name".
-bool lists(const std::string& names, const std::string& name) {
-    std::istringstream in = reading(names);
-    for (std::string one; std::getline(in, one, ',');)
-        if (one == name) return true;
-    return false;
-}
-
 /// The folders of a process's control groups that limit `controller`, innermost first. A line of `self` is
 /// "number:controllers:path"; version 2 has the number 0 and no controllers. A limit of an outer group also
 /// applies to inner ones, so all up to the root count. In a container the path may be outside of the mount:
@@ -73,9 +65,9 @@ std::vector<fs::path> group_folders(const std::string& self, const fs::path& roo
     for (std::string line; std::getline(lines, line);) {
         const std::size_t one = line.find(':'), two = line.find(':', one + 1);
         if (one == std::string::npos || two == std::string::npos) continue;
-        const std::string controllers = line.substr(one + 1, two - one - 1);
-        const bool unified = controllers.empty();
-        if (!unified && !lists(controllers, controller)) continue;
+        const std::string controllers = ',' + line.substr(one + 1, two - one - 1) + ',';
+        const bool unified = controllers == ",,";
+        if (!unified && controllers.find(',' + controller + ',') == std::string::npos) continue;
         const fs::path top = unified ? root : root / controller;
         for (fs::path inner = fs::path(line.substr(two + 1)).relative_path(); !inner.empty();
              inner = inner.parent_path())

@@ -53,6 +53,9 @@ struct Floors {
     const double* image_floors = nullptr;   ///< images; only for `scan_both`
 };
 
+/// A limit that every distance is below: 66,051 · 255² = 4,294,966,275.
+inline constexpr std::uint32_t no_limit = 0xffffffff;
+
 /// Training images among first .. first + 15 of a panel that are nearer to a query than its limit.
 struct Hit {
     std::uint32_t query;                ///< in the block

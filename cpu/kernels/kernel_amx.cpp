@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cpu/kernels/kernel_scan.h"
-#include "cpu/kernels/kernel_zmm.h"
+#include "cpu/kernels/kernel_vectors.h"
 
 namespace knn::cpu {
 
@@ -19,10 +19,6 @@ constexpr int queries = 2 * side, images = 2 * side;
 constexpr std::int64_t row_bytes = 64;  // in every tile
 constexpr std::int64_t panel_row_bytes = images * group_pixels;
 constexpr std::int64_t sums_row_bytes = images * sizeof(std::uint32_t);
-
-/// Maximum rows of groups for which a panel and a strip fit in an L1 cache of 48 KB; longer images are
-/// processed in chunks of about equal length, with the sums stored in between.
-constexpr std::int64_t chunk_rows = 46 * 1024 / (side * panel_row_bytes + queries * row_bytes);
 
 /// Configuration for ldtilecfg: all eight tiles have 16 rows of 64 bytes.
 struct alignas(64) TileShapes {
@@ -42,63 +38,6 @@ struct Tiles {
     ~Tiles() { _tile_release(); }
 };
 
-/// Tiles 0 to 3: sums of (queries 0 to 15, images 0 to 15), (0, 16), (16, 0), (16, 16).
-void clear() {
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-}
-void load(const std::uint32_t* sums) {
-    _tile_loadd(0, sums, sums_row_bytes);
-    _tile_loadd(1, sums + side, sums_row_bytes);
-    _tile_loadd(2, sums + side * images, sums_row_bytes);
-    _tile_loadd(3, sums + side * images + side, sums_row_bytes);
-}
-void store(std::uint32_t* sums) {
-    _tile_stored(0, sums, sums_row_bytes);
-    _tile_stored(1, sums + side, sums_row_bytes);
-    _tile_stored(2, sums + side * images, sums_row_bytes);
-    _tile_stored(3, sums + side * images + side, sums_row_bytes);
-}
-void add_products(const std::uint8_t* panel, const std::uint8_t* strip, std::int64_t rows) {
-    for (std::int64_t row = 0; row < rows; ++row) {
-        _tile_loadd(4, strip, row_bytes);
-        _tile_loadd(6, panel, panel_row_bytes);
-        _tile_loadd(7, panel + row_bytes, panel_row_bytes);
-        _tile_dpbuud(0, 4, 6);
-        _tile_dpbuud(1, 4, 7);
-        _tile_loadd(5, strip + side * row_bytes, row_bytes);
-        _tile_dpbuud(2, 5, 6);
-        _tile_dpbuud(3, 5, 7);
-        panel += side * panel_row_bytes;
-        strip += queries * row_bytes;
-    }
-}
-
-template <bool both>
-Hit* report(const Pass& pass, std::int64_t strip, const std::uint32_t* sums, Hit* hits) {
-    const __m512i terms[2] = {Zmm::load_sums(pass.image_terms), Zmm::load_sums(pass.image_terms + side)};
-    for (int q = 0; q < queries; ++q) {
-        const auto query = static_cast<std::uint32_t>(strip * queries + q);
-        for (int half = 0; half < 2; ++half) {
-            const __m512i distance = Zmm::distance(Zmm::load_sums(sums + q * images + half * side),
-                                                   terms[half], pass.query_terms[query]);
-            std::uint32_t lanes = Zmm::below(distance, Zmm::every(pass.limits[query]));
-            if constexpr (both)
-                lanes |= Zmm::below(distance, Zmm::load_sums(pass.image_limits + half * side));
-            if (lanes == 0) [[likely]]
-                continue;
-            hits->query = query;
-            hits->first = static_cast<std::uint32_t>(half * side);
-            hits->lanes = lanes;
-            Zmm::store_sums(hits->distance, distance);
-            ++hits;
-        }
-    }
-    return hits;
-}
-
 /// Prefetches one of `pieces` pieces of the next panel into the L2 cache. (After the last panel the address
 /// may be invalid, which is harmless for a prefetch.)
 void fetch_next_panel(const Pass& pass, std::int64_t piece, std::int64_t pieces) {
@@ -109,31 +48,63 @@ void fetch_next_panel(const Pass& pass, std::int64_t piece, std::int64_t pieces)
                      _MM_HINT_T1);
 }
 
+/// Tiles 0 to 3: sums of (queries 0 to 15, images 0 to 15), (0, 16), (16, 0), (16, 16).
+struct AmxTile {
+    static constexpr int n_sums = queries * images;
+    static constexpr std::int64_t step_groups = row_groups, panel_bytes = side * panel_row_bytes,
+                                  strip_bytes = queries * row_bytes;
+
+    static void clear() {
+        _tile_zero(0);
+        _tile_zero(1);
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    static void load(const std::uint32_t* sums) {
+        _tile_loadd(0, sums, sums_row_bytes);
+        _tile_loadd(1, sums + side, sums_row_bytes);
+        _tile_loadd(2, sums + side * images, sums_row_bytes);
+        _tile_loadd(3, sums + side * images + side, sums_row_bytes);
+    }
+    static void store(std::uint32_t* sums) {
+        _tile_stored(0, sums, sums_row_bytes);
+        _tile_stored(1, sums + side, sums_row_bytes);
+        _tile_stored(2, sums + side * images, sums_row_bytes);
+        _tile_stored(3, sums + side * images + side, sums_row_bytes);
+    }
+    static void add_products(const std::uint8_t* panel, const std::uint8_t* strip, std::int64_t rows) {
+        for (std::int64_t row = 0; row < rows; ++row) {
+            _tile_loadd(4, strip, row_bytes);
+            _tile_loadd(6, panel, panel_row_bytes);
+            _tile_loadd(7, panel + row_bytes, panel_row_bytes);
+            _tile_dpbuud(0, 4, 6);
+            _tile_dpbuud(1, 4, 7);
+            _tile_loadd(5, strip + side * row_bytes, row_bytes);
+            _tile_dpbuud(2, 5, 6);
+            _tile_dpbuud(3, 5, 7);
+            panel += panel_bytes;
+            strip += strip_bytes;
+        }
+    }
+    template <bool both>
+    static Hit* report(const Pass& pass, std::int64_t strip, Hit* hits) {
+        alignas(64) std::uint32_t sums[n_sums];
+        store(sums);
+        fetch_next_panel(pass, strip, pass.strips);
+        const __m512i terms[2] = {Zmm::load_sums(pass.image_terms), Zmm::load_sums(pass.image_terms + side)};
+        for (int q = 0; q < queries; ++q)
+            for (int half = 0; half < 2; ++half)
+                hits = report_lanes<Zmm, both>(pass, static_cast<std::uint32_t>(strip * queries + q),
+                                               half * side, Zmm::load_sums(sums + q * images + half * side),
+                                               terms[half], hits);
+        return hits;
+    }
+};
+
 template <bool both>
 std::size_t scan_tiles(const Pass& pass) {
     const Tiles tiles;
-    alignas(64) std::uint32_t sums[queries * images];
-    const std::int64_t rows = pass.groups / row_groups;
-    const std::int64_t chunks = (rows + chunk_rows - 1) / chunk_rows, chunk = (rows + chunks - 1) / chunks;
-    Hit* hits = pass.hits;
-    for (std::int64_t first = 0; first < rows; first += chunk) {
-        const bool last = first + chunk >= rows;
-        const std::uint8_t* panel = pass.panel + first * side * panel_row_bytes;
-        for (std::int64_t s = pass.first_strip; s < pass.strips; ++s) {
-            std::uint32_t* const partial = pass.partial + s * queries * images;
-            if (first == 0)
-                clear();
-            else
-                load(partial);
-            add_products(panel, pass.block + (s * rows + first) * queries * row_bytes,
-                         last ? rows - first : chunk);
-            store(last ? sums : partial);
-            if (!last) continue;
-            fetch_next_panel(pass, s, pass.strips);
-            hits = report<both>(pass, s, sums, hits);
-        }
-    }
-    return static_cast<std::size_t>(hits - pass.hits);
+    return scan<AmxTile, both>(pass);
 }
 
 /// Linux grants the 8 KB of tile state on request: <asm/prctl.h> since 5.16. Older kernels refuse.

@@ -4,14 +4,14 @@
 #include <immintrin.h>
 
 #include "cpu/kernels/kernel_scan.h"
-#include "cpu/kernels/kernel_ymm.h"
+#include "cpu/kernels/kernel_vectors.h"
 
 namespace knn::cpu {
 
 namespace {
 
 struct Avx2 : Ymm {
-    static constexpr int vectors = 2, queries = 4, query_bytes = 8;
+    static constexpr int queries = 4, query_bytes = 8;
     /// Pixels 0, 2 and 1, 3 of each image, 16 bits each; queries use the same layout.
     struct Images {
         __m256i even, odd;
@@ -23,10 +23,7 @@ struct Avx2 : Ymm {
         return {_mm256_and_si256(bytes, _mm256_set1_epi16(0xff)), _mm256_srli_epi16(bytes, 8)};
     }
     static Query load_query(const std::uint8_t* from) {
-        int even, odd;
-        __builtin_memcpy(&even, from, sizeof even);
-        __builtin_memcpy(&odd, from + sizeof even, sizeof odd);
-        return {_mm256_set1_epi32(even), _mm256_set1_epi32(odd)};
+        return {Ymm::load_query(from), Ymm::load_query(from + query_bytes / 2)};
     }
     static Sum multiply_add(Sum sum, Images images, Query query) {
         const Sum products = _mm256_add_epi32(_mm256_madd_epi16(images.even, query.even),
@@ -37,16 +34,8 @@ struct Avx2 : Ymm {
 
 /// Minima of bytes, added by pairs to 16 bits (at most 510) and by pairs to 32.
 struct Differences : Ymm {
-    static constexpr int vectors = 2, queries = 4, query_bytes = 4;
-    using Images = __m256i;
-    using Query = __m256i;
+    static constexpr int queries = 4, query_bytes = 4;
 
-    static Images load_images(const std::uint8_t* from) { return load(from); }
-    static Query load_query(const std::uint8_t* from) {
-        int four;
-        __builtin_memcpy(&four, from, sizeof four);
-        return _mm256_set1_epi32(four);
-    }
     static Sum multiply_add(Sum sum, Images images, Query query) {
         const __m256i pairs = _mm256_maddubs_epi16(_mm256_min_epu8(images, query), _mm256_set1_epi8(1));
         return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));

@@ -3,10 +3,8 @@
 
 #include <immintrin.h>
 
-#include <cstring>
-
 #include "cpu/kernels/kernel_scan.h"
-#include "cpu/kernels/kernel_zmm.h"
+#include "cpu/kernels/kernel_vectors.h"
 
 namespace knn::cpu {
 
@@ -14,14 +12,13 @@ namespace {
 
 struct Avx512Vnni : Zmm {
     static constexpr int vectors = 3, queries = 8, query_bytes = 4;
-    static constexpr bool has_floors = false;
     using Images = __m512i;
     using Query = __m512i;
 
     static Images load_images(const std::uint8_t* from) { return _mm512_load_si512(from); }
     static Query load_query(const std::uint8_t* from) {
         int four;
-        std::memcpy(&four, from, sizeof four);
+        __builtin_memcpy(&four, from, sizeof four);
         return _mm512_set1_epi32(four);
     }
     static Sum multiply_add(Sum sum, Images images, Query query) {

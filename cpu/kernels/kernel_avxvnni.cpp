@@ -4,26 +4,16 @@
 #include <cpuid.h>
 #include <immintrin.h>
 
-#include <cstring>
-
 #include "cpu/kernels/kernel_scan.h"
-#include "cpu/kernels/kernel_ymm.h"
+#include "cpu/kernels/kernel_vectors.h"
 
 namespace knn::cpu {
 
 namespace {
 
 struct AvxVnni : Ymm {
-    static constexpr int vectors = 2, queries = 6, query_bytes = 4;
-    using Images = __m256i;
-    using Query = __m256i;
+    static constexpr int queries = 6, query_bytes = 4;
 
-    static Images load_images(const std::uint8_t* from) { return load(from); }
-    static Query load_query(const std::uint8_t* from) {
-        int four;
-        std::memcpy(&four, from, sizeof four);
-        return _mm256_set1_epi32(four);
-    }
     static Sum multiply_add(Sum sum, Images images, Query query) {
         return _mm256_dpbusd_avx_epi32(sum, images, query);
     }

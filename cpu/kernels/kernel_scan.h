@@ -14,17 +14,33 @@
 namespace knn::cpu {
 namespace {
 
-/// Maximum groups for which a panel and a strip fit in an L1 cache of 48 KB; longer images are processed in
-/// chunks of about equal length, with the sums stored in between.
-template <class Set>
-constexpr std::int64_t chunk_groups = 46 * 1024 /
-                                      (Set::lanes * Set::vectors * group_pixels +
-                                       Set::queries * Set::query_bytes);
+/// The hits among one vector of images from `image` on, of which `terms` are the terms.
+template <class Set, bool both>
+[[gnu::always_inline]] inline Hit* report_lanes(const Pass& pass, std::uint32_t query, int image,
+                                                typename Set::Sum sum, typename Set::Sum terms, Hit* hits) {
+    const auto distance = Set::distance(sum, terms, pass.query_terms[query]);
+    std::uint32_t lanes = 0;
+    if constexpr (Set::has_floors) {
+        lanes = Set::template reaches<both>(distance, pass.floors, image, query);
+    } else {
+        lanes = Set::below(distance, Set::every(pass.limits[query]));
+        if constexpr (both) lanes |= Set::below(distance, Set::load_sums(pass.image_limits + image));
+    }
+    if (lanes == 0) [[likely]]
+        return hits;
+    hits->query = query;
+    hits->first = static_cast<std::uint32_t>(image);
+    hits->lanes = lanes;
+    Set::store_sums(hits->distance, distance);
+    return hits + 1;
+}
 
 template <class Set>
 struct Tile {
     using Sum = typename Set::Sum;
-    static constexpr int images = Set::lanes * Set::vectors;
+    static constexpr int images = Set::lanes * Set::vectors, n_sums = images * Set::queries;
+    static constexpr std::int64_t step_groups = 1, panel_bytes = images * group_pixels,
+                                  strip_bytes = Set::queries * Set::query_bytes;
 
     /// Sums of all images of the panel with all queries of the strip, in registers.
     Sum sums[Set::vectors][Set::queries];
@@ -64,20 +80,8 @@ struct Tile {
                 for (int v = 0; v < Set::vectors; ++v)
                     sums[v][q] = Set::multiply_add(sums[v][q], pixels[v], query);
             }
-            panel += images * group_pixels;
-            strip += Set::queries * Set::query_bytes;
-        }
-    }
-    /// The lanes that are hits.
-    template <bool both>
-    [[gnu::always_inline]] static std::uint32_t near(const Pass& pass, int v, std::uint32_t query,
-                                                     Sum distance) {
-        if constexpr (Set::has_floors) {
-            return Set::template reaches<both>(distance, pass.floors, v * Set::lanes, query);
-        } else {
-            const std::uint32_t rows = Set::below(distance, Set::every(pass.limits[query]));
-            if constexpr (!both) return rows;
-            return rows | Set::below(distance, Set::load_sums(pass.image_limits + v * Set::lanes));
+            panel += panel_bytes;
+            strip += strip_bytes;
         }
     }
     /// Tests the distances in registers; stores only those of hits.
@@ -87,42 +91,36 @@ struct Tile {
         for (int q = 0; q < Set::queries; ++q) {
             const auto query = static_cast<std::uint32_t>(strip * Set::queries + q);
 #pragma GCC unroll 8
-            for (int v = 0; v < Set::vectors; ++v) {
-                const Sum distance = Set::distance(
-                    sums[v][q], Set::load_sums(pass.image_terms + v * Set::lanes), pass.query_terms[query]);
-                const std::uint32_t lanes = near<both>(pass, v, query, distance);
-                if (lanes == 0) [[likely]]
-                    continue;
-                hits->query = query;
-                hits->first = static_cast<std::uint32_t>(v * Set::lanes);
-                hits->lanes = lanes;
-                Set::store_sums(hits->distance, distance);
-                ++hits;
-            }
+            for (int v = 0; v < Set::vectors; ++v)
+                hits = report_lanes<Set, both>(pass, query, v * Set::lanes, sums[v][q],
+                                               Set::load_sums(pass.image_terms + v * Set::lanes), hits);
         }
         return hits;
     }
 };
 
-template <class Set, bool both>
+/// The hits of one pass. A tile takes `step_groups` groups of pixels in a step, `panel_bytes` of the panel and `strip_bytes`
+/// of the strip.
+template <class AnyTile, bool both>
 std::size_t scan(const Pass& pass) {
-    constexpr int tile_sums = Tile<Set>::images * Set::queries;
-    const std::int64_t chunks = (pass.groups + chunk_groups<Set> - 1) / chunk_groups<Set>;
-    const std::int64_t chunk = (pass.groups + chunks - 1) / chunks;
+    // Maximum steps for which a panel and a strip fit in an L1 cache of 48 KB; longer images are processed in chunks of about
+    // equal length, with the sums stored in between.
+    constexpr std::int64_t longest = 46 * 1024 / (AnyTile::panel_bytes + AnyTile::strip_bytes);
+    const std::int64_t steps = pass.groups / AnyTile::step_groups;
+    const std::int64_t chunks = (steps + longest - 1) / longest, chunk = (steps + chunks - 1) / chunks;
     Hit* hits = pass.hits;
-    for (std::int64_t first = 0; first < pass.groups; first += chunk) {
-        const std::int64_t groups = first + chunk < pass.groups ? chunk : pass.groups - first;
-        const std::uint8_t* panel = pass.panel + first * Tile<Set>::images * group_pixels;
+    for (std::int64_t first = 0; first < steps; first += chunk) {
+        const std::int64_t n = first + chunk < steps ? chunk : steps - first;
+        const std::uint8_t* panel = pass.panel + first * AnyTile::panel_bytes;
         for (std::int64_t s = pass.first_strip; s < pass.strips; ++s) {
-            Tile<Set> tile;
+            AnyTile tile;
             if (first == 0)
                 tile.clear();
             else
-                tile.load(pass.partial + s * tile_sums);
-            tile.add_products(panel, pass.block + (s * pass.groups + first) * Set::queries * Set::query_bytes,
-                              groups);
-            if (first + groups < pass.groups)
-                tile.store(pass.partial + s * tile_sums);
+                tile.load(pass.partial + s * AnyTile::n_sums);
+            tile.add_products(panel, pass.block + (s * steps + first) * AnyTile::strip_bytes, n);
+            if (first + n < steps)
+                tile.store(pass.partial + s * AnyTile::n_sums);
             else
                 hits = tile.template report<both>(pass, s, hits);
         }
@@ -154,8 +152,16 @@ void direct(const std::uint8_t* query, const std::uint8_t* rows, std::int64_t n,
 
 template <class Set, Arithmetic arithmetic = Arithmetic::squares>
 constexpr Kernel kernel_of(const char* name, bool (*available)(), QueryForm form) {
-    return {name, available,        Tile<Set>::images, Set::queries,       Set::lanes,
-            form, scan<Set, false>, scan<Set, true>,   direct<arithmetic>, arithmetic};
+    return {.name = name,
+            .available = available,
+            .images = Tile<Set>::images,
+            .queries = Set::queries,
+            .lanes = Set::lanes,
+            .form = form,
+            .scan = scan<Tile<Set>, false>,
+            .scan_both = scan<Tile<Set>, true>,
+            .direct = direct<arithmetic>,
+            .arithmetic = arithmetic};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cpu/rerank/rerank.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -9,18 +10,128 @@
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
-#include "cpu/kernels/kernels.h"
-#include "cpu/rerank/kernel.h"
-#include "cpu/rerank/memory.h"
+#include "cpu/lanes/kernel.h"
 #include "cpu/transform/transform.h"
 #include "data/core/errors.h"
+#include "data/core/round_up.h"
 #include "data/rerank/density.h"
+#include "data/rerank/distance.h"
 
 namespace knn::cpu {
 
 namespace {
 
-constexpr std::int64_t images_at_once = 64, queries_at_once = 8;  // by one thread
+constexpr std::int64_t described_at_once = 64, queries_at_once = 8;  // by one thread
+
+static_assert(RerankShape::step == gradient_step && RerankShape::step == cell_pixels &&
+              RerankShape::window == distortion_window && RerankShape::context == distortion_context);
+
+template <class T>
+Uninitialized<T> zeros(std::int64_t size) {
+    return Uninitialized<T>(static_cast<std::size_t>(size), T{0});
+}
+
+/// Two bytes of a descriptor in each half of 32 bits.
+std::uint32_t twice(const std::uint8_t* pair) {
+    std::uint16_t unit;
+    std::memcpy(&unit, pair, sizeof unit);
+    return unit | std::uint32_t{unit} << 16;
+}
+
+RerankShape rerank_shape(ImageShape image) {
+    return {image.rows, image.cols, (image.rows + 1) / 2, (image.cols + 1) / 2};
+}
+
+/// One thread's memory for the kernels: a query, and as many candidates as the kernel has lanes.
+class RerankMemory {
+  public:
+    RerankMemory(const RerankShape& shape, const DescriptorLayout& layout, int lanes) {
+        const std::int64_t points = std::int64_t{shape.grid_rows} * shape.grid_cols;
+        const std::int64_t padded_cells = std::int64_t{shape.grid_rows + 2} * (shape.grid_cols + 2);
+        if (layout.has_gradients) {
+            const std::int64_t height = shape.grid_rows + 2 * shape.context;
+            const std::int64_t width = shape.grid_cols + 2 * shape.context;
+            const std::int64_t plane =
+                std::int64_t{shape.grid_rows + 2 * shape.border} * (shape.grid_cols + 2 * shape.border);
+            gradients_ = zeros<std::uint32_t>(height * width);
+            planes_ = zeros<std::uint16_t>(shape.step * shape.step * plane * lanes);
+            least_ = zeros<std::uint16_t>(points * lanes);
+            squares_ = zeros<std::uint16_t>((2 * shape.context + 1) * width * lanes);
+        }
+        if (layout.has_cells) {
+            cells_ = zeros<std::uint32_t>(4 * points);
+            terms_ = zeros<std::uint16_t>(points);
+            packed_cells_ = zeros<std::uint16_t>(4 * padded_cells * lanes);
+            packed_terms_ = zeros<std::uint16_t>(padded_cells * lanes);
+        }
+        query_ = {gradients_.data(), cells_.data(), terms_.data()};
+        work_ = {planes_.data(), packed_cells_.data(), packed_terms_.data(), least_.data(), squares_.data()};
+    }
+
+    const RerankQuery& query() const { return query_; }
+    const RerankLanes& lanes() const { return work_; }
+
+    /// Copies the query's descriptor into the form that kernels read.
+    void set_query(const RerankShape& shape, const DescriptorLayout& layout, const std::uint8_t* descriptor) {
+        if (layout.has_gradients) {
+            const std::int64_t width = shape.grid_cols + 2 * shape.context;
+            for (int row = 0; row < shape.grid_rows; ++row)
+                for (int col = 0; col < shape.grid_cols; ++col)
+                    gradients_[static_cast<std::size_t>((row + shape.context) * width + col +
+                                                        shape.context)] =
+                        twice(descriptor + 2 * (std::int64_t{row} * shape.grid_cols + col));
+        }
+        if (!layout.has_cells) return;
+        const std::uint8_t* cell = descriptor + layout.gradient_bytes();
+        const std::size_t cells = static_cast<std::size_t>(layout.cell_bytes() / cell_bins);
+        for (std::size_t i = 0; i < cells; ++i, cell += cell_bins) {
+            std::uint32_t sum = 0;
+            for (std::size_t bin = 0; bin < cell_bins; bin += 2) {
+                const std::uint8_t doubled[] = {static_cast<std::uint8_t>(2 * cell[bin]),
+                                                static_cast<std::uint8_t>(2 * cell[bin + 1])};
+                cells_[4 * i + bin / 2] = twice(doubled);
+                sum += static_cast<std::uint32_t>(cell[bin] * cell[bin] + cell[bin + 1] * cell[bin + 1]);
+            }
+            terms_[i] = static_cast<std::uint16_t>(sum);
+        }
+    }
+
+  private:
+    Uninitialized<std::uint32_t> gradients_, cells_;
+    Uninitialized<std::uint16_t> terms_, planes_, packed_cells_, packed_terms_, least_, squares_;
+    RerankQuery query_;
+    RerankLanes work_;
+};
+
+/// One thread's memory for the descriptor of an image.
+class DescribeMemory {
+  public:
+    explicit DescribeMemory(const RerankShape& shape) {
+        const std::int64_t stride = round_up(shape.cols + 4, row_block), rows = shape.rows;
+        padded_ = zeros<std::int16_t>((rows + 2) * stride + row_block);
+        gradients_ = zeros<std::int16_t>(2 * stride);
+        levels_ = zeros<std::int8_t>(2 * (rows + 2) * stride + row_block);
+        shares_ = zeros<std::uint16_t>((rows + 1) * 8 * stride + row_block);
+        values_ = zeros<std::uint8_t>(8 * stride);
+        work_ = {.stride = stride,
+                 .padded = padded_.data(),
+                 .gx = gradients_.data(),
+                 .gy = gradients_.data() + stride,
+                 .levels = levels_.data() + 2 * stride,
+                 .boxes = levels_.data(),
+                 .shares = shares_.data(),
+                 .column = shares_.data() + rows * 8 * stride,
+                 .values = values_.data()};
+    }
+    const DescribeWork& work() const { return work_; }
+
+  private:
+    Uninitialized<std::int16_t> padded_, gradients_;
+    Uninitialized<std::int8_t> levels_;
+    Uninitialized<std::uint16_t> shares_;
+    Uninitialized<std::uint8_t> values_;
+    DescribeWork work_;
+};
 
 [[noreturn]] void throw_out_of_memory(std::int64_t images) {
     throw DataError("memory: re-ranking of " + std::to_string(images) +
@@ -60,14 +171,10 @@ void describe_part(const DescriptorLayout& layout, decltype(RerankKernel::descri
     append_step(deskew, {TransformKind::deskew, slant});
     const std::vector<std::uint8_t> straight = features(deskew, images, threads, stop);
     const RerankShape shape = rerank_shape(layout.image);
-    const Watch watch{.progress = nullptr, .stop = stop};
-    Team team(team_size(threads, images.count, images_at_once), watch, images.count, 1);
-    std::vector<std::optional<DescribeMemory>> memories(static_cast<std::size_t>(team.threads()));
-    team.run_pieces(images.count, images_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
-        std::optional<DescribeMemory>& memory = memories[static_cast<std::size_t>(thread)];
-        if (!memory) memory.emplace(shape);
+    for_rows(images.count, described_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
+        const DescribeMemory memory(shape);
         for (std::int64_t i = first; i < last; ++i)
-            part(shape, straight.data() + i * images.dim, memory->work(), to + i * layout.bytes());
+            part(shape, straight.data() + i * images.dim, memory.work(), to + i * layout.bytes());
     });
 }
 
@@ -78,7 +185,7 @@ class Worker {
         : queries_(queries),
           train_(train),
           density_(density),
-          kernel_(chosen_rerank_kernel()),
+          kernel_(chosen_lanes().rerank),
           shape_(rerank_shape(train.layout.image)),
           memory_(shape_, train.layout, kernel_.lanes),
           parts_(static_cast<std::size_t>(kernel_.lanes)),
@@ -123,15 +230,6 @@ class Worker {
 
 }  // namespace
 
-const RerankKernel& chosen_rerank_kernel() {
-#if defined(__x86_64__)
-    const std::string name = instruction_set();
-    if (name == "amx" || name == "avx512vnni") return rerank_avx512;
-    if (name == "avxvnni" || name == "avx2") return rerank_avx2;
-#endif
-    return rerank_plain;
-}
-
 Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape, int threads,
                      const std::atomic<bool>* stop) {
     Descriptors all{DescriptorLayout(shape, rerank), {}};
@@ -142,7 +240,7 @@ Descriptors describe(const Rerank& rerank, const Rows& images, ImageShape shape,
     } catch (const std::bad_alloc&) {
         throw_out_of_memory(images.count);
     }
-    const RerankKernel& kernel = chosen_rerank_kernel();
+    const RerankKernel& kernel = chosen_lanes().rerank;
     if (all.layout.has_gradients)
         describe_part(all.layout, kernel.describe_gradients, gradients_slant_part, images, all.bytes.data(),
                       threads, stop);

@@ -11,9 +11,7 @@
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
-#include "cpu/kernels/kernels.h"
-#include "cpu/transform/histogram_memory.h"
-#include "cpu/transform/kernel.h"
+#include "cpu/lanes/kernel.h"
 #include "data/core/errors.h"
 #include "data/core/round_up.h"
 
@@ -23,10 +21,89 @@ namespace {
 
 constexpr std::int64_t images_at_once = 64;
 
-/// One thread's memory, and the steps for one image.
-class Row {
+/// The tables of Histograms as the kernels read them, and the memory of one thread.
+class HistogramMemory {
   public:
-    Row(const FittedTransform& transform, const TransformKernel& kernel)
+    /// Whether the kernels compute these histograms.
+    static bool supports(const Histograms& histograms) {
+        return histograms.directions.size() == histogram_lanes && histograms.has_sign &&
+               !histograms.has_blocks && histograms.derivative == Derivative::sobel && histograms.offset > 0;
+    }
+
+    explicit HistogramMemory(const Histograms& histograms) {
+        for (int y = 0; y < histograms.image.rows; ++y) {
+            Span cells{0, 0, static_cast<std::int32_t>(row_weights_.size())};
+            for (int cell = 0; cell < histograms.rows.count(); ++cell) {
+                const CellSpan& span = histograms.rows.cells[static_cast<std::size_t>(cell)];
+                const int at = y - span.first;
+                if (at < 0 || at >= span.count) continue;
+                if (cells.count++ == 0) cells.first = cell;
+                row_weights_.push_back(
+                    static_cast<float>(histograms.rows.weights[static_cast<std::size_t>(span.weights + at)]));
+            }
+            row_cells_.push_back(cells);
+        }
+        for (const CellSpan& span : histograms.cols.cells)
+            cells_.push_back({span.first, span.count, span.weights});
+        col_weights_.assign(histograms.cols.weights.begin(), histograms.cols.weights.end());
+        const ImageShape image = histograms.image;
+        const std::int64_t wide = round_up(image.cols, wide_step);
+        const auto cols = static_cast<std::size_t>(wide);
+        directions_.resize(4 * histogram_lanes);
+        for (std::size_t i = 0; i < histogram_lanes; ++i) {
+            const Direction& before = histograms.directions[(i + histogram_lanes - 1) % histogram_lanes];
+            const Direction& after = histograms.directions[(i + 1) % histogram_lanes];
+            directions_[i] = static_cast<float>(before.x);
+            directions_[i + histogram_lanes] = static_cast<float>(before.y);
+            directions_[i + 2 * histogram_lanes] = static_cast<float>(after.x);
+            directions_[i + 3 * histogram_lanes] = static_cast<float>(after.y);
+        }
+        padded_.resize(static_cast<std::size_t>(image.rows + 2) * (cols + 2));
+        bytes_.resize(cols);
+        row_.resize(3 * cols);
+        const auto cells = static_cast<std::size_t>(histograms.cells());
+        sums_.resize((cols + cells) * histogram_lanes);
+        work_ = {.rows = image.rows,
+                 .cols = image.cols,
+                 .wide = static_cast<std::int32_t>(wide),
+                 .cell_rows = histograms.rows.count(),
+                 .cell_cols = histograms.cols.count(),
+                 .numerator = histograms.numerator,
+                 .offset = histograms.offset,
+                 .root_scale = root_scale,
+                 .before_x = directions_.data(),
+                 .before_y = directions_.data() + histogram_lanes,
+                 .after_x = directions_.data() + 2 * histogram_lanes,
+                 .after_y = directions_.data() + 3 * histogram_lanes,
+                 .row_cells = row_cells_.data(),
+                 .cells = cells_.data(),
+                 .row_weights = row_weights_.data(),
+                 .col_weights = col_weights_.data(),
+                 .padded = padded_.data(),
+                 .bytes = bytes_.data(),
+                 .gradient_x = row_.data(),
+                 .gradient_y = row_.data() + cols,
+                 .gains = row_.data() + 2 * cols,
+                 .shares = sums_.data(),
+                 .sums = sums_.data() + cols * histogram_lanes};
+    }
+    HistogramMemory(const HistogramMemory&) = delete;  // work_ points into this
+    HistogramMemory& operator=(const HistogramMemory&) = delete;
+
+    const LaneHistograms& work() const { return work_; }
+
+  private:
+    std::vector<Span> row_cells_, cells_;
+    std::vector<float> row_weights_, col_weights_, directions_, row_, sums_;
+    std::vector<std::int32_t> padded_;
+    std::vector<std::uint8_t> bytes_;
+    LaneHistograms work_;
+};
+
+/// One thread's memory, and the steps for one image.
+class RowTransform {
+  public:
+    RowTransform(const FittedTransform& transform, const TransformKernel& kernel)
         : transform_(transform), kernel_(kernel), along_(static_cast<std::size_t>(transform.image.rows)) {
         for (const FittedStep& step : transform.steps) {
             const auto* histograms = std::get_if<Histograms>(&step.what);
@@ -78,19 +155,6 @@ class Row {
     std::optional<HistogramMemory> lanes_;
 };
 
-}  // namespace
-
-const TransformKernel& chosen_transform_kernel() {
-#if defined(__x86_64__)
-    const std::string name = instruction_set();
-    if (name == "amx" || name == "avx512vnni") return transform_avx512;
-    if (name == "avxvnni" || name == "avx2") return transform_avx2;
-#endif
-    return transform_plain;
-}
-
-namespace {
-
 /// Fitted to rows of `dim` bytes. Eigenvectors of thousands of values take minutes and cannot be interrupted: if the user
 /// asks to stop, the thread that computes them is left alone until the process ends.
 Projection projection_of(std::vector<std::uint8_t> rows, std::int64_t dim, std::int64_t n_out,
@@ -130,18 +194,14 @@ FittedTransform fit(const TransformSpec& spec, const Rows& images, ImageShape im
 std::vector<std::uint8_t> features(const FittedTransform& transform, const Rows& images, int threads,
                                    const std::atomic<bool>* stop) {
     if (transform.is_raw()) return {images.pixels, images.pixels + images.count * images.dim};
-    const TransformKernel& kernel = chosen_transform_kernel();
+    const TransformKernel& kernel = chosen_lanes().transform;
     const std::int64_t dim = transform.dim_out();
-    const Watch watch{.progress = nullptr, .stop = stop};
     try {
         std::vector<std::uint8_t> out(static_cast<std::size_t>(images.count * dim));
-        Team team(team_size(threads, images.count, images_at_once), watch, images.count, 1);
-        std::vector<std::optional<Row>> rows(static_cast<std::size_t>(team.threads()));
-        team.run_pieces(images.count, images_at_once, [&](int thread, std::int64_t first, std::int64_t last) {
-            std::optional<Row>& row = rows[static_cast<std::size_t>(thread)];
-            if (!row) row.emplace(transform, kernel);
+        for_rows(images.count, images_at_once, threads, stop, [&](std::int64_t first, std::int64_t last) {
+            RowTransform row(transform, kernel);
             for (std::int64_t i = first; i < last; ++i)
-                row->apply(images.row(i), out.data() + i * dim);
+                row.apply(images.row(i), out.data() + i * dim);
         });
         return out;
     } catch (const std::bad_alloc&) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -17,20 +18,33 @@ namespace knn {
 class Bytes {
   public:
     Bytes() = default;
-    explicit Bytes(std::size_t size, std::pmr::memory_resource* memory = std::pmr::get_default_resource());
-    Bytes(Bytes&& other) noexcept;
-    Bytes& operator=(Bytes&& other) noexcept;
-    ~Bytes();
+    explicit Bytes(std::size_t size, std::pmr::memory_resource* memory = std::pmr::get_default_resource())
+        : data_(size > 0 ? static_cast<std::uint8_t*>(memory->allocate(size, alignment)) : nullptr,
+                Free{memory, size}) {}
 
-    std::uint8_t* data() { return data_; }
-    const std::uint8_t* data() const { return data_; }
-    std::size_t size() const { return size_; }
-    std::span<const std::uint8_t> span() const { return {data_, size_}; }
+    std::uint8_t* data() { return data_.get(); }
+    const std::uint8_t* data() const { return data_.get(); }
+    std::size_t size() const { return data_ ? data_.get_deleter().size : 0; }
+    std::span<const std::uint8_t> span() const { return {data(), size()}; }
 
   private:
-    std::pmr::memory_resource* memory_ = nullptr;
-    std::uint8_t* data_ = nullptr;
-    std::size_t size_ = 0;
+    static constexpr std::size_t alignment = 64;  // a cache line; vector loads of whole lines stay inside one
+
+    struct Free {
+        std::pmr::memory_resource* memory;
+        std::size_t size;
+        void operator()(std::uint8_t* data) const { memory->deallocate(data, size, alignment); }
+    };
+    std::unique_ptr<std::uint8_t, Free> data_;
+};
+
+/// Host memory for a data set. This one is plain; gpu/engines/engines.h makes memory that a GPU reads at full speed.
+class HostMemory {
+  public:
+    virtual ~HostMemory() = default;
+    virtual std::pmr::memory_resource* resource() { return std::pmr::new_delete_resource(); }
+    /// Pins all that has been handed out. Throws DeviceError.
+    virtual void pin() {}
 };
 
 /// n images of rows × cols 8-bit pixels, 0 = background, and one label for each.

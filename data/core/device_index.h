@@ -9,7 +9,6 @@
 #include "data/core/neighbors.h"
 #include "data/core/plan.h"
 #include "data/core/problem.h"
-#include "data/core/queries.h"
 #include "data/core/rows.h"
 #include "data/core/timeline.h"
 #include "data/core/voting.h"

@@ -8,7 +8,10 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace knn {
 
@@ -27,6 +30,21 @@ constexpr std::optional<Enum> named(std::string_view text) {
     const auto found = std::find(list.begin(), list.end(), text);
     if (found == list.end()) return std::nullopt;
     return static_cast<Enum>(found - list.begin());
+}
+
+/// A to Z as small letters; other bytes stay.
+std::string lower_case(std::string_view text);
+
+/// The name that was probably meant: the one with the smallest edit distance (swaps count once), below a third of its
+/// length, or one that begins with `text`; capitals count as small letters. Empty if none is near.
+std::string nearest_name(std::string_view text, std::span<const std::string> names);
+
+/// " (did you mean NAME?)" of the nearest, or nothing.
+std::string suggestion(std::string_view text, std::span<const std::string> names);
+template <class Enum>
+std::string suggestion(std::string_view text) {
+    const auto& list = Names<Enum>::list;
+    return suggestion(text, std::vector<std::string>(list.begin(), list.end()));
 }
 
 }  // namespace knn

@@ -1,6 +1,10 @@
 #pragma once
+/// Images as rows of bytes, and the input of a search.
 
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace knn {
 
@@ -22,5 +26,34 @@ struct Rows {
     Rows first(std::int64_t n) const { return {pixels, n < count ? n : count, dim}; }
     Rows slice(std::int64_t begin, std::int64_t n) const { return {row(begin), n, dim}; }
 };
+
+/// Images to search for: any images, or images of the training set, each of which is then not its own neighbor
+/// (leave-one-out). A copy refers to the same images.
+struct Queries {
+    Rows rows = {};
+    std::span<const std::uint32_t> images = {};  ///< the training image that each query is; empty: any images
+    bool is_training_set = false;  ///< query i is training image i: of each distance both ends are queries
+    std::shared_ptr<const void> owner =
+        nullptr;  ///< of the memory of rows and images, unless they outlive this
+
+    Queries() = default;
+    /*implicit*/ Queries(const Rows& any) : rows(any) {}
+
+    /// Each image of a training set among all others.
+    static Queries all_of(const Rows& train);
+    /// The same for its images first .. first + n - 1.
+    static Queries some_of(const Rows& train, std::int64_t first, std::int64_t n);
+    /// The same for these images, which are copied unless they are consecutive.
+    static Queries some_of(const Rows& train, std::vector<std::uint32_t> images);
+
+    std::int64_t count() const { return rows.count; }
+    bool leaves_out() const { return !images.empty(); }
+    Queries slice(std::int64_t begin, std::int64_t n) const;
+    /// The same queries as rows of `train`, which has a row for each training image; only if leaves_out().
+    Queries as_rows_of(const Rows& train) const;
+};
+
+/// The rows of these images, one after another.
+std::vector<std::uint8_t> gathered(const Rows& rows, std::span<const std::uint32_t> images);
 
 }  // namespace knn

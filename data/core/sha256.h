@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 
@@ -13,10 +14,17 @@ namespace knn {
 /// SHA-256 of bytes that come in pieces. Needs no memory before `hex`, and cannot fail.
 class Sha256 {
   public:
-    Sha256();
-    void add(const void* bytes, std::size_t size);
+    Sha256() { SHA256_Init(&context_); }
+    void add(const void* bytes, std::size_t size) { SHA256_Update(&context_, bytes, size); }
     /// In hexadecimal, of all bytes; ends the use of this.
-    std::string hex();
+    std::string hex() {
+        std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+        SHA256_Final(digest.data(), &context_);
+        std::string text;
+        for (const unsigned byte : digest)
+            text += {"0123456789abcdef"[byte >> 4], "0123456789abcdef"[byte & 15]};
+        return text;
+    }
 
   private:
     SHA256_CTX context_;

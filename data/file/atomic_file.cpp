@@ -17,8 +17,6 @@
 #include <string>
 
 #include "data/core/errors.h"
-#include "data/file/file_descriptor.h"
-#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -172,15 +170,9 @@ void remove_unfinished_files() noexcept {
         ::unlink(file.c_str());
 }
 
-void write_file_atomically(const std::string& file, const std::function<void(std::ostream&)>& write) {
-    AtomicFile atomic(file);
-    write(atomic.stream());
-    atomic.finish();
-    atomic.put_in_place();
-}
-
-void replace_file(const fs::path& file, const std::function<void(std::ostream&)>& write) {
-    AtomicFile atomic(file.string(), false);
+void write_file_atomically(const std::string& file, const std::function<void(std::ostream&)>& write,
+                           bool lasting) {
+    AtomicFile atomic(file, lasting);
     write(atomic.stream());
     atomic.finish();
     atomic.put_in_place();

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -24,7 +24,9 @@ bool is_standard_output(const std::string& file);
 /// All functions throw DataError "FILE: cannot be written: REASON; what was expected", and Interrupted.
 class AtomicFile {
   public:
-    explicit AtomicFile(const std::string& file) : AtomicFile(file, true) {}
+    /// With `lasting` false a new file is created even if the name exists (a link, a pipe), which is replaced and neither
+    /// followed nor written to, and nothing waits for the disk: for files that are checked when they are read.
+    explicit AtomicFile(const std::string& file, bool lasting = true);
     AtomicFile(const AtomicFile&) = delete;
     AtomicFile& operator=(const AtomicFile&) = delete;
     ~AtomicFile();
@@ -38,10 +40,6 @@ class AtomicFile {
     void put_in_place();
 
   private:
-    friend void replace_file(const std::filesystem::path& file,
-                             const std::function<void(std::ostream&)>& write);
-    AtomicFile(const std::string& file, bool lasting);
-
     std::string file_;
     bool lasting_;
     std::filesystem::path place_;  ///< empty where the file is written directly
@@ -62,10 +60,7 @@ class AtomicFile {
 void remove_unfinished_files() noexcept;
 
 /// Lets `write` fill an AtomicFile. Throws also what `write` throws; `file` is then unchanged.
-void write_file_atomically(const std::string& file, const std::function<void(std::ostream&)>& write);
-
-/// Creates a new file even if the name exists (a link, a pipe), which is replaced and neither followed nor written
-/// to. Does not wait for the disk: for files that are checked when they are read. Throws as write_file_atomically does.
-void replace_file(const std::filesystem::path& file, const std::function<void(std::ostream&)>& write);
+void write_file_atomically(const std::string& file, const std::function<void(std::ostream&)>& write,
+                           bool lasting = true);
 
 }  // namespace knn

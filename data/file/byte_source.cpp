@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "data/core/errors.h"
-#include "data/file/transfer.h"
 
 namespace knn {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 

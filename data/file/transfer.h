@@ -1,14 +1,38 @@
 #pragma once
-/// Reads and writes that may block: on a pipe, a terminal, a device.
+/// Open files, and reads and writes that may block: on a pipe, a terminal, a device.
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 
 namespace knn {
+
+/// Owns one descriptor; -1: none. Can be moved, not copied.
+class FileDescriptor {
+  public:
+    FileDescriptor() = default;
+    explicit FileDescriptor(int number) : number_(number) {}
+    FileDescriptor(FileDescriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~FileDescriptor() { close(); }
+
+    int number() const { return number_; }
+    bool is_open() const { return number_ >= 0; }
+    /// False (with errno) if the system reports a late write error.
+    bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+  private:
+    int number_ = -1;
+};
 
 /// Once `stop` is set, all functions below fail with ECANCELED within a fraction of a second instead of waiting.
 /// `stop` must outlive all transfers.
@@ -22,5 +46,10 @@ ssize_t read_some(int descriptor, std::span<std::uint8_t> out);
 
 /// Writes everything, even to a non-blocking descriptor. Returns 0 or errno.
 int write_all(int descriptor, std::string_view bytes);
+
+/// The whole content of a small file; "-" is standard input. Waits for a pipe's writer. `expected`: what the file should
+/// be, for the message: "a report.json". Throws DataError ("FILE: no such file; expected ..."), also where there are more
+/// than `max_bytes`, and Interrupted.
+std::string read_text(const std::string& file, std::size_t max_bytes, const std::string& expected);
 
 }  // namespace knn

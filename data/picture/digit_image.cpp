@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <new>
+#include <opencv2/imgproc.hpp>
 
 #include "data/picture/digit_image_steps.h"
 
@@ -27,23 +28,14 @@ void add(std::vector<Step>* steps, const char* name, const cv::Mat& mat) {
 /// Whether 28×28 pixels look like MNIST: ink on background 0 in a box of at most 20×20 with one side nearly
 /// 20, and the center of mass in the middle.
 bool is_made(const cv::Mat& gray) {
-    std::int64_t mass = 0, x_mass = 0, y_mass = 0;
-    int left = 28, right = -1, top = 28, bottom = -1, most = 0;
-    for (int y = 0; y < 28; ++y)
-        for (int x = 0; x < 28; ++x) {
-            const int value = gray.at<std::uint8_t>(y, x);
-            if (value == 0) continue;
-            left = std::min(left, x), right = std::max(right, x);
-            top = std::min(top, y), bottom = std::max(bottom, y);
-            most = std::max(most, value);
-            mass += value, x_mass += value * x, y_mass += value * y;
-        }
-    const int long_side = std::max(right - left, bottom - top) + 1;
-    if (mass == 0 || most < 200 || long_side > 20 || long_side < 16) return false;
-    const auto middle = [&](std::int64_t moment) {
-        return std::abs(double(moment) / double(mass) - 13.75) <= 1;
-    };
-    return middle(x_mass) && middle(y_mass);
+    const cv::Rect box = cv::boundingRect(gray > 0);
+    const cv::Moments sums = cv::moments(gray);
+    double most = 0;
+    cv::minMaxLoc(gray, nullptr, &most);
+    const int long_side = std::max(box.width, box.height);
+    if (sums.m00 == 0 || most < 200 || long_side > 20 || long_side < 16) return false;
+    const auto middle = [&](double moment) { return std::abs(moment / sums.m00 - 13.75) <= 1; };
+    return middle(sums.m10) && middle(sums.m01);
 }
 
 /// The smallest box of the picture that holds a box of working pixels.
@@ -90,19 +82,11 @@ std::string seen_in(const digit::Ink& ink) {
            (ink.light ? "lighter" : "darker") + " than the paper, whose texture is " + percent(3 * ink.noise);
 }
 
-struct Found {
-    digit::Ink ink;
-    digit::Parts parts;
-};
-
-Found found_in(const Picture& picture, std::vector<Step>* steps) {
-    Found found;
-    found.ink = digit::find_ink(mat_of(picture));
-    add(steps, "even light", found.ink.evened);
-    found.parts = digit::find_parts(found.ink);
-    const cv::Mat paper = found.parts.labels == 0;
+void add(std::vector<Step>* steps, const digit::Ink& ink, const digit::Parts& parts) {
+    if (steps == nullptr) return;
+    add(steps, "even light", ink.evened);
+    const cv::Mat paper = parts.labels == 0;
     add(steps, "ink", paper);
-    return found;
 }
 
 /// The image of strokes; its box is that of the strokes.
@@ -155,26 +139,24 @@ DigitImage extract_digit(const Picture& picture, std::vector<Step>* steps) {
         add(steps, "28x28", same);
         return image_of(same, {0, 0, picture.cols, picture.rows});
     }
-    const Found found = found_in(picture, steps);
+    const digit::Ink ink = digit::find_ink(mat_of(picture));
+    const digit::Parts parts = digit::find_parts(ink);
+    add(steps, ink, parts);
     std::string refused;
-    const digit::Group group = digit::one_group(found.parts, found.ink.amount.size(), refused);
+    const digit::Group group = digit::one_group(parts, ink.amount.size(), refused);
     DigitImage result;
     if (!group.parts.empty()) {
-        result = made(picture, found.ink, digit::strokes_of(found.ink, found.parts, group), steps);
-        result.box = box_in(group.box, found.ink.to_picture, picture);
+        result = made(picture, ink, digit::strokes_of(ink, parts, group), steps);
+        result.box = box_in(group.box, ink.to_picture, picture);
     }
-    result.refused = refused.empty() || !group.parts.empty() ? refused : refused + seen_in(found.ink);
+    result.refused = refused.empty() || !group.parts.empty() ? refused : refused + seen_in(ink);
     return result;
 }
 
 std::vector<DigitImage> extract_digits(const Picture& picture, std::vector<Step>* steps) {
     add(steps, "input", mat_of(picture));
     const digit::Page page = digit::find_page(mat_of(picture));
-    add(steps, "even light", page.ink.evened);
-    if (steps != nullptr) {
-        const cv::Mat paper = page.parts.labels == 0;
-        add(steps, "ink", paper);
-    }
+    add(steps, page.ink, page.parts);
     std::vector<digit::Group> groups = digit::all_groups(page);
     if (groups.size() == 1)
         if (const cv::Mat same = already_made(picture); !same.empty())

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "data/picture/digit_image_steps.h"
@@ -18,17 +17,6 @@ constexpr double largest = 2.2;      // of a digit's height; lines and frames ar
 constexpr double narrow_gap = 0.12;  // in a stroke
 
 constexpr double step_of_edge = 0.2;  // share of the light that is lost at the edge of a thing
-
-/// The darkness that half of the ink of `parts` reaches.
-double usual_peak(std::vector<Part> parts) {
-    std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.peak > b.peak; });
-    double total = 0, so_far = 0;
-    for (const Part& part : parts)
-        total += part.mass;
-    for (const Part& part : parts)
-        if ((so_far += part.mass) >= total / 2) return part.peak;
-    return 0;
-}
 
 /// Whether two parts are of one digit: one is above or within the other, or a piece of it. Other parts side by
 /// side are two digits.
@@ -73,7 +61,7 @@ std::vector<Group> all_groups(const Page& page) {
         if (!is_border(part, page.ink.amount.size()) && is_stroke(part) &&
             part.box.height < largest * usual && !on_edge(part))
             parts.push_back(part);
-    const double dark = usual_peak(parts);
+    const double dark = reached_by_half(parts, [](const Part& part) { return part.peak; });
     std::erase_if(parts, [&](const Part& part) { return part.peak < 0.4 * dark; });
     std::sort(parts.begin(), parts.end(),
               [](const Part& a, const Part& b) { return size_of(a.box) > size_of(b.box); });

@@ -47,6 +47,16 @@ void join(Group& group, const Part& part) {
     group.mass += part.mass;
 }
 
+double reached_by_half(std::vector<Part> parts, double (*value)(const Part& part)) {
+    std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) { return value(a) > value(b); });
+    double total = 0, so_far = 0;
+    for (const Part& part : parts)
+        total += part.mass;
+    for (const Part& part : parts)
+        if ((so_far += part.mass) >= total / 2) return value(part);
+    return 0;
+}
+
 bool is_stroke(const Part& part) {
     return part.pen < 0.6 * size_of(part.box);
 }

@@ -51,17 +51,6 @@ cv::Mat inner_part(const cv::Mat& padded, int border) {
     return padded(cv::Rect(border, border, padded.cols - 2 * border, padded.rows - 2 * border));
 }
 
-/// Ink is a minority of pixels far from their surroundings, so the third moment of the difference to a wide
-/// median has its sign. −1 (dark ink) to 1 (light ink).
-double vote_of_minority(const cv::Mat& small) {
-    cv::Mat ground, padded;
-    const int reach = std::max(small.rows, small.cols) / 3;
-    cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
-    cv::medianBlur(padded, ground, 2 * reach + 1);
-    const cv::Mat cubes = cubed_difference(small, inner_part(ground, reach));
-    return cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
-}
-
 /// Ink is thin: at each of several widths a closing fills dark strokes thinner than it, an opening removes
 /// light ones. Shadow edges, however hard, change little under either. −7 (dark ink) to 7.
 double vote_of_widths(const cv::Mat& small) {
@@ -123,12 +112,20 @@ cv::Mat scaled(const cv::Mat& mat, double scale, int method) {
     return result;
 }
 
+double vote_of_minority(const cv::Mat& small, int reach) {
+    cv::Mat ground, padded;
+    cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
+    cv::medianBlur(padded, ground, 2 * reach + 1);
+    const cv::Mat cubes = cubed_difference(small, inner_part(ground, reach));
+    return cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
+}
+
 /// The weight was tuned on the kinds of pages in docs/classify.md, both polarities: either vote alone errs
 /// several times as often.
 bool is_light_ink(const cv::Mat& gray) {
     cv::Mat small = coarse(gray), smooth;
     cv::medianBlur(small, smooth, 3);
-    return vote_of_widths(smooth) + 2 * vote_of_minority(small) > 0;
+    return vote_of_widths(smooth) + 2 * vote_of_minority(small, std::max(small.rows, small.cols) / 3) > 0;
 }
 
 Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps) {

@@ -28,20 +28,17 @@ struct Line {
 };
 
 std::vector<Line> lines_in(const cv::Mat& mask, const LineRule& rule) {
-    cv::Mat runs, thick, joined, labels, stats, centers;
+    cv::Mat runs, thick, joined, labels;
     cv::morphologyEx(mask, runs, cv::MORPH_OPEN, cv::Mat::ones(1, rule.piece, CV_8U));
     // A digit's bar is thicker than a line; a shadow edge across the lines would connect them all.
     cv::morphologyEx(mask, thick, cv::MORPH_OPEN, cv::Mat::ones(rule.thick, 1, CV_8U));
     runs &= ~thick;
     // Slanted lines are steps; noise leaves gaps.
     cv::dilate(runs, joined, cv::Mat::ones(3, rule.piece / 2 | 1, CV_8U));
-    const int count = cv::connectedComponentsWithStats(joined, labels, stats, centers);
     std::vector<Line> few, many;
-    for (int i = 1; i < count; ++i) {
-        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
-                           stats.at<int>(i, 3));
+    for (const auto& [box, label, area] : components_of(joined, labels)) {
         if (box.width < rule.many) continue;
-        const Line line{box, (labels(box) == i) & runs(box)};
+        const Line line{box, (labels(box) == label) & runs(box)};
         if (double(cv::countNonZero(line.ink)) / box.width > rule.thickness) continue;
         if (box.width >= rule.few) few.push_back(line);
         many.push_back(line);
@@ -89,17 +86,15 @@ cv::Rect turned(const cv::Rect& box) {
 
 /// The box of the ink that lines leave, without pieces of these lines.
 cv::Rect box_of_rest(const cv::Mat& rest, const Lines& lines) {
-    cv::Mat labels, stats, centers;
-    const int count = cv::connectedComponentsWithStats(rest, labels, stats, centers);
+    cv::Mat labels;
     const int margin = 2 + std::max(rest.rows, rest.cols) / 50;
     const auto in = [&](const cv::Rect& box, const cv::Rect& line) {
         const cv::Rect wide = line + cv::Size(2 * margin, 2 * margin) - cv::Point(margin, margin);
         return (box & wide) == box;
     };
     cv::Rect all;
-    for (int i = 1; i < count; ++i) {
-        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
-                           stats.at<int>(i, 3));
+    for (const Component& one : components_of(rest, labels)) {
+        const cv::Rect& box = one.box;
         const bool piece = std::any_of(lines.across.begin(), lines.across.end(),
                                        [&](const Line& line) { return in(box, line.box); }) ||
                            std::any_of(lines.down.begin(), lines.down.end(),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <opencv2/imgproc.hpp>
 
 #include "data/picture/digit_image_steps.h"
@@ -22,44 +21,28 @@ cv::Mat resized(const cv::Mat& gray, double scale) {
     return scale == 1 ? gray.clone() : scaled(gray, scale, scale < 1 ? cv::INTER_AREA : cv::INTER_CUBIC);
 }
 
-/// Whether the ink is lighter than the paper: around most places ink is the minority, so the third moment of the
-/// difference to the median has its sign. Three widths, as the size of the digits is unknown.
+/// Whether the ink is lighter than the paper, by three widths, as the size of the digits is unknown.
 bool has_light_ink(const cv::Mat& work) {
     const cv::Mat small = resized(work, std::min(1.0, 600.0 / std::max(work.rows, work.cols)));
     double vote = 0;
-    for (const int width : {31, 91, 181}) {
-        cv::Mat padded, ground, difference;
-        const int reach = std::min({width / 2, small.rows - 1, small.cols - 1});
-        cv::copyMakeBorder(small, padded, reach, reach, reach, reach, cv::BORDER_REFLECT);
-        cv::medianBlur(padded, ground, 2 * reach + 1);
-        cv::subtract(small, ground(cv::Rect({reach, reach}, small.size())), difference, cv::noArray(),
-                     CV_32F);
-        const cv::Mat cubes = difference.mul(difference).mul(difference);
-        vote += cv::sum(cubes)[0] / (cv::sum(cv::abs(cubes))[0] + 1);
-    }
+    for (const int width : {31, 91, 181})
+        vote += vote_of_minority(small, std::min({width / 2, small.rows - 1, small.cols - 1}));
     return vote > 0;
 }
 
 /// The height that half of the ink of the parts reaches; 0 if there is none. Without the lines of a table,
 /// which hold other parts, what is no stroke, and, with `inner`, what touches the picture's border.
 double usual_height(const std::vector<Part>& parts, cv::Size size, bool inner = true) {
-    std::vector<const Part*> strokes;
+    std::vector<Part> strokes;
     for (const Part& part : parts) {
         if (is_border(part, size) || !is_stroke(part) || (inner && part.edges > 0)) continue;
         const auto held = std::count_if(parts.begin(), parts.end(), [&](const Part& other) {
             return other.mass < part.mass && (other.box & part.box) == other.box;
         });
-        if (held < 4) strokes.push_back(&part);
+        if (held < 4) strokes.push_back(part);
     }
-    std::sort(strokes.begin(), strokes.end(),
-              [](const Part* a, const Part* b) { return a->box.height > b->box.height; });
-    const double total = std::accumulate(strokes.begin(), strokes.end(), 0.0,
-                                         [](double sum, const Part* part) { return sum + part->mass; });
-    if (total == 0) return inner ? usual_height(parts, size, false) : 0;
-    double so_far = 0;
-    for (const Part* part : strokes)
-        if ((so_far += part->mass) >= total / 2) return part->box.height;
-    return 0;
+    if (strokes.empty()) return inner ? usual_height(parts, size, false) : 0;
+    return reached_by_half(strokes, [](const Part& part) { return double(part.box.height); });
 }
 
 /// The slope of long horizontal lines, degrees, positive if they fall to the right; 0 if there are none.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double min_contrast = 0.07;  // pencil on gray paper; the texture of paper is below
 constexpr double share_of_peak = 0.4;  // edge of a part: close to the edge of the stroke, blurred or not
-constexpr double peak_reach = 0.12;       // how far the peak of a part reaches, of its size
+constexpr double peak_reach = 0.12;    // how far the peak of a part reaches, of its size
 constexpr double faintest = 0.35;      // peak of the faintest stroke of a part, of the part's
 
 /// Value at a share of the histogram of `amount` where `labels` is `label`.
@@ -62,15 +62,12 @@ Part measured(const cv::Mat& amount, const cv::Mat& labels, const cv::Rect& box,
 /// mark is still ink, the halo of a black mark is not. If the pen is much darker than the `lines` of the
 /// paper, pixels no darker than these belong to a line.
 cv::Mat sharpened(const cv::Mat& amount, const cv::Mat& mask, double lines) {
-    cv::Mat labels, stats, centers, result = cv::Mat::zeros(mask.size(), CV_8U);
-    const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
-    for (int i = 1; i < count; ++i) {
-        if (stats.at<int>(i, cv::CC_STAT_AREA) < 6) continue;
-        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
-                           stats.at<int>(i, 3));
-        const double peak = percentile(amount, labels, box, i, 0.98);
+    cv::Mat labels, result = cv::Mat::zeros(mask.size(), CV_8U);
+    for (const auto& [box, label, area] : components_of(mask, labels)) {
+        if (area < 6) continue;
+        const double peak = percentile(amount, labels, box, label, 0.98);
         cv::Mat own = cv::Mat::zeros(box.size(), CV_32F);
-        amount(box).copyTo(own, labels(box) == i);
+        amount(box).copyTo(own, labels(box) == label);
         const cv::Mat peaks =
             cv::min(local_peak(own, peak_reach * std::max(box.width, box.height), faintest * peak), peak);
         const cv::Mat least = cv::max(share_of_peak * peaks, std::min(1.2 * lines, 0.6 * peak));
@@ -98,6 +95,17 @@ cv::Mat local_peak(const cv::Mat& own, double reach, double least) {
     return result;
 }
 
+std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels) {
+    cv::Mat stats, centers;
+    const int count = cv::connectedComponentsWithStats(mask, labels, stats, centers, 8);
+    std::vector<Component> all;
+    for (int i = 1; i < count; ++i) {
+        const int* stat = stats.ptr<int>(i);
+        all.push_back({{stat[0], stat[1], stat[2], stat[3]}, i, stat[cv::CC_STAT_AREA]});
+    }
+    return all;
+}
+
 Parts find_parts(const Ink& ink, double size) {
     const double least = std::max(min_contrast, 4.5 * ink.noise);
     cv::Mat mask = sharpened(ink.amount, ink.amount > least, 0);
@@ -105,17 +113,12 @@ Parts find_parts(const Ink& ink, double size) {
     // A shadow edge across the lines connects everything, and the peak is then not the pen's.
     if (cv::countNonZero(lines) > 0) mask = sharpened(ink.amount, mask, darkness(ink.amount, lines));
     Parts result;
-    cv::Mat stats, centers;
-    const int count = cv::connectedComponentsWithStats(mask, result.labels, stats, centers, 8);
     const double speck = size > 0 ? 0.003 * size * size : 12 + 1e-5 * double(mask.total());
-    for (int i = 1; i < count; ++i) {
-        const cv::Rect box(stats.at<int>(i, 0), stats.at<int>(i, 1), stats.at<int>(i, 2),
-                           stats.at<int>(i, 3));
-        if (stats.at<int>(i, cv::CC_STAT_AREA) < speck) {
-            result.speck_mass += stats.at<int>(i, cv::CC_STAT_AREA);
-            continue;
-        }
-        result.parts.push_back(measured(ink.amount, result.labels, box, i));
+    for (const auto& [box, label, area] : components_of(mask, result.labels)) {
+        if (area < speck)
+            result.speck_mass += area;
+        else
+            result.parts.push_back(measured(ink.amount, result.labels, box, label));
     }
     return result;
 }

@@ -53,7 +53,7 @@ struct Group {
 };
 
 /// Polarity, by the whole picture at reduced size: whether the ink is lighter than the paper.
-/// digit_image_light.cpp, as the next three.
+/// digit_image_light.cpp, as the next four.
 bool is_light_ink(const cv::Mat& gray);
 /// The ink of `work`, a picture at working size; `scale`: its pixels per pixel of the picture. The paper is a
 /// closing `paper_width` pixels wide, which must be wider than the pen, at a size at which these are
@@ -61,8 +61,19 @@ bool is_light_ink(const cv::Mat& gray);
 Ink ink_of_paper(cv::Mat work, double scale, bool light, double paper_width, double paper_steps);
 /// Working size, polarity, illumination of a picture of one digit.
 Ink find_ink(const cv::Mat& gray);
+/// The polarity alone by the whole picture, whose ink is a minority of pixels far from their surroundings: the third moment
+/// of the difference to the median `reach` pixels around has its sign. −1 (dark ink) to 1 (light ink).
+double vote_of_minority(const cv::Mat& small, int reach);
 /// Resized by a factor; a side that would vanish keeps a pixel.
 cv::Mat scaled(const cv::Mat& mat, double scale, int method);
+
+/// Pixels of a mask that touch, also at corners. digit_image_parts.cpp
+struct Component {
+    cv::Rect box;
+    int label = 0, area = 0;
+};
+/// All of them, by label; `labels` (CV_32S) has 0 elsewhere.
+std::vector<Component> components_of(const cv::Mat& mask, cv::Mat& labels);
 
 /// Ink without paper and ruled lines, as connected components. `size`: of the digits of a page, or 0 for a
 /// picture of one digit. digit_image_parts.cpp
@@ -85,6 +96,8 @@ bool may_be_one(const Group& left, const Group& right, double usual);
 /// Puts the groups into rows from the top, each from the left, and numbers the rows in `row`.
 /// digit_image_gather.cpp
 void sort_into_rows(std::vector<Group>& groups);
+/// The value that half of the ink of these parts reaches; 0 if there are none.
+double reached_by_half(std::vector<Part> parts, double (*value)(const Part& part));
 /// Whether a part is a long thin stroke; a table's corner, a thumb or a stain are not.
 bool is_stroke(const Part& part);
 /// Whether a part runs along the picture's border, as the edge of a page does; a digit only touches it.

@@ -14,7 +14,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/file/file_descriptor.h"
 #include "data/file/transfer.h"
 #include "data/picture/picture_header.h"
 #include "data/picture/picture_module.h"
@@ -99,14 +98,6 @@ Picture upright(Picture stored, int orientation) {
     return result;
 }
 
-std::vector<std::uint8_t> with_line_end(std::span<const std::uint8_t> bytes) {
-    std::vector<std::uint8_t> ended;
-    ended.reserve(bytes.size() + 1);
-    ended.insert(ended.end(), bytes.begin(), bytes.end());
-    ended.push_back('\n');
-    return ended;
-}
-
 thread_local const char* in_codec = nullptr;
 
 /// While it exists, `picture_in_codec` returns the name.
@@ -148,11 +139,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     if (bytes.empty()) fail(name, "is empty");
     const PictureHeader header = header_of(bytes, name);
     check(header, name);
-    const std::vector<std::uint8_t> ended =
-        header.needs_line_end ? with_line_end(bytes) : std::vector<std::uint8_t>();
-    const std::span<const std::uint8_t> still = !header.still.empty() ? std::span(header.still)
-                                                : !ended.empty()      ? std::span(ended)
-                                                                      : bytes;
+    const std::span<const std::uint8_t> still = header.still.empty() ? bytes : std::span(header.still);
 
     Picture picture;
     bool damaged = false;
@@ -160,8 +147,7 @@ Picture decode_picture(std::span<const std::uint8_t> bytes, const std::string& n
     if (!decode(still, name, picture, damaged, error))
         fail(name, error, "expected a whole " + header.format + " file");
     if (damaged) fail(name, "is damaged or cut short", "expected a whole " + header.format + " file");
-    picture = upright(std::move(picture), header.orientation);
-    return picture;
+    return upright(std::move(picture), header.orientation);
 }
 
 Picture read_picture(const std::string& file) {

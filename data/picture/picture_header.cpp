@@ -23,11 +23,11 @@ class BytesView {
         return BytesView(bytes_.subspan(at, std::min<std::uint64_t>(length, bytes_.size() - at)));
     }
     bool is(std::string_view text, std::uint64_t at) const {
-        if (!has(at, text.size())) return false;
-        for (std::size_t i = 0; i < text.size(); ++i)
-            if (bytes_[at + i] != static_cast<std::uint8_t>(text[i])) return false;
-        return true;
+        return has(at, text.size()) &&
+               std::equal(text.begin(), text.end(), bytes_.data() + at,
+                          [](char a, std::uint8_t b) { return static_cast<std::uint8_t>(a) == b; });
     }
+    std::vector<std::uint8_t> copy() const { return {bytes_.begin(), bytes_.end()}; }
     std::uint32_t u8(std::uint64_t at) const { return has(at, 1) ? bytes_[at] : 0; }
     std::uint32_t u16(std::uint64_t at, bool big_endian) const {
         const std::uint32_t a = u8(at), b = u8(at + 1);
@@ -164,24 +164,19 @@ PictureHeader tiff(const BytesView& file) {
 void webp_frame(const BytesView& file, std::uint64_t at, std::uint64_t length, PictureHeader& header) {
     if (length < 24 || !header.still.empty()) return;
     std::vector<std::uint8_t>& still = header.still;
-    const auto put = [&](std::string_view text) {
-        for (const char letter : text)
-            still.push_back(static_cast<std::uint8_t>(letter));
-    };
+    const auto put = [&](const auto& bytes) { still.insert(still.end(), bytes.begin(), bytes.end()); };
     const auto put32 = [&](std::uint64_t value) {
         for (int i = 0; i < 4; ++i)
             still.push_back(std::uint8_t(value >> (8 * i)));
     };
     const BytesView chunks = file.from(at + 16, length - 16);
-    put("RIFF");
+    put(std::string_view("RIFF"));
     put32(4 + 18 + chunks.size());
-    put("WEBPVP8X");
+    put(std::string_view("WEBPVP8X"));
     put32(10);
     put32(chunks.is("ALPH", 0) || chunks.is("VP8L", 0) ? 0x10 : 0);  // possibly transparent
-    for (std::uint64_t i = 6; i < 12; ++i)
-        still.push_back(std::uint8_t(file.u8(at + i)));  // the frame's size
-    for (std::uint64_t i = 0; i < chunks.size(); ++i)
-        still.push_back(std::uint8_t(chunks.u8(i)));
+    put(file.from(at + 6, 6).copy());                                // the frame's size
+    put(chunks.copy());
     header.cols = 1 + std::int64_t(file.u32(at + 6, false) & 0xffffff);
     header.rows = 1 + std::int64_t(file.u32(at + 9, false) & 0xffffff);
 }
@@ -221,10 +216,8 @@ std::vector<std::uint8_t> with_scaled_samples(const BytesView& file, std::uint64
                                               std::uint64_t most) {
     const bool wide = most > 255;
     const std::uint64_t full = wide ? 65535 : 255;
-    std::vector<std::uint8_t> scaled;
+    std::vector<std::uint8_t> scaled = file.from(0, at).copy();
     scaled.reserve(at + size);
-    for (std::uint64_t i = 0; i < at; ++i)
-        scaled.push_back(std::uint8_t(file.u8(i)));
     for (std::uint64_t i = at; i < at + size; i += wide ? 2 : 1) {
         const std::uint64_t sample = std::min<std::uint64_t>(wide ? file.u16(i, true) : file.u8(i), most);
         const std::uint64_t value = (sample * full + most / 2) / most;
@@ -266,7 +259,10 @@ PictureHeader pnm(const BytesView& file) {
     if (kind >= 5 && !header.cut_short && most > 0 && most < 65535 && most != 255)
         header.still = with_scaled_samples(file, at + 1, size, most);
     const unsigned last = file.u8(file.size() - 1);
-    header.needs_line_end = kind <= 3 && last >= '0' && last <= '9';
+    if (kind <= 3 && last >= '0' && last <= '9') {
+        header.still = file.copy();
+        header.still.push_back('\n');
+    }
     return header;
 }
 

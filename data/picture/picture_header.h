@@ -18,8 +18,8 @@ struct PictureHeader {
     int orientation = 1;              ///< EXIF's, 1 to 8, if the reader must rotate the picture; 1: upright
     bool unclear_colors = false;      ///< a JPEG of four unspecified components
     bool cut_short = false;           ///< the file is truncated
-    bool needs_line_end = false;      ///< OpenCV refuses plain PNM that ends with its last digit
-    /// What to decode instead: the first picture of an animated WebP as a file, or PNM with scaled samples; else empty.
+    /// What to decode instead: the first picture of an animated WebP as a file, or PNM with scaled samples, or with a line
+    /// end behind its last digit, which OpenCV asks for; else empty.
     std::vector<std::uint8_t> still;
 };
 

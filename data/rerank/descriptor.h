@@ -1,5 +1,5 @@
 #pragma once
-/// What re-ranking computes once for each image, in integers: a descriptor of bytes.
+/// What re-ranking computes once for each image, in integers: a descriptor of bytes. cpu/rerank and gpu/rerank compute it.
 ///
 /// Two parts, each there if the re-ranker needs it. Each is made of the Sobel gradients (gx, gy), with background outside,
 /// of the image with a part of its slant sheared out (data/transform/deskew.h): two different parts, because two
@@ -113,8 +113,5 @@ KNN_HOST_DEVICE inline std::uint8_t cell_value(std::int32_t sum) {
     constexpr int most = cell_limit * cell_limit;
     return static_cast<std::uint8_t>(integer_root(scaled < most ? scaled : most));
 }
-
-/// The descriptor of one image, layout.bytes(), as it is defined.
-void describe(const DescriptorLayout& layout, const std::uint8_t* image, std::uint8_t* out);
 
 }  // namespace knn

@@ -1,10 +1,8 @@
 #include "data/rerank/rerank.h"
 
 #include <string>
-#include <vector>
 
 #include "data/core/errors.h"
-#include "data/core/spelling.h"
 
 namespace knn {
 
@@ -37,12 +35,9 @@ void read_reranker(std::string_view option, std::string_view text, Rerank& reran
     const auto kind = named<Reranker>(given);
     const bool has_parameters = given.size() < text.size();
     if (!kind || (has_parameters && *kind != Reranker::spread)) {
-        const std::vector<std::string> names(Names<Reranker>::list.begin(), Names<Reranker>::list.end());
-        const std::string near = kind ? "" : nearest_name(given, names);
         throw UsageError(std::string(option) + ' ' + std::string(text) + ": " +
                          (kind ? std::string(given) + " takes no parameter" : "unknown re-ranker") +
-                         "; expected " + reranker_names() +
-                         (near.empty() ? "" : " (did you mean " + near + "?)"));
+                         "; expected " + reranker_names() + (kind ? "" : suggestion<Reranker>(given)));
     }
     rerank.kind = *kind;
     rerank.spread = has_parameters ? parse_spread(option, text.substr(given.size() + 1)) : ClassSpread{};

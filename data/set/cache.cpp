@@ -1,4 +1,4 @@
-// A cache file: BlobHeader, `key_bytes` of key, one CRC-32 for each piece of the payload, then at the next
+// A cache file: CacheHeader, `key_bytes` of key, one CRC-32 for each piece of the payload, then at the next
 // multiple of 64 bytes the payload, which ends the file. Numbers in the order of the machine, which reads no
 // files but its own; another order shows in the magic number.
 #include "data/set/cache.h"
@@ -23,7 +23,7 @@
 
 #include "data/core/dataset.h"
 #include "data/file/atomic_file.h"
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 
 namespace knn {
 
@@ -32,7 +32,7 @@ namespace {
 namespace fs = std::filesystem;
 using View = std::span<const std::uint8_t>;
 
-struct BlobHeader {
+struct CacheHeader {
     std::uint64_t magic;
     std::uint64_t key_bytes, payload_bytes;
     std::uint64_t crc;  ///< CRC-32 of the key and of the pieces' checksums
@@ -55,12 +55,9 @@ std::uint32_t crc_of(View bytes, std::uint32_t before = 0) {
     return static_cast<std::uint32_t>(crc32_z(before, bytes.data(), bytes.size()));
 }
 
-View bytes_of(const std::string& text) {
-    return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
-
-View bytes_of(const std::vector<std::uint32_t>& numbers) {
-    return {reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * sizeof(std::uint32_t)};
+template <class Array>
+View bytes_of(const Array& array) {
+    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size() * sizeof array[0]};
 }
 
 /// Whether each piece has its checksum.
@@ -129,7 +126,7 @@ bool lease(const FileDescriptor& file) {
 }
 
 /// All bytes of a regular file that only this user can have written. Does not follow symbolic links.
-std::shared_ptr<const std::uint8_t> content_of(const fs::path& path, std::size_t& size) {
+std::shared_ptr<const std::uint8_t> mapped_content(const fs::path& path, std::size_t& size) {
     FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
     if (!file.is_open()) return nullptr;
     const bool leased = lease(file);
@@ -197,29 +194,29 @@ std::optional<CachedBytes> read_cached(const std::string& name, const std::strin
     const fs::path folder = cache_folder();
     if (folder.empty() || !is_own_folder(folder)) return std::nullopt;
     std::size_t size = 0;
-    auto content = content_of(folder / name, size);
+    auto content = mapped_content(folder / name, size);
     if (content == nullptr) return std::nullopt;
     return open_cached(std::move(content), size, key, threads);
 }
 
 std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t> content, std::size_t size,
                                        const std::string& key, int threads) {
-    if (size < sizeof(BlobHeader)) return std::nullopt;
+    if (size < sizeof(CacheHeader)) return std::nullopt;
     CachedBytes cached;
-    cached.content_ = std::move(content);
-    BlobHeader header = {};
-    std::memcpy(&header, cached.content_.get(), sizeof header);
+    cached.content = std::move(content);
+    CacheHeader header = {};
+    std::memcpy(&header, cached.content.get(), sizeof header);
     if (header.magic != magic_number || header.key_bytes != key.size() || key.size() > max_key_bytes ||
         header.payload_bytes > size)
         return std::nullopt;
     const std::uint64_t checksum_bytes = count_pieces(header.payload_bytes) * sizeof(std::uint32_t);
     const std::uint64_t head = sizeof header + key.size() + checksum_bytes;
     if (size != rounded_up(head) + header.payload_bytes) return std::nullopt;
-    const View described(cached.content_.get() + sizeof header, key.size() + checksum_bytes);
+    const View described(cached.content.get() + sizeof header, key.size() + checksum_bytes);
     if (crc_of(described) != header.crc || std::memcmp(described.data(), key.data(), key.size()) != 0)
         return std::nullopt;
-    cached.payload_ = {cached.content_.get() + rounded_up(head), header.payload_bytes};
-    if (!is_whole(cached.payload_, described.data() + key.size(), threads)) return std::nullopt;
+    cached.payload = {cached.content.get() + rounded_up(head), header.payload_bytes};
+    if (!is_whole(cached.payload, described.data() + key.size(), threads)) return std::nullopt;
     return cached;
 }
 
@@ -229,26 +226,26 @@ void write_cached(const std::string& name, const std::string& key, std::span<con
     if (folder.empty() || key.size() > max_key_bytes) return;
     make_cache_folder(folder);
     if (!is_own_folder(folder)) return;
-    replace_file(folder / name, [&](std::ostream& out) { put_cached(out, key, pieces); });
+    write_file_atomically((folder / name).string(), [&](std::ostream& out) { put_cached(out, key, pieces); },
+                          false);
 } catch (...) {  // whatever it was: the next start reads the source again
 }
 
 void put_cached(std::ostream& out, const std::string& key, std::span<const View> pieces) {
     const std::vector<std::uint32_t> checksums = checksums_of(pieces);
-    BlobHeader header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
+    CacheHeader header = {magic_number, key.size(), 0, crc_of(bytes_of(checksums), crc_of(bytes_of(key)))};
     for (const View piece : pieces)
         header.payload_bytes += piece.size();
-    const auto put = [&](const void* data, std::size_t size) {
-        out.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
+    const auto put = [&](View bytes) {
+        out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     };
     const std::uint64_t head = sizeof header + key.size() + bytes_of(checksums).size();
-    put(&header, sizeof header);
-    put(key.data(), key.size());
-    put(checksums.data(), bytes_of(checksums).size());
-    const std::string gap(rounded_up(head) - head, '\0');
-    put(gap.data(), gap.size());
+    put(bytes_of(std::span(&header, 1)));
+    put(bytes_of(key));
+    put(bytes_of(checksums));
+    put(bytes_of(std::string(rounded_up(head) - head, '\0')));
     for (const View piece : pieces)
-        put(piece.data(), piece.size());
+        put(piece);
 }
 
 }  // namespace knn

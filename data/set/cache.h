@@ -21,15 +21,11 @@ std::uint64_t cache_bytes();
 /// Verified bytes of a cache file. They do not change: a new file is renamed over the old one, and a process
 /// that writes to or truncates the old one waits until these bytes are released, or until Linux's
 /// lease-break-time (45 s) is over.
-class CachedBytes {
-  public:
-    std::span<const std::uint8_t> span() const { return payload_; }
+struct CachedBytes {
+    std::shared_ptr<const std::uint8_t> content;  ///< of the whole file
+    std::span<const std::uint8_t> payload;
 
-  private:
-    friend std::optional<CachedBytes> open_cached(std::shared_ptr<const std::uint8_t>, std::size_t,
-                                                  const std::string&, int);
-    std::shared_ptr<const std::uint8_t> content_;  ///< of the whole file
-    std::span<const std::uint8_t> payload_;
+    std::span<const std::uint8_t> span() const { return payload; }
 };
 
 /// What `write_cached` kept under this name, if it was kept with the same key and is whole: the sizes fit and

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <initializer_list>
 #include <limits>
 #include <new>
-#include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,21 +34,11 @@ struct IdxHeader {
     std::uint64_t data_bytes = 0;                    // declared by the sizes
 };
 
+/// The other element types of the format; null if there is none with this code.
 const char* element_type(std::uint8_t code) {
-    switch (code) {
-        case 0x09:
-            return "int8";
-        case 0x0b:
-            return "int16";
-        case 0x0c:
-            return "int32";
-        case 0x0d:
-            return "float32";
-        case 0x0e:
-            return "float64";
-        default:
-            return nullptr;
-    }
+    constexpr std::array<const char*, 6> types = {"int8", nullptr, "int16", "int32", "float32", "float64"};
+    constexpr std::uint8_t first = 0x09;
+    return code >= first && code - first < int{types.size()} ? types[code - first] : nullptr;
 }
 
 /// What a failed download may have stored instead of data, by its first bytes.
@@ -192,6 +183,15 @@ Bytes read_idx(ByteSource& source, const Kind& kind, std::pmr::memory_resource* 
     }
 }
 
+void write_idx(std::ostream& out, std::initializer_list<std::int64_t> sizes, const Bytes& bytes) {
+    std::string header = {0, 0, 8, static_cast<char>(sizes.size())};
+    for (const std::int64_t size : sizes)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            header += static_cast<char>(size >> shift & 255);
+    out.write(header.data(), static_cast<std::streamsize>(header.size()));
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
 }  // namespace
 
 IdxImages read_idx_images(const std::filesystem::path& file, std::pmr::memory_resource* memory) {
@@ -221,6 +221,14 @@ IdxLabels read_idx_labels(ByteSource& source, std::pmr::memory_resource* memory)
     labels.labels = read_idx(source, labels_kind, memory, header);
     labels.crc32 = source.crc32();
     return labels;
+}
+
+void write_idx_images(std::ostream& out, const LabeledImages& images) {
+    write_idx(out, {images.count, images.rows, images.cols}, images.pixels);
+}
+
+void write_idx_labels(std::ostream& out, const LabeledImages& images) {
+    write_idx(out, {images.count}, images.labels);
 }
 
 }  // namespace knn

@@ -1,10 +1,8 @@
 /// load() and checksums() of locate.h: the four files, read in parallel.
 
-#include <array>
 #include <bitset>
-#include <exception>
 #include <future>
-#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -24,28 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A result, or the exception to throw instead.
-template <class Result>
-std::exception_ptr take(std::future<Result>& from, Result& to) {
-    try {
-        to = from.get();
-    } catch (...) {
-        return std::current_exception();
-    }
-    return nullptr;
-}
-
-bool is_swap(const std::exception_ptr& error) {
-    if (!error) return false;
-    try {
-        std::rethrow_exception(error);
-    } catch (const SwappedFiles&) {
-        return true;
-    } catch (...) {
-        return false;
-    }
-}
-
 /// The files of one set while they are being read; the destructor waits for the threads.
 struct PendingSet {
     fs::path images_file, labels_file;
@@ -64,14 +40,23 @@ struct PendingSet {
 LabeledImages finish(PendingSet& pending, std::uint32_t (&crc32)[2]) {
     IdxImages images;
     IdxLabels labels;
-    const std::exception_ptr images_error = take(pending.images, images);
-    const std::exception_ptr labels_error = take(pending.labels, labels);
-    if (is_swap(images_error) && is_swap(labels_error))
+    std::optional<SwappedFiles> swapped;
+    try {
+        images = pending.images.get();
+    } catch (const SwappedFiles& error) {
+        swapped = error;
+    }
+    try {
+        labels = pending.labels.get();
+    } catch (const SwappedFiles&) {
+        if (!swapped) throw;
         throw SwappedFiles(pending.images_file.string() + ": holds labels, and " +
                            pending.labels_file.string() +
                            " holds images: the two are swapped; expected images first, labels second");
-    if (images_error) std::rethrow_exception(images_error);
-    if (labels_error) std::rethrow_exception(labels_error);
+    } catch (...) {
+        if (!swapped) throw;
+    }
+    if (swapped) throw SwappedFiles(*swapped);
     if (const auto n_labels = static_cast<std::int64_t>(labels.labels.size()); n_labels != images.count)
         throw DataError(pending.labels_file.string() + ": has " + std::to_string(n_labels) + ' ' +
                         noun(n_labels, "label") + " for the " + std::to_string(images.count) + ' ' +
@@ -149,9 +134,7 @@ LabeledImages load_training_files(const DataLocation& location, std::pmr::memory
 }
 
 std::vector<FileChecksum> checksums(const DataLocation& location) {
-    if (location.synthetic) return {};
-    const std::array<fs::path, 4> files = {location.train_images, location.train_labels, location.test_images,
-                                           location.test_labels};
+    const std::vector<fs::path> files = location.files();
     std::vector<std::future<std::string>> hashes;
     for (const fs::path& file : files)
         hashes.push_back(std::async([&] { return sha256_of(file); }));

@@ -1,13 +1,34 @@
 #pragma once
-/// Draws the path of a pen on a 28×28 picture, scaled and centered like MNIST's digits.
+/// Pen paths of the ten digits in several handwriting styles, and drawing them on a 28×28 picture, scaled and centered like
+/// MNIST's digits.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "data/synthetic/skeletons.h"
-
 namespace knn {
+
+/// In the unit square, x to the right, y down. The curve is smooth at all points except corners.
+struct PenPoint {
+    float x = 0, y = 0;
+    bool corner = false;
+};
+
+/// Drawn without lifting the pen.
+using Stroke = std::vector<PenPoint>;
+
+/// One style of a digit, and its relative frequency among the styles of the same digit.
+struct Skeleton {
+    int digit = 0;
+    int weight = 1;
+    std::vector<Stroke> strokes;
+};
+
+/// All styles, grouped by digit in ascending order.
+std::span<const Skeleton> skeletons();
+
+/// The points of a stroke and `steps` - 1 more between each two, on Catmull-Rom curves that break at corners.
+Stroke smooth(const Stroke& stroke, int steps);
 
 inline constexpr int digit_side = 28;  ///< rows and columns of a picture
 inline constexpr int digit_box = 20;   ///< the ink's longer side, as in MNIST

@@ -1,4 +1,4 @@
-#include "data/synthetic/skeletons.h"
+#include "data/synthetic/pen.h"
 
 namespace knn {
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "data/synthetic/pen.h"
-#include "data/synthetic/skeletons.h"
 
 // Only + - * / sqrt and floor on float, each rounded by IEEE 754 and never fused (CMakeLists.txt), and no
 // standard distributions, so that the same seed gives the same bytes with every compiler and library.

@@ -17,7 +17,6 @@ struct Blur {
 
     int radius() const { return static_cast<int>(weights.size() / 2); }
 };
-Blur gaussian(double sigma);
 
 /// 256 times the image blurred along row y, at x.
 KNN_HOST_DEVICE inline std::int32_t blurred_along_row(const std::uint8_t* image, ImageShape shape,

@@ -1,39 +1,45 @@
 #include "data/transform/fitted.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 namespace knn {
 
 namespace {
 
-/// The step that `apply_step` is asked for, with its row.
-struct Pass {
-    const FittedStep& step;
-    const std::uint8_t* in;
-    std::uint8_t* out;
-    TransformScratch& scratch;
+Blur gaussian(double sigma) {
+    const int radius = static_cast<int>(std::ceil(3 * sigma));
+    std::vector<double> density;
+    for (int i = -radius; i <= radius; ++i)
+        density.push_back(std::exp(-0.5 * i * i / (sigma * sigma)));
+    const double total = std::accumulate(density.begin(), density.end(), 0.0);
+    constexpr std::int32_t one = 1 << 14;
+    Blur blur;
+    for (const double part : density)
+        blur.weights.push_back(static_cast<std::int32_t>(std::lround(one * part / total)));
+    blur.weights[static_cast<std::size_t>(radius)] +=
+        one - std::accumulate(blur.weights.begin(), blur.weights.end(), 0);
+    return blur;
+}
 
-    void operator()(const Deskew& deskew) const;
-    void operator()(const Normalize&) const;
-    void operator()(const Blur& blur) const;
-    void operator()(const Projection& projection) const;
-    void operator()(const Histograms& histograms) const;
-};
-
-void Pass::operator()(const Deskew& deskew) const {
+void apply(const Deskew& deskew, const FittedStep& step, const std::uint8_t* in, std::uint8_t* out,
+           TransformScratch&) {
     const Skew skew = skew_of(moments_of(in, step.image), step.image, deskew.part);
     for (int y = 0; y < step.image.rows; ++y)
         for (int x = 0; x < step.image.cols; ++x)
             out[std::int64_t{y} * step.image.cols + x] = deskewed(in, step.image, skew, x, y);
 }
 
-void Pass::operator()(const Normalize&) const {
+void apply(const Normalize&, const FittedStep& step, const std::uint8_t* in, std::uint8_t* out,
+           TransformScratch&) {
     const Contrast contrast = contrast_of(in, step.dim_in);
     for (std::int64_t i = 0; i < step.dim_in; ++i)
         out[i] = normalized(contrast, in[i], step.dim_in);
 }
 
-void Pass::operator()(const Blur& blur) const {
+void apply(const Blur& blur, const FittedStep& step, const std::uint8_t* in, std::uint8_t* out,
+           TransformScratch& scratch) {
     const ImageShape shape = step.image;
     std::vector<std::int32_t>& along = scratch.sums;
     along.resize(static_cast<std::size_t>(shape.dim()));
@@ -47,7 +53,8 @@ void Pass::operator()(const Blur& blur) const {
                 along.data() + x, shape.cols, shape.rows, blur.weights.data(), blur.radius(), y);
 }
 
-void Pass::operator()(const Projection& projection) const {
+void apply(const Projection& projection, const FittedStep&, const std::uint8_t* in, std::uint8_t* out,
+           TransformScratch&) {
     for (std::int64_t i = 0; i < projection.n_out; ++i)
         out[i] = quantized(weighted_sum(&projection.weights[static_cast<std::size_t>(i * projection.dim)], in,
                                         projection.dim) -
@@ -117,7 +124,8 @@ void write_blocks(const Histograms& histograms, const std::vector<std::int32_t>&
         }
 }
 
-void Pass::operator()(const Histograms& histograms) const {
+void apply(const Histograms& histograms, const FittedStep&, const std::uint8_t* in, std::uint8_t* out,
+           TransformScratch& scratch) {
     sum_cells(histograms, in, scratch.sums);
     if (histograms.has_blocks)
         write_blocks(histograms, scratch.sums, out);
@@ -155,7 +163,7 @@ void append_step(FittedTransform& transform, const TransformStep& step, Projecti
 
 void apply_step(const FittedStep& step, const std::uint8_t* in, std::uint8_t* out,
                 TransformScratch& scratch) {
-    std::visit(Pass{step, in, out, scratch}, step.what);
+    std::visit([&](const auto& what) { apply(what, step, in, out, scratch); }, step.what);
 }
 
 FeatureGrid grid_of(const FittedTransform* transform, ImageShape image) {

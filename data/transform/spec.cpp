@@ -6,7 +6,6 @@
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/spelling.h"
 #include "data/transform/histograms.h"
 
 namespace knn {
@@ -27,10 +26,6 @@ constexpr TransformInfo table[] = {
      "slant taken out, gradients in 16 directions, cells of 4 x 4 pixels"},
 };
 
-[[noreturn]] void fail(std::string_view option, std::string_view text, const std::string& why) {
-    throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
-}
-
 double parse_parameter(const TransformInfo& known, std::string_view text, const auto& refuse) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -47,13 +42,9 @@ TransformStep parse_step(std::string_view text, const auto& refuse) {
     const std::string_view given = text.substr(0, text.find(':'));
     const auto known = std::find_if(std::begin(table), std::end(table),
                                     [&](const TransformInfo& one) { return given == name(one.kind); });
-    if (known == std::end(table)) {
-        const std::vector<std::string> names(Names<TransformKind>::list.begin(),
-                                             Names<TransformKind>::list.end());
-        const std::string near = nearest_name(given, names);
+    if (known == std::end(table))
         refuse("unknown transform '" + std::string(given) + "'; expected " + transform_names() +
-               (near.empty() ? "" : " (did you mean " + near + "?)"));
-    }
+               suggestion<TransformKind>(given));
     const bool has_parameter = given.size() < text.size();
     if (!has_parameter && known->parameter != nullptr && known->usual == 0)
         refuse(std::string(given) + " has no " + known->parameter + "; expected " + std::string(given) + ":" +
@@ -108,7 +99,9 @@ std::string TransformSpec::text() const {
 }
 
 TransformSpec parse_transform(std::string_view option, std::string_view text) {
-    const auto refuse = [&](const std::string& why) { fail(option, text, why); };
+    const auto refuse = [&](const std::string& why) {
+        throw UsageError(std::string(option) + " " + std::string(text) + ": " + why);
+    };
     TransformSpec spec;
     for (std::size_t begin = 0; begin <= text.size();) {
         const std::size_t end = std::min(text.find(',', begin), text.size());

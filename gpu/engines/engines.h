@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "data/core/dataset.h"
 #include "data/core/device_index.h"
-#include "data/core/host_memory.h"
 #include "data/core/plan.h"
 
 namespace knn::gpu {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/unprivileged.h"
@@ -100,7 +100,7 @@ TEST_CASE("atomic file: the file is on the disk when the call returns") {
     write_file_atomically(folder / "new", text("new"));
     REQUIRE(synchronized.size() == 1);
     CHECK(S_ISREG(synchronized[0]));
-    knn::replace_file(folder / "cached", text("new"));
+    write_file_atomically(folder / "cached", text("new"), false);
     CHECK(synchronized.size() == 1);
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("replaced file: neither a link nor a pipe is written through") {
     fs::create_symlink(target, folder / "link");
     REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
     for (const char* name : {"link", "pipe", "new"}) {
-        knn::replace_file(folder / name, text("content"));
+        write_file_atomically(folder / name, text("content"), false);
         CHECK(fs::is_regular_file(fs::symlink_status(folder / name)));
         CHECK(read_file(folder / name) == "content");
     }

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "data/core/errors.h"
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 #include "data/picture/picture_file.h"
 #include "tests/support/decoded.h"
 #include "tests/support/temp_folder.h"

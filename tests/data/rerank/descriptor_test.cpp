@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cpu/rerank/rerank.h"
 #include "data/rerank/distance.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/rerank_oracle.h"
@@ -41,20 +42,6 @@ TEST_CASE("rerank: a gradient's shares are its axis and its diagonal") {
     CHECK(direction_share(5, -128, -128) == 181);
     for (int direction = 0; direction < 8; ++direction)
         CHECK(direction_share(direction, 0, 0) == 0);
-}
-
-TEST_CASE("rerank: a descriptor has the bytes of its definition, for images of any shape") {
-    for (const ImageShape shape : test::rerank_shapes()) {
-        const std::vector<std::uint8_t> images = test::rerank_images(16, shape, 7);
-        for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
-            for (int i = 0; i < 16; ++i) {
-                const DescriptorLayout layout(shape, {.kind = kind});
-                const std::uint8_t* image = images.data() + i * shape.dim();
-                std::vector<std::uint8_t> got(static_cast<std::size_t>(layout.bytes()));
-                describe(layout, image, got.data());
-                REQUIRE(got == test::descriptor_bytes(test::rerank_maps(image, shape), kind));
-            }
-    }
 }
 
 /// The least sum over all displacements by the definition, the shortest first; empty where the query has nothing.
@@ -103,8 +90,8 @@ TEST_CASE("rerank: where pixels move, by the definition") {
                 std::vector<test::RerankMaps> maps;
                 for (const int one : {i, (i + 9) % 16}) {
                     const std::uint8_t* image = images.data() + one * shape.dim();
-                    descriptors[maps.size()].resize(static_cast<std::size_t>(layout.bytes()));
-                    describe(layout, image, descriptors[maps.size()].data());
+                    descriptors[maps.size()] =
+                        cpu::describe({.kind = kind}, {image, 1, shape.dim()}, shape, 1).bytes;
                     maps.push_back(test::rerank_maps(image, shape));
                 }
                 REQUIRE(moves(layout, descriptors[0].data(), descriptors[1].data()) ==

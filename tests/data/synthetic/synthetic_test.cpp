@@ -9,7 +9,6 @@
 #include <string>
 
 #include "data/synthetic/pen.h"
-#include "data/synthetic/skeletons.h"
 #include "tests/support/oracle.h"
 
 using knn::Dataset;

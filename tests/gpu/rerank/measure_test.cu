@@ -16,6 +16,7 @@
 
 #include "classifier/engines.h"
 #include "classifier/index.h"
+#include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
 #include "data/rerank/distance.h"
 #include "data/set/idx.h"
@@ -144,7 +145,6 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
 
     // Some of them against the definition.
     const DescriptorLayout layout(digits, rerank);
-    std::vector<std::uint8_t> a(layout.bytes()), b = a;
     const std::vector<std::uint32_t> sums = [&] {
         std::vector<std::uint32_t> all(n_pairs);
         gpu::check(cudaMemcpy(all.data(), special.d_scores(), all.size() * 4, cudaMemcpyDeviceToHost),
@@ -153,9 +153,11 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
     }();
     std::int64_t wrong = 0;
     for (std::int64_t i = 0; i < n_pairs; i += 997) {
-        describe(layout, queries.data() + i / n_candidates * digits.dim(), a.data());
-        describe(layout, train.data() + pairs[i].index * digits.dim(), b.data());
-        wrong += sums[i] != rerank_distance(layout, a.data(), b.data());
+        const std::uint8_t* query = queries.data() + i / n_candidates * digits.dim();
+        const std::uint8_t* candidate = train.data() + pairs[i].index * digits.dim();
+        const Descriptors a = cpu::describe(rerank, {query, 1, digits.dim()}, digits, 1);
+        const Descriptors b = cpu::describe(rerank, {candidate, 1, digits.dim()}, digits, 1);
+        wrong += sums[i] != rerank_distance(layout, a.row(0), b.row(0));
     }
     CHECK(wrong == 0);
 }

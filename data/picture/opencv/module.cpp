@@ -1,3 +1,4 @@
+// Image formats and windows by OpenCV: picture_module.h has the table.
 #include <unistd.h>
 #include <ext/stdio_sync_filebuf.h>
 
@@ -7,12 +8,12 @@
 #include <limits>
 #include <new>
 #include <opencv2/core/utils/logger.hpp>
+#include <opencv2/highgui.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
 
-#include "data/picture/opencv/decode.h"
-#include "data/picture/picture_file.h"
+#include "data/picture/picture_module.h"
 
 namespace knn::opencv {
 
@@ -148,8 +149,6 @@ cv::Mat decoded(const std::uint8_t* bytes, std::size_t size) {
     return to_gray(to_bytes(mat), tiff && mat.depth() == CV_8U);
 }
 
-}  // namespace
-
 bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool& damaged,
             std::string& error) {
     try {
@@ -176,4 +175,65 @@ bool decode(const std::uint8_t* bytes, std::size_t size, Picture& picture, bool&
     return false;
 }
 
+/// OpenCV keeps one pointer for each window, so both are kept here; there is one window at a time.
+struct Listener {
+    void (*call)(void* data, MouseAction action, int x, int y) = nullptr;
+    void* data = nullptr;
+} listener;
+
+void on_mouse(int event, int x, int y, int flags, void*) {
+    if (event == cv::EVENT_LBUTTONDOWN || event == cv::EVENT_LBUTTONDBLCLK)
+        listener.call(listener.data, MouseAction::press, x, y);
+    else if (event == cv::EVENT_LBUTTONUP)
+        listener.call(listener.data, MouseAction::release, x, y);
+    else if (event == cv::EVENT_MOUSEMOVE && (flags & cv::EVENT_FLAG_LBUTTON) != 0)
+        listener.call(listener.data, MouseAction::move, x, y);
+}
+
+/// What `call` returns, or `otherwise` where OpenCV throws: the user may have closed the window already.
+template <class Result, class Call>
+Result guarded(Result otherwise, const Call& call) {
+    try {
+        return call();
+    } catch (const std::exception&) {
+        return otherwise;
+    }
+}
+
+bool show(const char* name, const std::uint8_t* bgr, int rows, int cols, std::string& error) {
+    const bool shown = guarded(false, [&] {
+        // Without Qt's tool bar and status line, which are of no use here.
+        cv::namedWindow(name, cv::WINDOW_AUTOSIZE | cv::WINDOW_GUI_NORMAL);
+        cv::imshow(name, cv::Mat(rows, cols, CV_8UC3, const_cast<std::uint8_t*>(bgr)));
+        return true;
+    });
+    if (!shown) error = "the window cannot be opened";
+    return shown;
+}
+
+int wait_key(int milliseconds) {
+    return guarded(-1, [&] { return cv::waitKeyEx(milliseconds); });
+}
+
+bool is_visible(const char* name) {
+    return guarded(false, [&] { return cv::getWindowProperty(name, cv::WND_PROP_VISIBLE) > 0; });
+}
+
+void close(const char* name) {
+    guarded(false, [&] { return cv::destroyWindow(name), true; });
+}
+
+void watch_mouse(const char* name, void (*call)(void* data, MouseAction action, int x, int y), void* data) {
+    listener = {call, data};
+    guarded(false, [&] { return cv::setMouseCallback(name, on_mouse), true; });
+}
+
+}  // namespace
 }  // namespace knn::opencv
+
+extern "C" {
+__attribute__((visibility("default"))) extern const knn::PictureModule mnist_knn_pictures;
+const knn::PictureModule mnist_knn_pictures = {knn::opencv::decode,   knn::opencv::show,
+                                               knn::opencv::wait_key, knn::opencv::is_visible,
+                                               knn::opencv::close,    knn::opencv::watch_mouse};
+}

@@ -1,7 +1,4 @@
-#include "data/core/spelling.h"
-
-#include <algorithm>
-#include <vector>
+#include "data/core/names.h"
 
 namespace knn {
 
@@ -51,6 +48,11 @@ std::string nearest_name(std::string_view text, std::span<const std::string> nam
     const auto begun = std::find_if(names.begin(), names.end(),
                                     [&](const auto& name) { return lower_case(name).starts_with(small); });
     return begun != names.end() ? *begun : "";
+}
+
+std::string suggestion(std::string_view text, std::span<const std::string> names) {
+    const std::string near = nearest_name(text, names);
+    return near.empty() ? "" : " (did you mean " + near + "?)";
 }
 
 }  // namespace knn

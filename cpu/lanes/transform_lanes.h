@@ -1,10 +1,10 @@
 #pragma once
 /// The body of the transforms' kernels: included by one file per instruction set, whose compiler flags it gets, and
-/// which defines `lane_bytes`. Vectors are those of the compiler, which has them on every processor.
+/// which defines `lane_bytes` before. Vectors are those of the compiler, which has them on every processor.
 
 #include <cstring>
 
-#include "cpu/transform/kernel.h"
+#include "cpu/lanes/kernel.h"
 
 namespace knn::cpu {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
 /// The descriptor of one image in loops over rows that compilers turn into vectors: included by one file per instruction
-/// set, whose flags it gets. The same bytes as `describe` of data/rerank/descriptor.h, which defines them.
+/// set, whose flags it gets. data/rerank/descriptor.h defines the bytes.
 
 #include <cstring>
 
-#include "cpu/rerank/kernel.h"
+#include "cpu/lanes/kernel.h"
 
 namespace knn::cpu {
 namespace {

@@ -1,4 +1,11 @@
-#include "cpu/rerank/lanes.h"
+namespace {
+
+constexpr int lane_bytes = 16;  // of a register
+
+}  // namespace
+
+#include "cpu/lanes/rerank_lanes.h"
+#include "cpu/lanes/transform_lanes.h"
 
 namespace knn::cpu {
 
@@ -40,6 +47,7 @@ struct Plain {
 
 }  // namespace
 
-constinit const RerankKernel rerank_plain = rerank_kernel<Plain>("plain");
+constinit const LaneKernels lanes_plain = {.transform = {shear_rows, sum_histograms},
+                                           .rerank = rerank_kernel<Plain>()};
 
 }  // namespace knn::cpu

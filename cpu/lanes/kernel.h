@@ -1,11 +1,61 @@
 #pragma once
-/// Re-ranking by instruction set: one query against as many candidates as a vector has 16-bit lanes, and the descriptor
-/// of one image. All give what data/rerank defines. Pointers and numbers alone: a function of a shared header that a
-/// kernel's file compiled with its own flags could end up in the whole program.
+/// Vector kernels by instruction set: the steps of `gradients` for one image; one query of a re-ranking against as many
+/// candidates as a vector has 16-bit lanes; the descriptor of one image. All give what data/transform and data/rerank
+/// define. Pointers and numbers alone: a function of a shared header that a kernel's file compiled with its own flags could
+/// end up in the whole program.
 
 #include <cstdint>
 
 namespace knn::cpu {
+
+// --- transforms ---
+
+/// Directions, one per lane.
+inline constexpr int histogram_lanes = 16;
+
+/// A row of the result of a shear: 256 times what follows `first`, the pixel that it begins at.
+struct ShearedRow {
+    std::int32_t first, part;
+};
+
+/// Rows are processed in whole registers: `wide` is the number of columns rounded up.
+inline constexpr int wide_step = 16;
+
+struct Shear {
+    std::int32_t rows, cols, wide;
+    std::int32_t down_first, down_part;  ///< the same for columns
+    const ShearedRow* along;             ///< rows
+    std::int32_t *above, *below, *row;   ///< memory: wide, wide, 3 · wide + 2
+    std::uint8_t *bytes, *sheared;       ///< wide each
+};
+
+/// The rows of cells that a row of pixels contributes to, or the columns of pixels that contribute to a cell; `weights`
+/// is the index of the first weight.
+struct Span {
+    std::int32_t first, count, weights;
+};
+
+/// Histograms of 16 signed directions of Sobel gradients.
+struct LaneHistograms {
+    std::int32_t rows, cols, wide, cell_rows, cell_cols;
+    float numerator, offset;  ///< of the gain, offset > 0
+    float root_scale;
+    const float *before_x, *before_y, *after_x, *after_y;  ///< 16: of the directions next to that of the lane
+    const Span* row_cells;                                 ///< rows
+    const Span* cells;                                     ///< cell_cols
+    const float *row_weights, *col_weights;
+    std::int32_t* padded;                    ///< (rows + 2) × (wide + 2), zeros around the image
+    std::uint8_t* bytes;                     ///< wide
+    float *gradient_x, *gradient_y, *gains;  ///< wide
+    float *shares, *sums;                    ///< cols × 16, cell_rows × cell_cols × 16
+};
+
+struct TransformKernel {
+    void (*shear)(const Shear& shear, const std::uint8_t* in, std::uint8_t* out);
+    void (*histograms)(const LaneHistograms& work, const std::uint8_t* in, std::uint8_t* out);
+};
+
+// --- re-ranking ---
 
 /// Sizes of the arrays below. A border of zeros surrounds the planes and the cells, so that displacements and contexts
 /// read outside of the image.
@@ -55,7 +105,6 @@ struct DescribeWork {
 };
 
 struct RerankKernel {
-    const char* name;
     int lanes;
     /// Writes `lanes` candidates side by side.
     void (*pack)(const RerankShape& shape, const DescriptorParts* candidates, const RerankLanes& to);
@@ -70,9 +119,15 @@ struct RerankKernel {
     void (*describe_cells)(const RerankShape& shape, const std::uint8_t* image, const DescribeWork& work,
                            std::uint8_t* to);
 };
-extern const RerankKernel rerank_plain, rerank_avx2, rerank_avx512;
 
-/// The one for the instruction set of a search. Throws UsageError (bad MNIST_KNN_ISA).
-const RerankKernel& chosen_rerank_kernel();
+/// Those of one instruction set.
+struct LaneKernels {
+    TransformKernel transform;
+    RerankKernel rerank;
+};
+extern const LaneKernels lanes_plain, lanes_avx2, lanes_avx512;
+
+/// Those for the instruction set of a search. Throws UsageError (bad MNIST_KNN_ISA).
+const LaneKernels& chosen_lanes();
 
 }  // namespace knn::cpu

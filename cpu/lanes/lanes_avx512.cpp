@@ -1,6 +1,13 @@
 #include <immintrin.h>
 
-#include "cpu/rerank/lanes.h"
+namespace {
+
+constexpr int lane_bytes = 64;  // of a register
+
+}  // namespace
+
+#include "cpu/lanes/rerank_lanes.h"
+#include "cpu/lanes/transform_lanes.h"
 
 namespace knn::cpu {
 
@@ -42,6 +49,7 @@ struct Avx512 {
 
 }  // namespace
 
-constinit const RerankKernel rerank_avx512 = rerank_kernel<Avx512>("avx512");
+constinit const LaneKernels lanes_avx512 = {.transform = {shear_rows, sum_histograms},
+                                            .rerank = rerank_kernel<Avx512>()};
 
 }  // namespace knn::cpu

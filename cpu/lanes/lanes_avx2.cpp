@@ -1,6 +1,13 @@
 #include <immintrin.h>
 
-#include "cpu/rerank/lanes.h"
+namespace {
+
+constexpr int lane_bytes = 32;  // of a register
+
+}  // namespace
+
+#include "cpu/lanes/rerank_lanes.h"
+#include "cpu/lanes/transform_lanes.h"
 
 namespace knn::cpu {
 
@@ -39,6 +46,7 @@ struct Avx2 {
 
 }  // namespace
 
-constinit const RerankKernel rerank_avx2 = rerank_kernel<Avx2>("avx2");
+constinit const LaneKernels lanes_avx2 = {.transform = {shear_rows, sum_histograms},
+                                          .rerank = rerank_kernel<Avx2>()};
 
 }  // namespace knn::cpu

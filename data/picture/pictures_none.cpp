@@ -1,5 +1,8 @@
+/// The functions of digit_image.h and picture_module.h in a build without OpenCV.
+
 #include "data/core/errors.h"
 #include "data/picture/digit_image.h"
+#include "data/picture/picture_module.h"
 
 namespace knn {
 
@@ -19,6 +22,11 @@ DigitImage extract_digit(const Picture&, std::vector<Step>*) {
 
 std::vector<DigitImage> extract_digits(const Picture&, std::vector<Step>*) {
     refuse();
+}
+
+const PictureModule& picture_module() {
+    throw DataError(
+        "pictures: this build has neither image formats nor windows; expected a build with OpenCV");
 }
 
 }  // namespace knn

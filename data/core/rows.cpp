@@ -1,4 +1,4 @@
-#include "data/core/queries.h"
+#include "data/core/rows.h"
 
 #include <numeric>
 

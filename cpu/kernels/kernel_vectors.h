@@ -1,5 +1,5 @@
 #pragma once
-/// Shared by the instruction sets with 256-bit registers. Included only by kernel_*.cpp, after <immintrin.h>;
+/// Shared by the instruction sets with 256-bit and 512-bit registers. Included only by kernel_*.cpp, after <immintrin.h>;
 /// in an unnamed namespace for the reason given in kernel.h.
 
 #include <cstdint>
@@ -8,15 +8,23 @@ namespace knn::cpu {
 namespace {
 
 struct Ymm {
-    static constexpr int lanes = 8;
+    static constexpr int lanes = 8, vectors = 2;
     static constexpr bool has_floors = false;
     using Sum = __m256i;
+    using Images = __m256i;
+    using Query = __m256i;
 
     static __m256i load(const void* from) { return _mm256_load_si256(static_cast<const __m256i*>(from)); }
     static Sum zero() { return _mm256_setzero_si256(); }
     static Sum load_sums(const std::uint32_t* from) { return load(from); }
     static void store_sums(std::uint32_t* to, Sum sums) {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), sums);
+    }
+    static Images load_images(const std::uint8_t* from) { return load(from); }
+    static Query load_query(const std::uint8_t* from) {
+        int four;
+        __builtin_memcpy(&four, from, sizeof four);
+        return _mm256_set1_epi32(four);
     }
     static Sum distance(Sum sum, Sum image_terms, std::uint32_t query_term) {
         const Sum terms = _mm256_add_epi32(image_terms, _mm256_set1_epi32(static_cast<int>(query_term)));
@@ -66,6 +74,24 @@ struct YmmProducts : Set {
         return static_cast<std::uint32_t>(_mm256_movemask_pd(hits));
     }
 };
+
+#ifdef __AVX512F__
+struct Zmm {
+    static constexpr int lanes = 16;
+    static constexpr bool has_floors = false;
+    using Sum = __m512i;
+
+    static Sum zero() { return _mm512_setzero_si512(); }
+    static Sum load_sums(const std::uint32_t* from) { return _mm512_load_si512(from); }
+    static void store_sums(std::uint32_t* to, Sum sums) { _mm512_storeu_si512(to, sums); }
+    static Sum distance(Sum sum, Sum image_terms, std::uint32_t query_term) {
+        const Sum terms = _mm512_add_epi32(image_terms, _mm512_set1_epi32(static_cast<int>(query_term)));
+        return _mm512_sub_epi32(terms, _mm512_add_epi32(sum, sum));
+    }
+    static Sum every(std::uint32_t limit) { return _mm512_set1_epi32(static_cast<int>(limit)); }
+    static std::uint32_t below(Sum distance, Sum limits) { return _mm512_cmplt_epu32_mask(distance, limits); }
+};
+#endif
 
 }  // namespace
 }  // namespace knn::cpu

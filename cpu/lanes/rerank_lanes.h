@@ -12,8 +12,8 @@
 
 #include <cstring>
 
-#include "cpu/rerank/describe_rows.h"
-#include "cpu/rerank/kernel.h"
+#include "cpu/lanes/describe_rows.h"
+#include "cpu/lanes/kernel.h"
 
 namespace knn::cpu {
 namespace {
@@ -210,9 +210,9 @@ struct RerankBody {
 };
 
 template <class Set>
-constexpr RerankKernel rerank_kernel(const char* name) {
+constexpr RerankKernel rerank_kernel() {
     using Body = RerankBody<Set>;
-    return {name, Set::lanes, Body::pack, Body::distortion, Body::cells, gradients_of_image, cells_of_image};
+    return {Set::lanes, Body::pack, Body::distortion, Body::cells, gradients_of_image, cells_of_image};
 }
 
 }  // namespace
