@@ -9,15 +9,12 @@
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
+#include "data/core/round_up.h"
 #include "data/rerank/density.h"
 
 namespace knn {
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// The descriptors of some of the images.
 Descriptors some_of(const Descriptors& all, std::span<const std::uint32_t> images) {

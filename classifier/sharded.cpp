@@ -6,15 +6,12 @@
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
 #include "data/core/clock.h"
+#include "data/core/round_up.h"
 #include "data/transform/fitted.h"
 
 namespace knn {
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 std::int64_t row_bytes(const Training& training) {
     return training.transform != nullptr ? training.transform->dim_out() : training.rows.dim;

@@ -69,7 +69,6 @@ class TunedSearch {
     const WrongImages& wrong(std::size_t i) const { return wrong_[i]; }
 
   private:
-    class Votes;
     void count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels, int threads,
                const Watch& watch);
 

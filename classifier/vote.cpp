@@ -1,12 +1,11 @@
 #include "classifier/vote.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 
 #include "classifier/class_mean.h"
 #include "cpu/host/threads.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -68,24 +67,39 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
     return {winner, largest / total};
 }
 
+void RunningMajority::add(std::uint8_t label, double weight) {
+    if (sums_[label] == 0) first_[label] = added_;
+    ++added_;
+    const double sum = sums_[label] += weight;
+    if (sum > largest_) {
+        largest_ = sum;
+        smallest_ = nearest_ = label;
+    } else if (sum == largest_) {
+        smallest_ = std::min(smallest_, label);
+        if (first_[label] < first_[nearest_]) nearest_ = label;
+    }
+}
+
 void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
                const VotingRule& rule, const Measure& measure, int threads, std::span<Vote> votes) {
-    const auto row_of = [&](std::int64_t q) {
-        return neighbors.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k));
-    };
     const bool by_mean = rule.votes == Votes::class_mean;
     const ClassSizes sizes = by_mean ? class_sizes(labels) : ClassSizes{};
     cpu::for_lists(std::ssize(votes), k, threads, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q)
-            votes[static_cast<std::size_t>(q)] = by_mean
-                                                     ? class_mean(row_of(q), labels, sizes, rule.k, rule.tie)
-                                                     : vote(row_of(q), labels, rule, measure);
+        ClassMeans means(sizes);
+        for (std::int64_t q = first; q < last; ++q) {
+            const auto row = neighbors.subspan(at(q * k), at(k));
+            means.clear();
+            if (by_mean)
+                for (const Neighbor& neighbor : row)
+                    means.add(labels[neighbor.index], neighbor.distance);
+            votes[at(q)] = by_mean ? means.vote(rule.k, rule.tie) : vote(row, labels, rule, measure);
+        }
     });
 }
 
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads) {
-    std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
+    std::vector<Vote> all(at(neighbors.n_query));
     vote_rows(neighbors.rows, neighbors.k, labels, rule, measure, threads, all);
     return all;
 }
@@ -144,7 +158,7 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
     double sum = 0, last = 0;  // of the nearest k; of the last neighbor
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
         last = positive_distance(measure, neighbors[i].distance);
-        if (i < static_cast<std::size_t>(rule.k)) sum += last;
+        if (i < at(rule.k)) sum += last;
         const std::uint8_t label = labels[neighbors[i].index];
         if (means)
             classes.add(label, last, j);
@@ -154,7 +168,7 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
     for (const ClassSum& one : classes.all())
         two.add(one.label == vote.label, one.with_missing(j, last));
     const bool alone = std::isinf(two.other);
-    const std::size_t nearest = std::min(neighbors.size(), static_cast<std::size_t>(rule.k));
+    const std::size_t nearest = std::min(neighbors.size(), at(rule.k));
     return {.share = vote.confidence,
             .distance = std::log(sum / static_cast<double>(nearest)),
             .margin = std::log((alone ? j * last : two.other) / two.own),
@@ -164,10 +178,9 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
 void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
                       std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
                       int threads, std::span<Evidence> all) {
-    const auto length = static_cast<std::size_t>(k);
     cpu::for_lists(std::ssize(all), k, threads, [&](std::int64_t first, std::int64_t last) {
-        for (auto q = static_cast<std::size_t>(first); q < static_cast<std::size_t>(last); ++q)
-            all[q] = evidence(neighbors.subspan(q * length, length), labels, votes[q], rule, measure);
+        for (std::int64_t q = first; q < last; ++q)
+            all[at(q)] = evidence(neighbors.subspan(at(q * k), at(k)), labels, votes[at(q)], rule, measure);
     });
 }
 
