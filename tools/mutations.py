@@ -168,7 +168,7 @@ MUTATIONS = [
     ("classifier/training_set.cpp", fitted, "return search_text(method) + rerank_text(method.rerank);",
      "return rerank_text(method.rerank);"),
     ("classifier/training_set.cpp", fitted, "if (features.rows.count > 0) return features;\n", ""),
-    ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
+    ("classifier/picture_answers.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
     ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
     ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),
     ("classifier/spread_fit.cpp", spread, "Queries::all_of(members.alone.rows)", "members.alone.rows"),
