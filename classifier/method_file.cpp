@@ -1,7 +1,10 @@
 #include "classifier/method_file.h"
 
+#include <algorithm>
 #include <charconv>
+#include <functional>
 #include <set>
+#include <sstream>
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -10,7 +13,7 @@ namespace knn {
 
 namespace {
 
-constexpr std::string_view heading = "mnist-knn method 1";
+constexpr const char* heading = "mnist-knn method 1";
 constexpr std::size_t most_shown = 60;  ///< bytes of a wrong line in a message
 
 std::string shown(std::string_view text) {
@@ -19,153 +22,115 @@ std::string shown(std::string_view text) {
     return quoted += text.size() > most_shown ? "...'" : "'";
 }
 
-/// Reads the values line by line.
-class Reader {
-  public:
-    Reader(std::string_view text, const std::string& file) : rest_(text), file_(file) {}
+template <class List, class NameOf = std::identity>
+std::string joined(const List& list, const NameOf& name_of = {}) {
+    std::string all;
+    for (const auto& one : list)
+        all.append(all.empty() ? "" : ", ").append(std::invoke(name_of, one));
+    return all;
+}
 
-    Method method() {
-        if (!next() || line_ != heading)
-            fail("is no method; expected '" + std::string(heading) + "' in its first line");
-        while (next())
-            if (!line_.empty() && !line_.starts_with('#')) read_value();
-        check_complete();
-        return method_;
-    }
+template <class Enum>
+void read_name(const std::string& field, std::string_view value, Enum& target) {
+    const auto found = named<Enum>(value);
+    if (!found)
+        throw UsageError(field + " " + shown(value) + " is unknown; expected one of " +
+                         joined(Names<Enum>::list));
+    target = *found;
+}
 
-  private:
-    /// The next line without its line feed; false behind the last one.
-    bool next() {
-        if (rest_.empty()) return false;
-        const std::size_t end = rest_.find('\n');
-        line_ = rest_.substr(0, end);
-        rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-        ++number_;
-        return true;
-    }
+template <class Number>
+void read_number(const std::string& field, std::string_view value, Number low, Number high, Number& target) {
+    Number number{};
+    const char* const end = value.data() + value.size();
+    const auto [last, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc{} || last != end || !(number >= low && number <= high))
+        throw UsageError(field + " " + shown(value) + " is not allowed; expected " + shortest(low) + " to " +
+                         shortest(high));
+    target = number;
+}
 
-    void read_value() {
-        const std::size_t space = line_.find(' ');
-        if (space == std::string_view::npos || space + 1 == line_.size())
-            wrong(shown(line_) + " has no value", "a name, a space and a value");
-        name_ = line_.substr(0, space);
-        value_ = line_.substr(space + 1);
-        Rerank& rerank = method_.rerank;
-        VotingRule& vote = method_.vote;
-        if (name_ == "transform")
-            read_transform();
-        else if (name_ == "rerank")
-            read_rerank();
-        else if (name_ == "candidates")
-            read_number(rerank.candidates, min_candidates, max_k);
-        else if (name_ == "metric")
-            read_name(method_.measure.metric);
-        else if (name_ == "p")
-            read_number(method_.measure.p, min_p, max_p);
-        else if (name_ == "vote")
-            read_name(vote.votes);
-        else if (name_ == "k")
-            read_number(vote.k, 1, max_k);
-        else if (name_ == "weights")
-            read_name(vote.weights);
-        else if (name_ == "tie")
-            read_name(vote.tie);
-        else
-            wrong(shown(name_) + " is unknown", "one of " + joined(names));
-        if (!seen_.emplace(name_).second) wrong(shown(name_) + " is there a second time", "every name once");
-    }
-
-    void read_transform() {
-        try {
-            method_.transform = parse_transform("transform", harmless(value_));
-        } catch (const UsageError& error) {
-            throw DataError(place() + error.what());
-        }
-    }
-
-    void read_rerank() {
-        try {
-            read_reranker("rerank", harmless(value_), method_.rerank);
-        } catch (const UsageError& error) {
-            throw DataError(place() + error.what());
-        }
-    }
-
-    template <class Enum>
-    void read_name(Enum& target) {
-        const auto found = named<Enum>(value_);
-        if (found) {
-            target = *found;
-            return;
-        }
-        wrong(std::string(name_) + " " + shown(value_) + " is unknown",
-              "one of " + joined(Names<Enum>::list));
-    }
-
-    template <class Number, class Limit>
-    void read_number(Number& target, Limit low, Limit high) {
-        Number number{};
-        const char* const end = value_.data() + value_.size();
-        const auto [last, error] = std::from_chars(value_.data(), end, number);
-        if (error != std::errc{} || last != end || !(number >= low && number <= high))
-            wrong(std::string(name_) + " " + shown(value_) + " is not allowed",
-                  shortest(low) + " to " + shortest(high));
-        target = number;
-    }
-
-    void check_complete() const {
-        const bool is_lp = method_.measure.metric == Metric::lp;
-        for (const char* one : names)
-            if (one == std::string_view("p") ? seen_.contains("p") != is_lp : !seen_.contains(one))
-                fail(seen_.contains(one) ? "has a line 'p', but the metric is not lp; expected none"
-                                         : std::string("has no line '") + one + "'; expected one");
-    }
-
-    template <class List>
-    static std::string joined(const List& list) {
-        std::string all;
-        for (const char* one : list)
-            all.append(all.empty() ? "" : ", ").append(one);
-        return all;
-    }
-
-    std::string place() const { return file_ + ": line " + std::to_string(number_) + ": "; }
-    [[noreturn]] void fail(const std::string& what) const { throw DataError(file_ + ": " + what); }
-    [[noreturn]] void wrong(const std::string& what, const std::string& expected) const {
-        throw DataError(place() + what + "; expected " + expected);
-    }
-
-    static constexpr const char* names[] = {"transform", "rerank", "candidates", "metric", "p",
-                                            "vote",      "k",      "weights",    "tie"};
-    std::string_view rest_, line_, name_, value_;
-    const std::string& file_;
-    int number_ = 0;
-    std::set<std::string, std::less<>> seen_;
-    Method method_;
+/// A line "NAME VALUE".
+struct Field {
+    std::string_view name;
+    std::string (*text)(const Method& method);
+    void (*read)(std::string_view value, Method& method);  ///< throws UsageError
 };
+
+const Field fields[] = {
+    {"transform", [](const Method& m) { return m.transform.text(); },
+     [](std::string_view v, Method& m) { m.transform = parse_transform("transform", harmless(v)); }},
+    {"rerank", [](const Method& m) { return reranker_text(m.rerank); },
+     [](std::string_view v, Method& m) { read_reranker("rerank", harmless(v), m.rerank); }},
+    {"candidates", [](const Method& m) { return std::to_string(m.rerank.candidates); },
+     [](std::string_view v, Method& m) {
+         read_number("candidates", v, min_candidates, max_k, m.rerank.candidates);
+     }},
+    {"metric", [](const Method& m) { return std::string(name(m.measure.metric)); },
+     [](std::string_view v, Method& m) { read_name("metric", v, m.measure.metric); }},
+    {"p", [](const Method& m) { return shortest(m.measure.p); },
+     [](std::string_view v, Method& m) { read_number("p", v, min_p, max_p, m.measure.p); }},
+    {"vote", [](const Method& m) { return std::string(name(m.vote.votes)); },
+     [](std::string_view v, Method& m) { read_name("vote", v, m.vote.votes); }},
+    {"k", [](const Method& m) { return std::to_string(m.vote.k); },
+     [](std::string_view v, Method& m) { read_number("k", v, 1, max_k, m.vote.k); }},
+    {"weights", [](const Method& m) { return std::string(name(m.vote.weights)); },
+     [](std::string_view v, Method& m) { read_name("weights", v, m.vote.weights); }},
+    {"tie", [](const Method& m) { return std::string(name(m.vote.tie)); },
+     [](std::string_view v, Method& m) { read_name("tie", v, m.vote.tie); }},
+};
+
+bool has(const Method& method, const Field& field) {
+    return field.name != "p" || method.measure.metric == Metric::lp;
+}
+
+/// Returns the name of the line's value. Throws UsageError.
+std::string_view read_line(std::string_view line, Method& method) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos || space + 1 == line.size())
+        throw UsageError(shown(line) + " has no value; expected a name, a space and a value");
+    const std::string_view name = line.substr(0, space);
+    const Field* const field = std::ranges::find(fields, name, &Field::name);
+    if (field == std::end(fields))
+        throw UsageError(shown(name) + " is unknown; expected one of " + joined(fields, &Field::name));
+    field->read(line.substr(space + 1), method);
+    return field->name;
+}
 
 }  // namespace
 
 std::string method_text(const Method& method, std::string_view comment) {
     std::string text = std::string(heading) + '\n';
     if (!comment.empty()) text += "# " + harmless(comment) + '\n';
-    const auto add = [&](const char* key, const std::string& value) {
-        text += std::string(key) + ' ' + value + '\n';
-    };
-    add("transform", method.transform.text());
-    add("rerank", reranker_text(method.rerank));
-    add("candidates", std::to_string(method.rerank.candidates));
-    add("metric", name(method.measure.metric));
-    if (method.measure.metric == Metric::lp) add("p", shortest(method.measure.p));
-    add("vote", name(method.vote.votes));
-    add("k", std::to_string(method.vote.k));
-    add("weights", name(method.vote.weights));
-    add("tie", name(method.vote.tie));
+    for (const Field& field : fields)
+        if (has(method, field)) text.append(field.name).append(" ").append(field.text(method)).append("\n");
     return text;
 }
 
 Method parse_method_text(std::string_view text, const std::string& file) {
-    return Reader(text, file).method();
+    const auto fail = [&](const std::string& what) { throw DataError(file + ": " + what); };
+    std::istringstream lines{std::string(text)};
+    std::string line;
+    if (!std::getline(lines, line) || line != heading)
+        fail(std::string("is no method; expected '") + heading + "' in its first line");
+    Method method;
+    std::set<std::string_view> seen;
+    for (int number = 2; std::getline(lines, line); ++number) {
+        if (line.empty() || line.starts_with('#')) continue;
+        try {
+            if (const std::string_view name = read_line(line, method); !seen.insert(name).second)
+                throw UsageError(shown(name) + " is there a second time; expected every name once");
+        } catch (const UsageError& error) {
+            fail("line " + std::to_string(number) + ": " + error.what());
+        }
+    }
+    for (const Field& field : fields) {
+        const bool is_wanted = has(method, field);
+        if (seen.contains(field.name) == is_wanted) continue;
+        fail(is_wanted ? "has no line '" + std::string(field.name) + "'; expected one"
+                       : "has a line 'p', but the metric is not lp; expected none");
+    }
+    return method;
 }
 
 }  // namespace knn
