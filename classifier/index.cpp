@@ -344,14 +344,17 @@ Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline
     return found;
 }
 
+std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query, int k,
+                                         const Measure& measure, int threads) {
+    const Resolved cpu = resolve_on_cpu({train.count, n_query, train.dim, k, measure}, threads);
+    Timeline timeline;
+    return cpu.engine->open({train, {}}, measure, cpu.plan, timeline);
+}
+
 Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
                         const Watch& watch, int threads) {
-    const Engine& engine = *find_engine("cpu");
-    Plan plan{.engine = engine.name, .device = cpu_device(), .threads = threads};
-    if (const Refusal why = engine.settle({train.count, queries.count(), train.dim, k, measure}, plan))
-        throw UsageError(*why);
     Timeline timeline;
-    return nearest_of(*engine.open({train, {}}, measure, plan, timeline), queries, k, timeline, watch);
+    return nearest_of(*open_on_cpu(train, queries.count(), k, measure, threads), queries, k, timeline, watch);
 }
 
 }  // namespace knn

@@ -190,9 +190,9 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/subset_search.cpp", graph, "k > n - 1", "k > n"),
     ("classifier/reduce.cpp", condense, "if (neighbor.index != image) others", "others"),
-    ("classifier/reduce.cpp", condense, "is_stale_[image] = is_stale_[image] ||", "is_stale_[image] ="),
+    ("classifier/reduce.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;", ""),
     ("classifier/reduce.cpp", condense, "return kept_.size() > before", "return false"),
-    ("classifier/reduce.cpp", condense, "if (is_stale_[image]) answer({&image, 1})", ""),
+    ("classifier/reduce.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
     ("classifier/method_file.cpp", method, "min_candidates, max_k", "1, max_k"),
     # Several devices.
