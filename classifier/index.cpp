@@ -5,12 +5,10 @@
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
 #include "classifier/sharded.h"
-#include "classifier/spread_fit.h"
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
 #include "data/core/round_up.h"
-#include "data/rerank/density.h"
 
 namespace knn {
 
@@ -144,47 +142,6 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
 }
 
 Index::~Index() = default;
-
-void Index::fit_reranking(const Resolved& resolved, const Watch& watch) {
-    const auto start = Clock::now();
-    const bool fits = !is_fitted(set_, method_);
-    reranking_.rerank = method_.rerank;
-    if (method_.rerank.has_descriptors()) {
-        reranking_.density = fits ? fitted_density(resolved, watch)
-                                  : set_.find<std::uint32_t>(Fitted::density, method_, set_.size());
-    } else {
-        Training compared = training_;
-        if (fits && plan_.stages.transform == StagePlace::host && compared.features.count == 0)
-            compared.features = set_.features(method_.transform, plan_.threads, watch.stop, opening_).rows;
-        reranking_.spread =
-            fits ? set_.keep<std::int64_t>(Fitted::spread, method_,
-                                           fitted_spread(compared, method_, resolved, opening_, watch))
-                 : set_.find<std::int64_t>(Fitted::spread, method_, set_.size());
-    }
-    if (fits)
-        opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-}
-
-/// The density of the training set is that of a search without density, each image among all others.
-std::span<const std::uint32_t> Index::fitted_density(const Resolved& resolved, const Watch& watch) {
-    Method first = method_;
-    first.rerank.density = false;
-    first.rerank.candidates = density_candidates;
-    first.vote = {.k = static_cast<int>(std::min<std::int64_t>(density_neighbors, set_.size() - 1))};
-    const Index index(set_, first, resolved, watch);
-    const Results nearest = index.search(Queries::all_of(set_.images()), {.vote = false, .watch = watch});
-    opening_.add(index.opening());
-    opening_.add(nearest.timeline);
-    return set_.keep<std::uint32_t>(Fitted::density, method_, density_factors(nearest.neighbors));
-}
-
-bool is_fitted(const TrainingSet& set, const Method& method) {
-    if (!method.reranks()) return true;
-    const std::int64_t n = set.size();
-    if (!method.rerank.has_descriptors()) return !set.find<std::int64_t>(Fitted::spread, method, n).empty();
-    const bool has_density = method.rerank.density && n > 1;
-    return !has_density || !set.find<std::uint32_t>(Fitted::density, method, n).empty();
-}
 
 /// What the engine compares: features where the host makes them, else the images themselves.
 Queries Index::features_of(const Queries& queries, Timeline& timeline, const Watch& watch) const {

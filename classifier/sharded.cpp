@@ -65,13 +65,23 @@ struct PartQueries {
     }
 };
 
-/// The lists' heads are compared one by one: there are as many lists as devices.
-void merge_row(std::span<const Neighbor*> heads, std::span<Neighbor> out) {
-    for (Neighbor& next : out) {
-        const auto least =
-            std::min_element(heads.begin(), heads.end(), [](auto* a, auto* b) { return *a < *b; });
-        next = *(*least)++;
-    }
+/// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
+/// rows in list i. The result takes the place of list 0. Adds the stage `merge`. Throws Interrupted.
+void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
+                 const std::atomic<bool>* stop, Timeline& timeline) {
+    const auto start = Clock::now();
+    const std::int64_t n = lists.size() > 1 ? count : 0;
+    for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Neighbor> both(at(2 * k));
+        for (std::int64_t q = first; q < last; ++q) {
+            Neighbor* const row = lists.front() + q * k;
+            for (const Neighbor* list : lists.subspan(1)) {
+                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin());
+                std::copy_n(both.begin(), k, row);
+            }
+        }
+    });
+    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
 /// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
@@ -93,18 +103,15 @@ class MergeBehind {
     /// When all have been added: waits for the merges.
     void finish(Timeline& timeline) {
         jobs_.finish();
-        timeline.add(stage_);
+        timeline.add(timeline_);
     }
 
   private:
     void merge(std::int64_t begin, std::int64_t count) {
-        const auto start = Clock::now();
         std::vector<Neighbor*> rows;
         for (Neighbor* list : lists_)
             rows.push_back(list + begin * k_);
-        merge_top_k(rows, count, k_, available_threads(), watch_.stop);
-        ++stage_.launches;
-        stage_.total_ms += ms_since(start);
+        merge_top_k(rows, count, k_, available_threads(), watch_.stop, timeline_);
         if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
     }
 
@@ -115,7 +122,7 @@ class MergeBehind {
     const BatchCallback& on_batch_;
     std::mutex mutex_;
     std::int64_t n_given_ = 0;  ///< queries whose merge has been queued
-    Stage stage_{.name = "merge", .kind = StageKind::host};
+    Timeline timeline_;
     JobQueue jobs_;
 };
 
@@ -306,12 +313,6 @@ std::int64_t Sharded::share_images(const TopK& wanted, const TopKResult& result,
     return batch;
 }
 
-std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
-                                   Timeline& timeline, const Watch& watch) const {
-    if (!shard.resident) return search_parts(shard, wanted, result, timeline, watch);
-    return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
-}
-
 /// The k nearest in the part, with their indices in the whole set, and among those that are known.
 std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
                                   const TopKResult& result, Timeline& timeline, const Watch& watch) const {
@@ -327,11 +328,9 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
         Neighbors found(wanted.queries.count(), wanted.k);
         own = {.queries = wanted.queries, .k = wanted.k};
         const std::int64_t batch = search_part(index, part, own, {found.rows}, timeline, watch);
-        const auto start = Clock::now();
         Neighbor* const lists[] = {result.neighbors.data(), found.rows.data()};
         const int threads = std::max(available_threads() / static_cast<int>(shards_.size()), 1);
-        merge_top_k(lists, found.n_query, wanted.k, threads, watch.stop);
-        timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        merge_top_k(lists, found.n_query, wanted.k, threads, watch.stop, timeline);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
         return batch;
     }
@@ -349,9 +348,11 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
     return index.top_k(own, result, timeline, watch);
 }
 
-/// One part after another.
-std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKResult& result,
+/// One part after another, if there are several.
+std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
                                    Timeline& timeline, const Watch& watch) const {
+    if (shard.resident)
+        return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
     struct Opened {
         std::unique_ptr<DeviceIndex> index;
         Timeline timeline;
@@ -389,25 +390,10 @@ std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKR
     return batch;
 }
 
-void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
-                 const std::atomic<bool>* stop) {
-    if (lists.size() == 1) return;
-    for_rows(count, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
-        std::vector<Neighbor> row(at(k));
-        std::vector<const Neighbor*> heads(lists.size());
-        for (std::int64_t q = first; q < last; ++q) {
-            std::transform(lists.begin(), lists.end(), heads.begin(),
-                           [&](const Neighbor* list) { return list + q * k; });
-            merge_row(heads, row);
-            std::copy(row.begin(), row.end(), lists.front() + q * k);
-        }
-    });
-}
-
 /// Each rank merges the lists of its share of the queries.
 void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
                           const Watch& watch) {
-    auto start = Clock::now();
+    const auto start = Clock::now();
     const int size = ranks_->size(), k = mine.k;
     const Share own = answered(mine.n_query);
     std::vector<Neighbors> lists;
@@ -424,9 +410,7 @@ void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Tim
     }
     ranks_->exchange(send, receive, watch.stop);
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    start = Clock::now();
-    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop);
-    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop, timeline);
 }
 
 }  // namespace knn

@@ -170,7 +170,7 @@ MUTATIONS = [
     ("classifier/picture_answers.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
     ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
     ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),
-    ("classifier/spread_fit.cpp", spread, "Queries::all_of(members.alone.rows)", "members.alone.rows"),
+    ("classifier/fit_reranking.cpp", spread, "Queries::all_of(members.rows)", "members.rows"),
     # Votes of many k at once, tune, compare.
     ("classifier/class_mean.cpp", mean, "std::min(static_cast<int>(sums.size()), each)", "static_cast<int>(sums.size())"),
     ("classifier/class_mean.cpp", mean, "product(winner, one) /", "product(winner, winner) /"),
