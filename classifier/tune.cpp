@@ -1,7 +1,6 @@
 #include "classifier/tune.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "classifier/class_mean.h"
@@ -183,9 +182,7 @@ std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::in
 }
 
 std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels) {
-    std::array<std::int64_t, 256> counts{};
-    for (const std::uint8_t label : labels)
-        ++counts[label];
+    const ClassSizes counts = class_sizes(labels);
     std::vector<std::uint8_t> lonely;
     for (std::size_t label = 0; label < counts.size(); ++label)
         if (counts[label] == 1) lonely.push_back(static_cast<std::uint8_t>(label));
