@@ -6,7 +6,6 @@
 #include <mutex>
 #include <utility>
 
-#include "classifier/method_file.h"
 #include "cpu/host/host.h"
 #include "cpu/rerank/rerank.h"
 #include "cpu/transform/transform.h"

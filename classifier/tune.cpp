@@ -1,6 +1,7 @@
 #include "classifier/tune.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "classifier/class_mean.h"
@@ -42,8 +43,8 @@ bool wants(const std::optional<Enum>& wish, Enum value) {
 
 }  // namespace
 
-std::vector<VoteKind> vote_kinds(const VoteRange& range, const Method& method) {
-    std::vector<VoteKind> kinds;
+std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
+    std::vector<VotingRule> kinds;
     const bool integers = is_integral(method.neighbor_measure().metric);
     for (const Votes votes : {Votes::majority, Votes::class_mean})
         for (const Weights weights : {Weights::uniform, Weights::distance})
@@ -52,16 +53,17 @@ std::vector<VoteKind> vote_kinds(const VoteRange& range, const Method& method) {
                 const bool suits =
                     weighs ? wants(range.weights, weights) : integers && weights == Weights::uniform;
                 if (suits && wants(range.votes, votes) && wants(range.tie, tie))
-                    kinds.push_back({votes, weights, tie});
+                    kinds.push_back({.weights = weights, .tie = tie, .votes = votes});
             }
     return kinds;
 }
 
 int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train) {
     int most = 1;
-    for (const VoteKind& kind : vote_kinds(range, method)) {
-        Method tried = method;
-        tried.vote = kind.rule(range.high);
+    Method tried = method;
+    for (const VotingRule& kind : vote_kinds(range, method)) {
+        tried.vote = kind;
+        tried.vote.k = range.high;
         most = std::max(most, tried.voters(n_train - 1));
     }
     return most;
@@ -77,22 +79,36 @@ TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int6
 Method TunedSearch::method(std::size_t i) const {
     const std::size_t each = at(range_.high - range_.low + 1);
     Method method = base_;
-    method.vote = kinds_[i / each].rule(range_.low + static_cast<int>(i % each));
+    method.vote = kinds_[i / each];
+    method.vote.k = range_.low + static_cast<int>(i % each);
     return method;
 }
 
 namespace {
 
-/// Calls report(k, label) for each k up to `high`.
+/// Majority votes in one pass: calls report(k, label) for each k up to `high`. Sums only grow, so the classes with the
+/// largest sum change with the class that was added alone.
 template <class Report>
 void for_majorities(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
-                    const VoteKind& kind, const Measure& measure, int high, const Report& report) {
+                    const VotingRule& kind, const Measure& measure, int high, const Report& report) {
     const bool zeros_alone = neighbors.front().distance == 0;
-    RunningMajority running;
+    std::array<double, 256> sums{};
+    std::array<int, 256> first{};  // k, by label with a sum
+    double largest = 0;
+    std::uint8_t smallest = 0, nearest = 0;  // of the classes with the largest
     for (int k = 1; k <= high; ++k) {
         const Neighbor& last = neighbors[at(k - 1)];
-        running.add(labels[last.index], vote_weight(last.distance, zeros_alone, kind.weights, measure));
-        report(k, running.winner(kind.tie));
+        const std::uint8_t label = labels[last.index];
+        if (sums[label] == 0) first[label] = k;
+        const double sum = sums[label] += vote_weight(last.distance, zeros_alone, kind.weights, measure);
+        if (sum > largest) {
+            largest = sum;
+            smallest = nearest = label;
+        } else if (sum == largest) {
+            smallest = std::min(smallest, label);
+            if (first[label] < first[nearest]) nearest = label;
+        }
+        report(k, kind.tie == Tie::smallest ? smallest : nearest);
     }
 }
 
@@ -125,7 +141,7 @@ void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<con
                 const std::int64_t image = first + q;
                 const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
                 auto configurations = wrong_.begin();
-                for (const VoteKind& kind : kinds_) {
+                for (const VotingRule& kind : kinds_) {
                     const auto report = [&](int k, std::uint8_t label) {
                         if (k >= low && label != labels[at(image)])
                             configurations[k - low][at(image / word_bits)] |= bit;

@@ -67,19 +67,6 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
     return {winner, largest / total};
 }
 
-void RunningMajority::add(std::uint8_t label, double weight) {
-    if (sums_[label] == 0) first_[label] = added_;
-    ++added_;
-    const double sum = sums_[label] += weight;
-    if (sum > largest_) {
-        largest_ = sum;
-        smallest_ = nearest_ = label;
-    } else if (sum == largest_) {
-        smallest_ = std::min(smallest_, label);
-        if (first_[label] < first_[nearest_]) nearest_ = label;
-    }
-}
-
 void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
                const VotingRule& rule, const Measure& measure, int threads, std::span<Vote> votes) {
     const bool by_mean = rule.votes == Votes::class_mean;

@@ -37,22 +37,6 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
 /// w of step 2 for a neighbor at `distance`; `zeros_alone`: the first neighbor's is 0.
 double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure);
 
-/// Majority votes for k = 1, 2, 3 ... in one pass over a query's neighbors. Sums only grow, so the classes with the largest
-/// sum change with the class that was added alone.
-class RunningMajority {
-  public:
-    /// The next neighbor. `weight` >= 0; of the first one > 0.
-    void add(std::uint8_t label, double weight);
-    std::uint8_t winner(Tie tie) const { return tie == Tie::smallest ? smallest_ : nearest_; }
-
-  private:
-    std::array<double, 256> sums_{};
-    std::array<int, 256> first_{};  ///< by label with a sum: how many neighbors were there before
-    int added_ = 0;
-    double largest_ = 0;
-    std::uint8_t smallest_ = 0, nearest_ = 0;
-};
-
 /// The sums of step 2, by label.
 std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
                                    Weights weights, const Measure& measure);

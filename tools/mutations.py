@@ -27,7 +27,7 @@ unlikeness = "unlikeness*"
 fitted = "training set:*"
 sizes = "sizes:*"
 spread = "class spread:*"
-mean = "class-mean:*,running votes:*"
+mean = "class-mean:*"
 graph = "graph:*"
 several = "spread:*,tell:*"
 index = "index:*,queries:*,spread:*"
@@ -179,8 +179,8 @@ MUTATIONS = [
     ("classifier/class_mean.cpp", mean, "static_cast<std::uint64_t>(missing) * last_", "0 * last_"),
     ("classifier/class_mean.cpp", mean, "is_small ? count + missing : 0", "count + missing"),
     ("classifier/class_mean.cpp", mean, "first_[label] < first_[least.label]", "first_[label] > first_[least.label]"),
-    ("classifier/vote.cpp", mean, "first_[label] < first_[nearest_]", "first_[label] > first_[nearest_]"),
-    ("classifier/vote.cpp", mean, "smallest_ = std::min(smallest_, label)", "smallest_ = label"),
+    ("classifier/tune.cpp", tune, "first[label] < first[nearest]", "first[label] > first[nearest]"),
+    ("classifier/tune.cpp", tune, "smallest = std::min(smallest, label)", "smallest = label"),
     ("classifier/tune.cpp", tune, "std::int64_t image = first + q", "std::int64_t image = q"),
     ("classifier/statistics.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
     # Graphs, reduced sets, suspicious labels.
@@ -194,7 +194,7 @@ MUTATIONS = [
     ("classifier/reduce.cpp", condense, "return kept_.size() > before", "return false"),
     ("classifier/reduce.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
-    ("classifier/method_file.cpp", method, "min_candidates, max_k", "1, max_k"),
+    ("classifier/method.cpp", method, "min_candidates, max_k", "1, max_k"),
     # Several devices.
     ("classifier/sharded.cpp", several, "inside ? image - static_cast<std::uint32_t>(part.begin)", "inside ? image"),
     ("classifier/sharded.cpp", several, "part.count - (any ? 1 : 0)", "part.count"),
