@@ -15,38 +15,20 @@ double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, co
     return inverse_square(measure, distance);
 }
 
-namespace {
-
-/// add(label, weight) for each neighbor.
-template <typename Add>
-void for_weights(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights,
-                 const Measure& measure, const Add& add) {
-    const bool zeros_alone = neighbors.front().distance == 0;
-    for (const Neighbor& neighbor : neighbors)
-        add(labels[neighbor.index], vote_weight(neighbor.distance, zeros_alone, weights, measure));
-}
-
-}  // namespace
-
-std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
-                                   Weights weights, const Measure& measure) {
-    std::array<double, 256> sums{};
-    for_weights(neighbors, labels, weights, measure,
-                [&](std::uint8_t label, double weight) { sums[label] += weight; });
-    return sums;
-}
-
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure) {
     // Of the labels that are there: to add up and compare 256 sums would take longer than all the rest.
     std::array<double, 256> sums;
     std::array<std::uint64_t, 4> there{};
-    for_weights(neighbors, labels, rule.weights, measure, [&](std::uint8_t label, double weight) {
+    const bool zeros_alone = neighbors.front().distance == 0;
+    for (const Neighbor& neighbor : neighbors) {
+        const std::uint8_t label = labels[neighbor.index];
+        const double weight = vote_weight(neighbor.distance, zeros_alone, rule.weights, measure);
         std::uint64_t& word = there[label / 64];
         const std::uint64_t bit = std::uint64_t{1} << label % 64;
         sums[label] = (word & bit) == 0 ? weight : sums[label] + weight;
         word |= bit;
-    });
+    }
     double total = 0, largest = 0;
     std::uint8_t winner = 0;
     for (unsigned i = 0; i < there.size(); ++i)
