@@ -1,12 +1,10 @@
 #include "classifier/ranks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <limits>
 #include <sstream>
-#include <string_view>
 #include <thread>
 
 #include "classifier/mpi/module.h"
@@ -17,16 +15,10 @@ namespace knn {
 
 namespace {
 
-/// The number in the first of these environment variables that has one.
+/// The number in the first of these environment variables that is there.
 int number_in(std::initializer_list<const char*> names, int otherwise) {
-    for (const char* name : names) {
-        const char* text = std::getenv(name);
-        if (text == nullptr) continue;
-        const std::string_view digits = text;
-        int number = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (error == std::errc{} && end == digits.data() + digits.size()) return number;
-    }
+    for (const char* name : names)
+        if (const char* text = std::getenv(name)) return std::atoi(text);
     return otherwise;
 }
 

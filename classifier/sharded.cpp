@@ -30,6 +30,12 @@ Plan plan_of_device(const Plan& plan, std::size_t i) {
     return own;
 }
 
+/// Share `i` of n of a share.
+Share part_of(Share whole, std::int64_t n, std::int64_t i) {
+    const Share part = share_of(whole.count, n, i);
+    return {whole.begin + part.begin, part.count};
+}
+
 /// Part of a training set, with what was fitted on all of it.
 Training slice(const Training& training, Share share) {
     if (share.count == training.rows.count) return training;
@@ -38,12 +44,6 @@ Training slice(const Training& training, Share share) {
     if (!training.labels.empty()) part.labels = training.labels.subspan(at(share.begin), at(share.count));
     if (training.features.count > 0) part.features = training.features.slice(share.begin, share.count);
     return part;
-}
-
-TopKResult slice(const TopKResult& result, Share queries, int k) {
-    TopKResult some{result.neighbors.subspan(at(queries.begin * k), at(queries.count * k))};
-    if (!result.votes.empty()) some.votes = result.votes.subspan(at(queries.begin), at(queries.count));
-    return some;
 }
 
 /// Queries with their own images as `part` counts them.
@@ -152,21 +152,16 @@ std::int64_t search_few(DeviceIndex& index, Share part, const TopK& wanted, std:
 Sharded::Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
                  Ranks* ranks, Timeline& timeline)
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
-    const Share all{0, n_train_};
-    Share here = all;
-    if (ranks != nullptr && !by_queries()) here = share_of(n_train_, ranks->size(), ranks->rank());
+    Share here{0, n_train_};
+    if (ranks != nullptr && !by_queries()) here = part_of(here, ranks->size(), ranks->rank());
     const auto devices = static_cast<std::int64_t>(n_devices(plan));
     for (std::int64_t i = 0; i < devices; ++i) {
-        Share own = by_queries() ? here : share_of(here.count, devices, i);
-        if (!by_queries()) own.begin += here.begin;
+        const Share own = by_queries() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
         Shard shard{plan_of_device(plan, at(i)), {}, nullptr};
         const std::int64_t parts = n_parts(plan, own.count, row_bytes(training));
-        for (std::int64_t p = 0; p < parts; ++p) {
-            Share images = share_of(own.count, parts, p);
-            images.begin += own.begin;
-            shard.parts.push_back(make_part(training, images, shard.plan.threads, timeline));
-        }
+        for (std::int64_t p = 0; p < parts; ++p)
+            shard.parts.push_back(make_part(training, part_of(own, parts, p), shard.plan.threads, timeline));
         shards_.push_back(std::move(shard));
     }
     if (!shards_.empty())
@@ -247,13 +242,10 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
         return here;
     }
     Neighbors mine(searched, wanted.k);
-    TopK quiet = wanted;
-    quiet.on_batch = {};
-    quiet.vote = nullptr;
     if (shards_.empty())
         std::fill(mine.rows.begin(), mine.rows.end(), no_neighbor);
     else
-        here.batch = top_k_here(quiet, {mine.rows}, timeline, part);
+        here.batch = top_k_here({.queries = wanted.queries, .k = wanted.k}, {mine.rows}, timeline, part);
     here.ms = ms_since(start);
     merge_ranks(mine, result.neighbors, timeline, watch);
     if (wanted.on_batch && !result.neighbors.empty()) wanted.on_batch({0, result.neighbors});
@@ -291,7 +283,11 @@ std::int64_t Sharded::share_queries(const TopK& wanted, const TopKResult& result
                                   const std::lock_guard lock(calling);
                                   wanted.on_batch(batch);
                               };
-                          return search_shard(shards_[i], some, slice(result, share, wanted.k), own, part);
+                          TopKResult memory{result.neighbors.subspan(at(share.begin * wanted.k),
+                                                                     at(share.count * wanted.k))};
+                          if (!result.votes.empty())
+                              memory.votes = result.votes.subspan(at(share.begin), at(share.count));
+                          return search_shard(shards_[i], some, memory, own, part);
                       });
 }
 
@@ -353,6 +349,8 @@ std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKR
                                    Timeline& timeline, const Watch& watch) const {
     if (shard.resident)
         return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
+    const std::size_t parts = shard.parts.size();
+    const std::int64_t n = wanted.queries.count();
     struct Opened {
         std::unique_ptr<DeviceIndex> index;
         Timeline timeline;
@@ -362,11 +360,10 @@ std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKR
         before.reset();
         Opened opened;
         Plan plan = shard.plan;
-        if (engine_.can.known) plan.expected = {wanted.queries.count(), wanted.k, p > 0};
+        if (engine_.can.known) plan.expected = {n, wanted.k, p > 0};
         opened.index = open(shard.parts[p], plan, opened.timeline);
         return opened;
     };
-    const std::size_t parts = shard.parts.size();
     std::int64_t batch = 0;
     std::future<Opened> next = std::async(std::launch::async, open_next, 0);
     for (std::size_t p = 0; p < parts; ++p) {
@@ -374,12 +371,7 @@ std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKR
         if (watch.stopped()) throw Interrupted();
         if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
         timeline.add(now.timeline);
-        Watch own = watch;
-        if (watch.progress)
-            own.progress = [&](std::int64_t done, std::int64_t total) {
-                watch.progress(static_cast<std::int64_t>(p) * total + done,
-                               static_cast<std::int64_t>(parts) * total);
-            };
+        const Watch own = watch.part(static_cast<std::int64_t>(p) * n, static_cast<std::int64_t>(parts) * n);
         TopK one = wanted;
         if (p > 0) one.known.neighbors = result.neighbors;
         if (p + 1 < parts) one.on_batch = {};
