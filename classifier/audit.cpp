@@ -8,15 +8,12 @@
 #include "classifier/subset_search.h"
 #include "data/core/clock.h"
 #include "data/core/format.h"
+#include "data/core/round_up.h"
 #include "data/core/words.h"
 
 namespace knn {
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Of one image.
 struct Means {

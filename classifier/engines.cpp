@@ -5,21 +5,25 @@
 #include "cpu/host/host.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
-#ifdef MNIST_KNN_HAS_CUDA
 #include "gpu/bench/bench.h"
 #include "gpu/engines/engines.h"
-#endif
 
 namespace knn {
 
 namespace {
 
-#ifndef MNIST_KNN_HAS_CUDA
+// Without CUDA nothing defines the functions of gpu/, so only discarded statements may name them.
+#ifdef MNIST_KNN_HAS_CUDA
+constexpr bool has_cuda = true;
+#else
+constexpr bool has_cuda = false;
+
 Refusal lacks_cuda(const Problem&, Plan&) {
     return "this build has no GPU engines; expected a build with CUDA";
 }
 #endif
 
+constexpr const char* no_cuda = "this build has no CUDA";
 constexpr const char* tensor_summary =
     "8-bit tensor cores, selection in the same kernel; the same answers, on the GPU";
 constexpr const char* classic_summary = "float4 distance kernel and a bitonic sort of each row, on the GPU";
@@ -35,11 +39,6 @@ constexpr Engine all_engines[] = {
 #endif
     {"cpu", "exact 8-bit arithmetic on all cores; the same answers", false, cpu::settle, cpu::open},
 };
-
-Strategy serial_strategy() {
-    const cpu::SerialSelector& baseline = cpu::serial_selectors().front();
-    return {baseline.name, baseline.summary, false};
-}
 
 }  // namespace
 
@@ -61,68 +60,48 @@ Device cpu_device() {
     return cpu::device();
 }
 
-#ifdef MNIST_KNN_HAS_CUDA
-
 std::vector<Strategy> distance_kernels() {
-    return gpu::distance_kernels();
+    if constexpr (has_cuda) return gpu::distance_kernels();
+    return {};
 }
 std::vector<Strategy> selectors() {
-    std::vector<Strategy> all = gpu::selectors();
-    all.push_back(serial_strategy());
+    std::vector<Strategy> all;
+    if constexpr (has_cuda) all = gpu::selectors();
+    const cpu::SerialSelector& serial = cpu::serial_selectors().front();
+    all.push_back({serial.name, serial.summary, false});
     return all;
 }
 std::vector<Strategy> tensor_kernels() {
-    return gpu::tensor_kernels();
-}
-const GpuBench* gpu_bench() {
-    static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays, gpu::random_bench_arrays,
-                                    gpu::time_kernels,   gpu::time_before,  gpu::time_transform,
-                                    gpu::time_rerank};
-    return &bench;
-}
-std::vector<Device> gpus(std::string* why_none) {
-    return gpu::devices(why_none);
-}
-std::vector<DeviceLink> links() {
-    return gpu::links();
-}
-std::string nccl_version(std::string& why_none) {
-    return gpu::nccl_version(why_none);
-}
-std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
-    if (engine.on_gpu) return gpu::host_memory(device, engine.open == gpu::open_tensor);
-    return std::make_unique<HostMemory>();
-}
-
-#else
-
-std::vector<Strategy> distance_kernels() {
-    return {};
-}
-std::vector<Strategy> selectors() {
-    return {serial_strategy()};
-}
-std::vector<Strategy> tensor_kernels() {
+    if constexpr (has_cuda) return gpu::tensor_kernels();
     return {};
 }
 const GpuBench* gpu_bench() {
+    if constexpr (has_cuda) {
+        static constexpr GpuBench bench{gpu::measure_limits, gpu::bench_arrays, gpu::random_bench_arrays,
+                                        gpu::time_kernels,   gpu::time_before,  gpu::time_transform,
+                                        gpu::time_rerank};
+        return &bench;
+    }
     return nullptr;
 }
 std::vector<Device> gpus(std::string* why_none) {
-    if (why_none != nullptr) *why_none = "this build has no CUDA";
+    if constexpr (has_cuda) return gpu::devices(why_none);
+    if (why_none != nullptr) *why_none = no_cuda;
     return {};
 }
 std::vector<DeviceLink> links() {
+    if constexpr (has_cuda) return gpu::links();
     return {};
 }
 std::string nccl_version(std::string& why_none) {
-    why_none = "this build has no CUDA";
+    if constexpr (has_cuda) return gpu::nccl_version(why_none);
+    why_none = no_cuda;
     return "";
 }
-std::unique_ptr<HostMemory> host_memory(const Engine&, int) {
+std::unique_ptr<HostMemory> host_memory(const Engine& engine, int device) {
+    if constexpr (has_cuda)
+        if (engine.on_gpu) return gpu::host_memory(device, std::string_view(engine.name) == "tensor");
     return std::make_unique<HostMemory>();
 }
-
-#endif
 
 }  // namespace knn

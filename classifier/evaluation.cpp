@@ -100,8 +100,13 @@ std::vector<std::uint8_t> right_answers(const Evaluation& evaluation) {
 }
 
 std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t image) {
-    const auto sums = class_sums(evaluation.found.neighbors.row(image), evaluation.data->train.labels.span(),
-                                 evaluation.method.vote.weights, evaluation.method.neighbor_measure());
+    const std::span<const Neighbor> neighbors = evaluation.found.neighbors.row(image);
+    const bool zeros_alone = neighbors.front().distance == 0;
+    std::array<double, 256> sums{};
+    for (const Neighbor& neighbor : neighbors)
+        sums[evaluation.data->train.labels.data()[neighbor.index]] +=
+            vote_weight(neighbor.distance, zeros_alone, evaluation.method.vote.weights,
+                        evaluation.method.neighbor_measure());
     const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
     std::vector<VoteShare> shares;
     for (int label = 0; label < 256; ++label)

@@ -6,14 +6,11 @@
 
 #include "data/core/clock.h"
 #include "data/core/format.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// Whether the edge from `point` to `neighbor` has a reverse; `last` is the last neighbor of the other end.
 bool is_mutual(std::int64_t point, const Neighbor& neighbor, const Neighbor& last) {
@@ -29,9 +26,10 @@ std::int64_t points_of_part(const Rows& points, int k) {
 }
 
 GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& watch,
-                         const std::function<void(std::int64_t first, const Neighbors& part)>& take) {
+                         const std::function<void(std::int64_t first, const Neighbors& part)>& take,
+                         std::int64_t most) {
     const Rows& points = index.training().rows;
-    const std::int64_t most = points_of_part(points, index.method().vote.k);
+    if (most == 0) most = points_of_part(points, index.method().vote.k);
     GraphSearch search;
     for (std::int64_t first = 0; first < points.count; first += most) {
         const std::int64_t n = std::min(most, points.count - first);

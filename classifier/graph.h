@@ -29,15 +29,15 @@ struct Names<GraphForm> {
 /// or as much memory as the points. At least one point.
 std::int64_t points_of_part(const Rows& points, int k);
 
-/// Searches all neighbors of all training points of `index`, part by part in order of the points; `take`
-/// gets the first point and the rows of each part. Adds to `timeline`. Throws as
-/// Index::search, and what `take` throws.
 struct GraphSearch {
     double ms = 0;  ///< of the searches alone
     Plan plan;
 };
+/// Searches all neighbors of all training points of `index`, `most` at a time (0: points_of_part) in their order; `take` gets the
+/// first point and the rows of each part. Adds to `timeline`. Throws as Index::search, and what `take` throws.
 GraphSearch search_graph(const Index& index, Timeline& timeline, const Watch& watch,
-                         const std::function<void(std::int64_t first, const Neighbors& part)>& take);
+                         const std::function<void(std::int64_t first, const Neighbors& part)>& take,
+                         std::int64_t most = 0);
 
 /// Rows of any length, each in order.
 struct GraphRows {

@@ -5,19 +5,14 @@
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
 #include "classifier/sharded.h"
-#include "classifier/spread_fit.h"
 #include "classifier/vote.h"
 #include "cpu/rerank/rerank.h"
 #include "data/core/clock.h"
-#include "data/rerank/density.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 /// The descriptors of some of the images.
 Descriptors some_of(const Descriptors& all, std::span<const std::uint32_t> images) {
@@ -53,68 +48,52 @@ Neighbors reranked_alone(Neighbors found, const Descriptors& queries, const Rera
     return ordered;
 }
 
+/// What the host does is a kernel where the host is the device.
+StageKind host_kind(const Plan& plan) {
+    return plan.device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
+}
+
 /// What the host computes of batches: votes, unless the device has voted, and evidence. In the order in which they come,
 /// while the device searches others.
-class Voting {
-  public:
-    /// voters: neighbors of each query. threads: of the host.
-    Voting(const Training& training, const Measure& measure, const VotingRule& rule, int voters,
-           const Plan& plan, int threads, const BatchCallback& on_batch, Results& results)
-        : training_(training),
-          measure_(measure),
-          rule_(rule),
-          voters_(voters),
-          on_device_(plan.stages.vote == StagePlace::device),
-          threads_(threads),
-          vote_threads_(plan.device.kind == Device::Kind::cpu ? plan.threads : threads),
-          on_batch_(on_batch),
-          results_(results),
-          stage_{.name = "vote", .kind = host_kind(plan)} {}
-
-    /// What the host does is a kernel where the host is the device.
-    static StageKind host_kind(const Plan& plan) {
-        return plan.device.kind == Device::Kind::cpu ? StageKind::kernel : StageKind::host;
-    }
+struct Voting {
+    const Training& training;
+    const Method& method;
+    int voters;  ///< neighbors of each query
+    const Plan& plan;
+    int threads;  ///< of the host
+    const BatchCallback& on_batch;
+    Results& results;
+    double ms = 0;  ///< of votes
+    JobQueue jobs = {};
 
     void add(const ResultBatch& batch) {
         // Nothing else is searched meanwhile: a thread would only cost time.
-        if (batch.neighbors.size() == results_.votes.size() * at(voters_)) return vote(batch);
-        jobs_.add([this, batch] { vote(batch); });
+        if (batch.neighbors.size() == results.votes.size() * at(voters)) return vote(batch);
+        jobs.add([this, batch] { vote(batch); });
+    }
+
+    void vote(const ResultBatch& batch) {
+        const std::size_t begin = at(batch.first), count = batch.neighbors.size() / at(voters);
+        const auto votes = std::span(results.votes).subspan(begin, count);
+        const Measure measure = method.neighbor_measure();
+        if (plan.stages.vote != StagePlace::device) {
+            const auto start = Clock::now();
+            const int own = plan.device.kind == Device::Kind::cpu ? plan.threads : threads;
+            vote_rows(batch.neighbors, voters, training.labels, method.vote, measure, own, votes);
+            ms += ms_since(start);
+        }
+        results.evidence.resize(results.votes.size());
+        const auto evidence = std::span(results.evidence).subspan(begin, count);
+        evidence_of_rows(batch.neighbors, voters, training.labels, votes, method.vote, measure, threads,
+                         evidence);
+        if (on_batch) on_batch({batch.first, batch.neighbors, votes, evidence});
     }
 
     /// After the search.
     void finish(Timeline& timeline) {
-        jobs_.finish();
-        if (stage_.launches > 0) timeline.add(stage_);
+        jobs.finish();
+        if (ms > 0) timeline.add({.name = "vote", .launches = 1, .total_ms = ms, .kind = host_kind(plan)});
     }
-
-  private:
-    void vote(const ResultBatch& batch) {
-        const std::size_t begin = at(batch.first), count = batch.neighbors.size() / at(voters_);
-        const auto votes = std::span(results_.votes).subspan(begin, count);
-        if (!on_device_) {
-            const auto start = Clock::now();
-            vote_rows(batch.neighbors, voters_, training_.labels, rule_, measure_, vote_threads_, votes);
-            stage_.launches = 1;
-            stage_.total_ms += ms_since(start);
-        }
-        results_.evidence.resize(results_.votes.size());
-        const auto evidence = std::span(results_.evidence).subspan(begin, count);
-        evidence_of_rows(batch.neighbors, voters_, training_.labels, votes, rule_, measure_, threads_,
-                         evidence);
-        if (on_batch_) on_batch_({batch.first, batch.neighbors, votes, evidence});
-    }
-
-    const Training& training_;
-    Measure measure_;
-    const VotingRule& rule_;
-    int voters_;
-    bool on_device_;
-    int threads_, vote_threads_;
-    const BatchCallback& on_batch_;
-    Results& results_;
-    Stage stage_;
-    JobQueue jobs_;
 };
 
 }  // namespace
@@ -148,47 +127,6 @@ Index::Index(const TrainingSet& set, const Method& method, const Resolved& resol
 
 Index::~Index() = default;
 
-void Index::fit_reranking(const Resolved& resolved, const Watch& watch) {
-    const auto start = Clock::now();
-    const bool fits = !is_fitted(set_, method_);
-    reranking_.rerank = method_.rerank;
-    if (method_.rerank.has_descriptors()) {
-        reranking_.density = fits ? fitted_density(resolved, watch)
-                                  : set_.find<std::uint32_t>(Fitted::density, method_, set_.size());
-    } else {
-        Training compared = training_;
-        if (fits && plan_.stages.transform == StagePlace::host && compared.features.count == 0)
-            compared.features = set_.features(method_.transform, plan_.threads, watch.stop, opening_).rows;
-        reranking_.spread =
-            fits ? set_.keep<std::int64_t>(Fitted::spread, method_,
-                                           fitted_spread(compared, method_, resolved, opening_, watch))
-                 : set_.find<std::int64_t>(Fitted::spread, method_, set_.size());
-    }
-    if (fits)
-        opening_.add({.name = "fit", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-}
-
-/// The density of the training set is that of a search without density, each image among all others.
-std::span<const std::uint32_t> Index::fitted_density(const Resolved& resolved, const Watch& watch) {
-    Method first = method_;
-    first.rerank.density = false;
-    first.rerank.candidates = density_candidates;
-    first.vote = {.k = static_cast<int>(std::min<std::int64_t>(density_neighbors, set_.size() - 1))};
-    const Index index(set_, first, resolved, watch);
-    const Results nearest = index.search(Queries::all_of(set_.images()), {.vote = false, .watch = watch});
-    opening_.add(index.opening());
-    opening_.add(nearest.timeline);
-    return set_.keep<std::uint32_t>(Fitted::density, method_, density_factors(nearest.neighbors));
-}
-
-bool is_fitted(const TrainingSet& set, const Method& method) {
-    if (!method.reranks()) return true;
-    const std::int64_t n = set.size();
-    if (!method.rerank.has_descriptors()) return !set.find<std::int64_t>(Fitted::spread, method, n).empty();
-    const bool has_density = method.rerank.density && n > 1;
-    return !has_density || !set.find<std::uint32_t>(Fitted::density, method, n).empty();
-}
-
 /// What the engine compares: features where the host makes them, else the images themselves.
 Queries Index::features_of(const Queries& queries, Timeline& timeline, const Watch& watch) const {
     if (plan_.stages.transform != StagePlace::host || queries.count() == 0) return queries;
@@ -204,10 +142,8 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Wat
                   .bytes = static_cast<double>(n * (queries.rows.dim + dim))});
     Queries same = queries;
     same.rows = {made->data(), n, dim};
-    struct Owners {
-        std::shared_ptr<const void> features, images;
-    };
-    same.owner = std::make_shared<const Owners>(Owners{made, queries.owner});
+    same.owner = std::make_shared<const std::pair<std::shared_ptr<const void>, std::shared_ptr<const void>>>(
+        made, queries.owner);
     return same;
 }
 
@@ -215,7 +151,7 @@ Queries Index::features_of(const Queries& queries, Timeline& timeline, const Wat
 Neighbors Index::reranked(const Neighbors& found, const Queries& queries, int k, bool describe_all,
                           int threads, Timeline& timeline, const Watch& watch) const {
     const Rerank& rerank = method_.rerank;
-    const StageKind kind = Voting::host_kind(plan_);
+    const StageKind kind = host_kind(plan_);
     auto start = Clock::now();
     const auto timed = [&](const char* name) {
         timeline.add({.name = name, .launches = 1, .total_ms = ms_since(start), .kind = kind});
@@ -263,7 +199,7 @@ Results Index::search(const Queries& queries, const SearchOptions& options) cons
     Neighbors found(answered.count, found_k);
     if (options.vote) results.votes.resize(at(answered.count));
     const BatchCallback on_batch = ranks_ == nullptr ? options.on_batch : BatchCallback();
-    Voting voting(training_, method.neighbor_measure(), rule, voters, plan_, threads_, on_batch, results);
+    Voting voting{training_, method, voters, plan_, threads_, on_batch, results};
     const BatchCallback take =
         options.vote ? BatchCallback([&](const ResultBatch& batch) { voting.add(batch); }) : on_batch;
     const TopK wanted{.queries = features_of(queries.slice(searched.begin, searched.count), timeline, watch),
@@ -347,14 +283,17 @@ Neighbors nearest_of(DeviceIndex& index, const Queries& queries, int k, Timeline
     return found;
 }
 
+std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query, int k,
+                                         const Measure& measure, int threads) {
+    const Resolved cpu = resolve_on_cpu({train.count, n_query, train.dim, k, measure}, threads);
+    Timeline timeline;
+    return cpu.engine->open({train, {}}, measure, cpu.plan, timeline);
+}
+
 Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
                         const Watch& watch, int threads) {
-    const Engine& engine = *find_engine("cpu");
-    Plan plan{.engine = engine.name, .device = cpu_device(), .threads = threads};
-    if (const Refusal why = engine.settle({train.count, queries.count(), train.dim, k, measure}, plan))
-        throw UsageError(*why);
     Timeline timeline;
-    return nearest_of(*engine.open({train, {}}, measure, plan, timeline), queries, k, timeline, watch);
+    return nearest_of(*open_on_cpu(train, queries.count(), k, measure, threads), queries, k, timeline, watch);
 }
 
 }  // namespace knn

@@ -92,7 +92,11 @@ class Index {
 /// Whether an index needs no search to be opened: the set has what the method fits.
 bool is_fitted(const TrainingSet& set, const Method& method);
 
-/// One search by the engine `cpu`, without votes. Throws UsageError (refused), DataError, Interrupted.
+/// By the engine `cpu`, for searches without votes. threads: 0: all. Throws UsageError (refused), DataError.
+std::unique_ptr<DeviceIndex> open_on_cpu(const Rows& train, std::int64_t n_query, int k,
+                                         const Measure& measure, int threads);
+
+/// One search by it. Throws the same, Interrupted.
 Neighbors search_on_cpu(const Rows& train, const Queries& queries, int k, const Measure& measure,
                         const Watch& watch = {}, int threads = 0);
 

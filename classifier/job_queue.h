@@ -1,43 +1,32 @@
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstddef>
-#include <deque>
-#include <exception>
+#include <cstdint>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <future>
 
 #include "data/core/watch.h"
 
 namespace knn {
 
-/// Jobs that run one after another, in order, on a thread of their own, which the first one starts. After an exception
-/// the others are dropped.
+/// Jobs that run one after another, in order, beside the thread that adds them. After an exception the others are dropped.
 class JobQueue {
   public:
-    using Job = std::function<void()>;
-
     JobQueue() = default;
     /// Waits for the job that runs, and drops the others.
-    ~JobQueue();
+    ~JobQueue() { dropped_ = true; }
     JobQueue(const JobQueue&) = delete;
     JobQueue& operator=(const JobQueue&) = delete;
 
-    /// From any thread. If the system provides no thread, `finish` runs the jobs.
-    void add(Job job);
+    /// From any thread, but not from two at once. If the system provides no thread, the next job or `finish` runs the job.
+    void add(const std::function<void()>& job);
     /// Waits until all are done; throws what a job threw. Nothing may be added afterwards.
     void finish();
 
   private:
-    void run();
-
-    std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<Job> jobs_;
-    bool closed_ = false;
-    std::exception_ptr error_;
-    std::thread thread_;
+    std::atomic<bool> dropped_ = false;
+    std::shared_future<void> last_;  ///< waits for those before it
 };
 
 /// Runs work(0) to work(jobs - 1) at the same time, each on a thread of its own with a watch of its own, and waits

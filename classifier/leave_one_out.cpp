@@ -4,6 +4,7 @@
 
 #include "classifier/host.h"
 #include "classifier/vote.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -11,19 +12,6 @@ namespace {
 
 constexpr std::int64_t max_sampled_images = 4999;
 constexpr std::int64_t images_per_piece = 16;
-
-void add_unlikeness(LeaveOneOut& answers, std::span<const std::uint32_t> sample, const Results& found,
-                    const ComparedRows& compared, const Watch& watch) {
-    const std::int64_t n = std::ssize(sample);
-    Team team(available_threads(), watch, n, 1);
-    team.run_pieces(n, images_per_piece, [&](int, std::int64_t first, std::int64_t last) {
-        for (std::int64_t i = first; i < last; ++i) {
-            const auto at = static_cast<std::size_t>(i);
-            answers[at].unlikeness =
-                unlikeness(compared.rows.row(sample[at]), compared, found.voters(i), found.votes[at].label);
-        }
-    });
-}
 
 }  // namespace
 
@@ -49,16 +37,25 @@ LeaveOneOut leave_one_out(const Index& index, const ComparedRows* compared, cons
     if (n < min_sampled_images || method.vote.k >= n) return {};
     const std::vector<std::uint32_t> sample = strided_sample(n);
     const Results found = index.search(Queries::some_of(training.rows, sample), {.watch = watch});
-    LeaveOneOut answers;
-    for (std::size_t i = 0; i < sample.size(); ++i) {
-        const auto neighbors = found.neighbors.row(static_cast<std::int64_t>(i));
-        answers.push_back({.evidence = found.evidence[i],
-                           .unlikeness = 0,
-                           .distance = mean_distance(neighbors, method.neighbor_measure()),
-                           .nearest_label = training.labels[neighbors.front().index],
-                           .right = std::uint32_t{found.votes[i].label == training.labels[sample[i]]}});
-    }
-    if (compared != nullptr) add_unlikeness(answers, sample, found, *compared, watch);
+    LeaveOneOut answers(sample.size());
+    const auto answer = [&](std::int64_t q) {
+        const auto neighbors = found.neighbors.row(q);
+        const std::uint32_t image = sample[at(q)];
+        const std::uint8_t label = found.votes[at(q)].label;
+        const auto unlike = [&] {
+            return unlikeness(compared->rows.row(image), *compared, found.voters(q), label);
+        };
+        answers[at(q)] = {.evidence = found.evidence[at(q)],
+                          .unlikeness = compared != nullptr ? unlike() : 0,
+                          .distance = mean_distance(neighbors, method.neighbor_measure()),
+                          .nearest_label = training.labels[neighbors.front().index],
+                          .right = std::uint32_t{label == training.labels[image]}};
+    };
+    for_rows(std::ssize(sample), images_per_piece, available_threads(), watch.stop,
+             [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t q = first; q < last; ++q)
+                     answer(q);
+             });
     return answers;
 }
 

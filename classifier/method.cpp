@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <functional>
+#include <set>
+#include <sstream>
 
 #include "classifier/class_mean.h"
 #include "data/core/errors.h"
+#include "data/core/format.h"
 
 namespace knn {
 
@@ -45,6 +50,128 @@ std::string_view name_of(const Method& method) {
     const auto found = std::find_if(methods().begin(), methods().end(),
                                     [&](const NamedMethod& one) { return one.method == method; });
     return found != methods().end() ? found->name : "custom";
+}
+
+namespace {
+
+constexpr const char* heading = "mnist-knn method 1";
+constexpr std::size_t most_shown = 60;  ///< bytes of a wrong line in a message
+
+std::string shown(std::string_view text) {
+    std::string quoted = "'";
+    quoted += harmless(text.substr(0, most_shown));
+    return quoted += text.size() > most_shown ? "...'" : "'";
+}
+
+template <class List, class NameOf = std::identity>
+std::string joined(const List& list, const NameOf& name_of = {}) {
+    std::string all;
+    for (const auto& one : list)
+        all.append(all.empty() ? "" : ", ").append(std::invoke(name_of, one));
+    return all;
+}
+
+template <class Enum>
+void read_name(const std::string& field, std::string_view value, Enum& target) {
+    const auto found = named<Enum>(value);
+    if (!found)
+        throw UsageError(field + " " + shown(value) + " is unknown; expected one of " +
+                         joined(Names<Enum>::list));
+    target = *found;
+}
+
+template <class Number>
+void read_number(const std::string& field, std::string_view value, Number low, Number high, Number& target) {
+    Number number{};
+    const char* const end = value.data() + value.size();
+    const auto [last, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc{} || last != end || !(number >= low && number <= high))
+        throw UsageError(field + " " + shown(value) + " is not allowed; expected " + shortest(low) + " to " +
+                         shortest(high));
+    target = number;
+}
+
+/// A line "NAME VALUE".
+struct Field {
+    std::string_view name;
+    std::string (*text)(const Method& method);
+    void (*read)(std::string_view value, Method& method);  ///< throws UsageError
+};
+
+const Field fields[] = {
+    {"transform", [](const Method& m) { return m.transform.text(); },
+     [](std::string_view v, Method& m) { m.transform = parse_transform("transform", harmless(v)); }},
+    {"rerank", [](const Method& m) { return reranker_text(m.rerank); },
+     [](std::string_view v, Method& m) { read_reranker("rerank", harmless(v), m.rerank); }},
+    {"candidates", [](const Method& m) { return std::to_string(m.rerank.candidates); },
+     [](std::string_view v, Method& m) {
+         read_number("candidates", v, min_candidates, max_k, m.rerank.candidates);
+     }},
+    {"metric", [](const Method& m) { return std::string(name(m.measure.metric)); },
+     [](std::string_view v, Method& m) { read_name("metric", v, m.measure.metric); }},
+    {"p", [](const Method& m) { return shortest(m.measure.p); },
+     [](std::string_view v, Method& m) { read_number("p", v, min_p, max_p, m.measure.p); }},
+    {"vote", [](const Method& m) { return std::string(name(m.vote.votes)); },
+     [](std::string_view v, Method& m) { read_name("vote", v, m.vote.votes); }},
+    {"k", [](const Method& m) { return std::to_string(m.vote.k); },
+     [](std::string_view v, Method& m) { read_number("k", v, 1, max_k, m.vote.k); }},
+    {"weights", [](const Method& m) { return std::string(name(m.vote.weights)); },
+     [](std::string_view v, Method& m) { read_name("weights", v, m.vote.weights); }},
+    {"tie", [](const Method& m) { return std::string(name(m.vote.tie)); },
+     [](std::string_view v, Method& m) { read_name("tie", v, m.vote.tie); }},
+};
+
+bool has(const Method& method, const Field& field) {
+    return field.name != "p" || method.measure.metric == Metric::lp;
+}
+
+/// Returns the name of the line's value. Throws UsageError.
+std::string_view read_line(std::string_view line, Method& method) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos || space + 1 == line.size())
+        throw UsageError(shown(line) + " has no value; expected a name, a space and a value");
+    const std::string_view name = line.substr(0, space);
+    const Field* const field = std::ranges::find(fields, name, &Field::name);
+    if (field == std::end(fields))
+        throw UsageError(shown(name) + " is unknown; expected one of " + joined(fields, &Field::name));
+    field->read(line.substr(space + 1), method);
+    return field->name;
+}
+
+}  // namespace
+
+std::string method_text(const Method& method, std::string_view comment) {
+    std::string text = std::string(heading) + '\n';
+    if (!comment.empty()) text += "# " + harmless(comment) + '\n';
+    for (const Field& field : fields)
+        if (has(method, field)) text.append(field.name).append(" ").append(field.text(method)).append("\n");
+    return text;
+}
+
+Method parse_method_text(std::string_view text, const std::string& file) {
+    const auto fail = [&](const std::string& what) { throw DataError(file + ": " + what); };
+    std::istringstream lines{std::string(text)};
+    std::string line;
+    if (!std::getline(lines, line) || line != heading)
+        fail(std::string("is no method; expected '") + heading + "' in its first line");
+    Method method;
+    std::set<std::string_view> seen;
+    for (int number = 2; std::getline(lines, line); ++number) {
+        if (line.empty() || line.starts_with('#')) continue;
+        try {
+            if (const std::string_view name = read_line(line, method); !seen.insert(name).second)
+                throw UsageError(shown(name) + " is there a second time; expected every name once");
+        } catch (const UsageError& error) {
+            fail("line " + std::to_string(number) + ": " + error.what());
+        }
+    }
+    for (const Field& field : fields) {
+        const bool is_wanted = has(method, field);
+        if (seen.contains(field.name) == is_wanted) continue;
+        fail(is_wanted ? "has no line '" + std::string(field.name) + "'; expected one"
+                       : "has a line 'p', but the metric is not lp; expected none");
+    }
+    return method;
 }
 
 }  // namespace knn

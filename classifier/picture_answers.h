@@ -1,6 +1,7 @@
 #pragma once
-/// The result of `classify` for each picture.
+/// The result of `classify` for each picture, and how the digits of a picture become answers.
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -8,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "classifier/method.h"
-#include "data/core/neighbors.h"
-#include "data/core/rows.h"
+#include "classifier/leave_one_out.h"
 #include "data/picture/digit_image.h"
 
 namespace knn {
@@ -50,5 +49,38 @@ struct PictureAnswers {
     bool calibrated = false;              ///< confidences are fitted, see Evaluation
     std::vector<PictureAnswer> pictures;  ///< in the order given
 };
+
+// The two sizes of a digit in a picture: both are searched, and the nearer one is used.
+
+/// The pixels of each digit, followed by those of its smaller size if it has one: the rows to search for.
+std::vector<std::uint8_t> rows_to_search(std::span<DigitImage* const> digits);
+
+/// Each digit's row in the result of that search. Replaces the pixels of digits whose smaller size is chosen,
+/// and clears `smaller` of all.
+///
+/// The size of 20 pixels is used unless the neighbors of the smaller one are at least 3 % nearer: smaller
+/// digits have less ink, and so are slightly nearer to everything. docs/classify.md has the figures.
+std::vector<std::int64_t> choose_sizes(std::span<DigitImage* const> digits, const Measure& measure,
+                                       const Neighbors& found);
+
+// Segmentation hypotheses (readings) of ink on a page that may be one digit or several: all are searched, and the one
+// whose digits are nearest to the training images is used.
+
+/// How far the neighbors of a training image are, by label: a 1 has nearer ones than an 8. 1 for every label if the
+/// sample is empty.
+using UsualDistances = std::array<double, 256>;
+UsualDistances usual_distances(const LeaveOneOut& sample);
+
+/// Moves the readings of the images into `readings` of the answers, so that they can be searched for.
+void expand_readings(std::vector<Answer>& digits);
+
+/// Replaces each answer whose neighbors are clearly farther than those of one of its readings by the answers of that
+/// reading, and drops the others. docs/classify.md has the figures behind the margin.
+void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> labels,
+                     const Measure& measure, const UsualDistances& usual);
+
+/// Rejects what is left of the rows in which at least three marks, and at least a third of all, are rejected: some
+/// letters look like digits, but rarely all letters of a word do. `digits`: of one page, in reading order.
+void reject_text_rows(std::vector<Answer>& digits);
 
 }  // namespace knn

@@ -59,15 +59,13 @@ void check_combination(const Wish& wish) {
 }
 
 Plan plan_for(const Wish& wish, const Engine& engine, const Device& device) {
-    Plan plan;
-    plan.engine = engine.name;
-    plan.device = device;
-    plan.distance = wish.distance;
-    plan.select = wish.select;
-    plan.batch = wish.batch;
-    plan.threads = engine.on_gpu ? 1 : wish.threads;
-    plan.memory = wish.memory;
-    return plan;
+    return {.engine = engine.name,
+            .device = device,
+            .distance = wish.distance,
+            .select = wish.select,
+            .batch = wish.batch,
+            .threads = engine.on_gpu ? 1 : wish.threads,
+            .memory = wish.memory};
 }
 
 /// With this engine only; throws UsageError if it cannot.
@@ -77,26 +75,18 @@ Resolved resolve_with(const Engine& engine, const Wish& wish, const Problem& pro
     return resolved;
 }
 
-/// For the CPU: the kernels that a wish names run on a GPU.
-Wish without_kernels(Wish wish) {
-    wish.distance.clear();
-    wish.select.clear();
-    return wish;
-}
-
 Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& gpu, const Device& cpu,
                         std::span<const Engine> table) {
     const std::string wanted = wish.engine.value_or(default_engine);
     const Engine* named = find_engine(wanted, table);
-    const bool fixed = wish.engine || !wish.distance.empty() || !wish.select.empty();
-    if (named != nullptr && fixed) return resolve_with(*named, wish, problem, gpu);
+    const bool named_kernels = !wish.distance.empty() || !wish.select.empty();  // which are the GPU's
+    if (named != nullptr && (wish.engine || named_kernels)) return resolve_with(*named, wish, problem, gpu);
 
     std::vector<const Engine*> candidates;
     for (const Engine& engine : table)
         candidates.insert(&engine == named ? candidates.begin() : candidates.end(), &engine);
     Refusal first;  // of the engine that would have run
     for (const Engine* engine : candidates) {
-        const bool named_kernels = !wish.distance.empty() || !wish.select.empty();  // which are the GPU's
         if (!engine->on_gpu && (wish.device.kind != DeviceKind::automatic || named_kernels)) continue;
         Resolved resolved{engine, plan_for(wish, *engine, engine->on_gpu ? gpu : cpu), ""};
         const Refusal why = engine->settle(problem, resolved.plan);
@@ -168,7 +158,9 @@ Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& ma
     if (const Device* gpu = find_gpu(wish.device, machine))
         return resolve_on_gpu(wish, problem, *gpu, machine.cpu, table);
 
-    Resolved resolved = resolve_with(cpu_engine, without_kernels(wish), problem, machine.cpu);
+    Wish without_kernels = wish;
+    without_kernels.distance = without_kernels.select = "";
+    Resolved resolved = resolve_with(cpu_engine, without_kernels, problem, machine.cpu);
     resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
     if (!wish.distance.empty() || !wish.select.empty())
         resolved.notice += ", which has no use for §distance and §select";
@@ -222,11 +214,9 @@ Stages stages_of(const Method& method, const Engine& engine, const Plan& plan, c
     return stages;
 }
 
-namespace {
-
-/// As `resolve`, of a wish that does not contradict itself.
-Resolved resolve_checked(const Wish& wish, const Problem& problem, const Machine& machine,
-                         std::span<const Engine> table) {
+Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
+                 std::span<const Engine> table) {
+    check_combination(wish);
     Resolved resolved = resolve_one(wish, problem, machine, table);
     if (resolved.engine->on_gpu && wish.device.several()) add_devices(wish, problem, machine, resolved);
     Plan& plan = resolved.plan;
@@ -240,19 +230,11 @@ Resolved resolve_checked(const Wish& wish, const Problem& problem, const Machine
     return resolved;
 }
 
-}  // namespace
-
-Resolved resolve(const Wish& wish, const Problem& problem, const Machine& machine,
-                 std::span<const Engine> table) {
-    check_combination(wish);
-    return resolve_checked(wish, problem, machine, table);
-}
-
 Resolved resolve_on_cpu(const Problem& problem, int threads) {
     Wish wish;
     wish.device.kind = DeviceKind::cpu;
     wish.threads = threads;
-    return resolve(wish, problem, Machine{{}, "", cpu_device()});
+    return resolve(wish, problem, {});
 }
 
 Planner::Planner(const Wish& wish) : wish_(wish) {
@@ -265,7 +247,6 @@ Planner::Planner(const Wish& wish) : wish_(wish) {
     machine_ = std::async([ranks = wish.device.number ? nullptr : wish.ranks] {
                    Machine machine;
                    machine.gpus = gpus(&machine.why_no_gpu);
-                   machine.cpu = cpu_device();
                    if (ranks != nullptr) machine.gpus = gpus_of_rank(*ranks, machine.gpus);
                    return machine;
                }).share();
@@ -279,8 +260,7 @@ int Planner::likely_device() const {
 }
 
 Resolved Planner::resolve(const Problem& problem) {
-    return resolve_checked(wish_, problem, machine_.valid() ? machine_.get() : Machine{{}, "", cpu_device()},
-                           engines());
+    return knn::resolve(wish_, problem, machine_.valid() ? machine_.get() : Machine());
 }
 
 }  // namespace knn

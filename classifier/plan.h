@@ -56,7 +56,7 @@ inline constexpr const char *default_engine = "classic", *fastest_engine = "auto
 struct Machine {
     std::vector<Device> gpus;
     std::string why_no_gpu;  ///< if there is none
-    Device cpu;
+    Device cpu = cpu_device();
 };
 
 /// A plan, its engine, and a notice for the user (may be empty).

@@ -1,24 +1,24 @@
 #include "classifier/ranks.h"
 
-#include <charconv>
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <cstring>
-#include <string_view>
+#include <limits>
+#include <sstream>
+#include <thread>
+
+#include "classifier/mpi/module.h"
+#include "data/core/errors.h"
+#include "data/file/module.h"
 
 namespace knn {
 
 namespace {
 
-/// The number in the first of these environment variables that has one.
+/// The number in the first of these environment variables that is there.
 int number_in(std::initializer_list<const char*> names, int otherwise) {
-    for (const char* name : names) {
-        const char* text = std::getenv(name);
-        if (text == nullptr) continue;
-        const std::string_view digits = text;
-        int number = 0;
-        const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-        if (error == std::errc{} && end == digits.data() + digits.size()) return number;
-    }
+    for (const char* name : names)
+        if (const char* text = std::getenv(name)) return std::atoi(text);
     return otherwise;
 }
 
@@ -26,8 +26,8 @@ int number_in(std::initializer_list<const char*> names, int otherwise) {
 
 Job started_job() {
     // Of Open MPI; of MPICH, Intel MPI and others.
-    return {number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0),
-            number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1)};
+    return {.rank = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0),
+            .size = number_in({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 1)};
 }
 
 std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const std::uint8_t> mine,
@@ -48,45 +48,102 @@ std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const 
     return all;
 }
 
-namespace {
-
-/// A stage as it is sent; names of stages are short.
-struct PackedStage {
-    char name[40] = "";
-    std::int64_t launches = 0;
-    double total_ms = 0, bytes = 0, operations = 0;
-    StageKind kind = StageKind::kernel;
-};
-
-}  // namespace
-
 Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop) {
-    std::vector<PackedStage> own(1);
-    own[0].total_ms = ms;
-    for (const Stage& stage : mine.stages()) {
-        PackedStage& one = own.emplace_back();
-        stage.name.copy(one.name, sizeof one.name - 1);
-        one.launches = stage.launches;
-        one.total_ms = stage.total_ms;
-        one.bytes = stage.bytes;
-        one.operations = stage.operations;
-        one.kind = stage.kind;
-    }
+    std::ostringstream own;  // names of stages are single words
+    own.precision(std::numeric_limits<double>::max_digits10);
+    own << ms;
+    for (const Stage& stage : mine.stages())
+        own << ' ' << stage.name << ' ' << stage.launches << ' ' << stage.total_ms << ' ' << stage.bytes
+            << ' ' << stage.operations << ' ' << static_cast<int>(stage.kind);
     std::vector<Timeline> timelines;
     std::vector<double> rank_ms;
-    for (const auto& bytes : gather_all(ranks, bytes_of(std::span<const PackedStage>(own)), stop)) {
-        std::vector<PackedStage> stages(bytes.size() / sizeof(PackedStage));
-        std::memcpy(stages.data(), bytes.data(), stages.size() * sizeof(PackedStage));
+    for (const auto& bytes : gather_all(ranks, bytes_of(std::span<const char>(own.str())), stop)) {
+        std::istringstream text(std::string(bytes.begin(), bytes.end()));
+        text >> rank_ms.emplace_back();
         Timeline& timeline = timelines.emplace_back();
-        for (std::size_t i = 1; i < stages.size(); ++i) {
-            const PackedStage& one = stages[i];
-            timeline.add({one.name, one.launches, one.total_ms, one.bytes, one.operations, one.kind});
+        Stage stage;
+        for (int kind = 0; text >> stage.name >> stage.launches >> stage.total_ms >> stage.bytes >>
+                           stage.operations >> kind;) {
+            stage.kind = static_cast<StageKind>(kind);
+            timeline.add(stage);
         }
-        rank_ms.push_back(stages.at(0).total_ms);
     }
     Timeline all = slowest(timelines);
     all.add_device_ms(rank_ms);
     return all;
+}
+
+namespace {
+
+/// MPI counts bytes in an int.
+constexpr std::size_t max_message_bytes = std::size_t{1} << 30;
+
+#ifdef MNIST_KNN_HAS_MPI
+const MpiModule& mpi_module() {
+    static const auto& module = *static_cast<const MpiModule*>(load_module(
+        {.file = "mnist-knn-mpi", .table = "mnist_knn_mpi", .purpose = "MPI", .libraries = "MPI's library"}));
+    return module;
+}
+#else
+const MpiModule& mpi_module() {
+    throw DataError("this build has no MPI; expected a build where CMake finds it (Debian: libopenmpi-dev)");
+}
+#endif
+
+class MpiRanks final : public Ranks {
+  public:
+    explicit MpiRanks(const MpiModule& mpi) : Ranks(mpi.start()), mpi_(mpi) {}
+
+    void exchange(const Outgoing& send, const Incoming& receive, const std::atomic<bool>* stop) override {
+        for (int r = 0; r < size(); ++r) {
+            const auto& from = send[static_cast<std::size_t>(r)];
+            const auto& to = receive[static_cast<std::size_t>(r)];
+            if (r == rank()) {
+                std::copy(from.begin(), from.end(), to.begin());
+                continue;
+            }
+            for (std::size_t at = 0; at < to.size(); at += max_message_bytes)
+                mpi_.receive(to.data() + at, std::min(max_message_bytes, to.size() - at), r);
+            for (std::size_t at = 0; at < from.size(); at += max_message_bytes)
+                mpi_.send(from.data() + at, std::min(max_message_bytes, from.size() - at), r);
+        }
+        wait(stop);
+    }
+
+    void finish() override {
+        gather_all(*this, {}, nullptr);  // MPI_Finalize takes a whole processor while it waits
+        mpi_.finish();
+    }
+
+    [[noreturn]] void abort(int exit_code) override {
+        mpi_.abort(exit_code);
+        std::_Exit(exit_code);
+    }
+
+  private:
+    /// Sleeps between looks, unlike MPI_Waitall: another rank may compute on this processor.
+    void wait(const std::atomic<bool>* stop) const {
+        constexpr int short_wait = 1000;  // looks without sleep, about 1 ms
+        for (int looks = 0; !mpi_.done(); ++looks) {
+            if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw Interrupted();
+            if (looks < short_wait)
+                std::this_thread::yield();
+            else
+                std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+    }
+
+    const MpiModule& mpi_;
+};
+
+}  // namespace
+
+std::unique_ptr<Ranks> join_ranks() {
+    return std::make_unique<MpiRanks>(mpi_module());
+}
+
+std::string mpi_version() {
+    return mpi_module().version();
 }
 
 }  // namespace knn

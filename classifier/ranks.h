@@ -26,15 +26,23 @@ std::span<std::uint8_t> bytes_of(std::span<T> values) {
     return {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()};
 }
 
+/// One process of a job, and among those of its host.
+struct Job {
+    int rank = 0, size = 1;
+    int local_rank = 0, local_size = 1;
+};
+/// What mpirun says in the environment, without the host; one process if it did not start this one.
+Job started_job();
+
 class Ranks {
   public:
+    explicit Ranks(const Job& job) : job_(job) {}
     virtual ~Ranks() = default;
 
-    virtual int rank() const = 0;
-    virtual int size() const = 0;
-    /// Among the ranks of this host.
-    virtual int local_rank() const = 0;
-    virtual int local_size() const = 0;
+    int rank() const { return job_.rank; }
+    int size() const { return job_.size; }
+    int local_rank() const { return job_.local_rank; }
+    int local_size() const { return job_.local_size; }
 
     /// Sends send[r] to rank r and fills receive[r] with what rank r sends; both ends know the sizes. `stop` may be
     /// null. Throws Interrupted.
@@ -44,6 +52,9 @@ class Ranks {
     virtual void finish() = 0;
     /// Ends this process and the whole job.
     [[noreturn]] virtual void abort(int exit_code) = 0;
+
+  private:
+    Job job_;
 };
 
 /// Every rank gets the bytes of all ranks, of any size.
@@ -52,12 +63,6 @@ std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const 
 
 /// The timeline of all ranks: the slowest of each stage, and the time of each rank.
 Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::atomic<bool>* stop);
-
-/// What mpirun says in the environment; one process if it did not start this one.
-struct Job {
-    int rank = 0, size = 1;
-};
-Job started_job();
 
 /// Joins the job. Throws DataError if this build has no MPI or its library cannot be loaded.
 std::unique_ptr<Ranks> join_ranks();

@@ -4,6 +4,7 @@
 
 #include "data/core/format.h"
 #include "data/core/problem.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -13,16 +14,33 @@ namespace {
 constexpr std::int64_t block_images = 1024;
 static_assert(block_images <= max_k);
 
-/// The nearest kept images of one image.
 using List = std::vector<Neighbor>;
 
-/// Returns whether the neighbor is among the nearest `depth`.
-bool insert(List& list, const Neighbor& neighbor, std::size_t depth) {
-    if (list.size() >= depth && list.back() < neighbor) return false;
-    list.insert(std::lower_bound(list.begin(), list.end(), neighbor), neighbor);
-    if (list.size() > depth) list.pop_back();
-    return true;
-}
+/// The nearest of each image in a subset that changes, and the method's answer by them.
+struct Lists {
+    std::vector<List> nearest;
+    std::vector<char> is_stale;         ///< whether the list has changed since its answer
+    std::vector<std::uint8_t> answers;  ///< of the lists
+
+    explicit Lists(std::int64_t n) : nearest(at(n)), is_stale(at(n)), answers(at(n)) {}
+
+    Indices stale(std::span<const std::uint32_t> images) const {
+        Indices stale;
+        std::ranges::copy_if(images, std::back_inserter(stale), [&](auto i) { return is_stale[i]; });
+        return stale;
+    }
+    /// By the nearest `depth`.
+    void answer(const SubsetSearch& set, std::span<const std::uint32_t> images, std::size_t depth) {
+        Neighbors rows(std::ssize(images), static_cast<int>(depth));
+        for (std::size_t i = 0; i < images.size(); ++i)
+            std::copy_n(nearest[images[i]].begin(), depth, rows.rows.begin() + std::ptrdiff_t(i * depth));
+        const std::vector<std::uint8_t> labels = set.answers(images, rows);
+        for (std::size_t i = 0; i < images.size(); ++i) {
+            answers[images[i]] = labels[i];
+            is_stale[images[i]] = false;
+        }
+    }
+};
 
 class Condenser {
   public:
@@ -30,21 +48,19 @@ class Condenser {
         : set_(set),
           watch_(watch),
           all_(all_indices(set.size())),
-          depth_(static_cast<std::size_t>(set.depth(set.size()))),
+          depth_(at(set.depth(set.size()))),
           nearest_(set.nearest(all_, all_, set.depth(set.size()), watch)),
-          lists_(all_.size()),
-          is_kept_(all_.size()),
-          is_stale_(all_.size()),
-          answers_(all_.size()) {
+          lists_(set.size()),
+          is_kept_(all_.size()) {
+        Lists whole(set.size());
+        for (const std::uint32_t image : all_)
+            whole.nearest[image].assign(nearest_.row(image).begin(), nearest_.row(image).end());
         for (std::int64_t first = 0; first < set.size(); first += block_images) {
             watch.step(first, set.size());
-            const auto block = block_at(first);
-            Neighbors rows(std::ssize(block), nearest_.k);
-            std::copy_n(nearest_.row(first).begin(), rows.rows.size(), rows.rows.begin());
-            const std::vector<std::uint8_t> answers = set.answers(block, rows);
-            wanted_.insert(wanted_.end(), answers.begin(), answers.end());
+            whole.answer(set, block_at(first), depth_);
         }
-        seen_.resize(static_cast<std::size_t>((set.size() + block_images - 1) / block_images));
+        wanted_ = std::move(whole.answers);
+        seen_.resize(at(divide_up(set.size(), block_images)));
         for (std::uint32_t i = 0; i < fewest(); ++i)
             keep(i);
     }
@@ -77,8 +93,7 @@ class Condenser {
 
   private:
     std::span<const std::uint32_t> block_at(std::int64_t first) const {
-        return std::span(all_).subspan(static_cast<std::size_t>(first),
-                                       static_cast<std::size_t>(std::min(block_images, set_.size() - first)));
+        return std::span(all_).subspan(at(first), at(std::min(block_images, set_.size() - first)));
     }
     /// k, or more if the transform cannot be fitted on so few.
     std::uint32_t fewest() const {
@@ -92,11 +107,22 @@ class Condenser {
         is_kept_[image] = true;
         kept_.push_back(image);
     }
+    void insert(std::uint32_t image, const Neighbor& neighbor) {
+        List& list = lists_.nearest[image];
+        if (list.size() >= depth_ && list.back() < neighbor) return;
+        list.insert(std::lower_bound(list.begin(), list.end(), neighbor), neighbor);
+        if (list.size() > depth_) list.pop_back();
+        lists_.is_stale[image] = true;
+    }
+    /// All lists are equally long.
+    void answer(std::span<const std::uint32_t> images) {
+        lists_.answer(set_, images, lists_.nearest[images[0]].size());
+    }
 
     /// Completes the lists of a block by the images that were kept since its last visit, and answers again where one
     /// of them is near.
     void catch_up(std::int64_t first) {
-        std::size_t& seen = seen_[static_cast<std::size_t>(first / block_images)];
+        std::size_t& seen = seen_[at(first / block_images)];
         if (seen == kept_.size()) return;
         const auto block = block_at(first);
         Indices fresh(kept_.begin() + static_cast<std::ptrdiff_t>(seen), kept_.end());
@@ -106,43 +132,27 @@ class Condenser {
         const Neighbors found = set_.nearest(block, fresh, k, watch_.quiet());
         for (std::size_t i = 0; i < block.size(); ++i)
             for (const Neighbor& neighbor : found.row(static_cast<std::int64_t>(i)))
-                if (insert(lists_[block[i]], neighbor, depth_)) is_stale_[block[i]] = true;
-        Indices stale;
-        for (const std::uint32_t image : block)
-            if (is_stale_[image]) stale.push_back(image);
-        answer(stale);
-    }
-
-    /// The lists of all `images` are equally long.
-    void answer(std::span<const std::uint32_t> images) {
-        if (images.empty()) return;
-        Neighbors rows(std::ssize(images), static_cast<int>(lists_[images[0]].size()));
-        for (std::size_t i = 0; i < images.size(); ++i)
-            std::copy(lists_[images[i]].begin(), lists_[images[i]].end(),
-                      rows.row(static_cast<std::int64_t>(i)).begin());
-        const std::vector<std::uint8_t> answers = set_.answers(images, rows);
-        for (std::size_t i = 0; i < images.size(); ++i) {
-            answers_[images[i]] = answers[i];
-            is_stale_[images[i]] = false;
-        }
+                insert(block[i], neighbor);
+        if (const Indices stale = lists_.stale(block); !stale.empty()) answer(stale);
     }
 
     void visit(std::int64_t first) {
         const auto block = block_at(first);
-        std::unique_ptr<SubsetSearch::Distances> distances;
+        const Rows rows = set_.features().slice(first, std::ssize(block));
+        const auto k = static_cast<int>(rows.count);
+        std::unique_ptr<DeviceIndex> index;
+        Timeline timeline;
         for (const std::uint32_t image : block) {
-            if (is_stale_[image]) answer({&image, 1});
-            if (answers_[image] == wanted_[image]) continue;
-            if (!distances) distances = std::make_unique<SubsetSearch::Distances>(set_, block);
+            if (lists_.is_stale[image]) answer({&image, 1});
+            if (lists_.answers[image] == wanted_[image]) continue;
+            if (!index) index = open_on_cpu(rows, 1, k, set_.method().measure, 1);
             keep_for(image);
             const std::uint32_t kept = kept_.back();
-            const Neighbors near_kept = distances->from(kept);
-            for (const Neighbor& near : near_kept.rows) {
-                const std::uint32_t other = block[near.index];
-                if (insert(lists_[other], {near.distance, kept}, depth_)) is_stale_[other] = true;
-            }
+            const Neighbors near_kept = nearest_of(*index, set_.features().slice(kept, 1), k, timeline, {});
+            for (const Neighbor& near : near_kept.rows)
+                insert(block[near.index], {near.distance, kept});
         }
-        if (distances) seen_[static_cast<std::size_t>(first / block_images)] = kept_.size();
+        if (index) seen_[at(first / block_images)] = kept_.size();
     }
 
     const SubsetSearch& set_;
@@ -153,9 +163,8 @@ class Condenser {
     std::vector<std::uint8_t> wanted_;  ///< the answers of the whole set
     Indices kept_;                      ///< in the order in which they were kept
     std::vector<std::size_t> seen_;     ///< by block: how many of them are in its lists
-    std::vector<List> lists_;           ///< by image: the nearest of those
-    std::vector<char> is_kept_, is_stale_;
-    std::vector<std::uint8_t> answers_;  ///< of the lists, unless stale
+    Lists lists_;                       ///< in those
+    std::vector<char> is_kept_;
 };
 
 /// Whether the training set decides more than what is a neighbor.
@@ -212,14 +221,14 @@ class Editor {
           watch_(watch),
           left_(all_indices(set.size())),
           is_left_(left_.size(), true),
-          is_stale_(left_.size(), true),
-          is_wrong_(left_.size()) {
+          lists_(set.size()) {
         const auto others = static_cast<int>(std::min<std::int64_t>(set.size() - 1, max_k));
         const int k = std::min(set.depth(set.size() - 1) + spare, others);
         const Neighbors found = set.nearest_others(k, watch);
-        lists_.resize(left_.size());
-        for (const std::uint32_t image : left_)
-            lists_[image].assign(found.row(image).begin(), found.row(image).end());
+        for (const std::uint32_t image : left_) {
+            lists_.nearest[image].assign(found.row(image).begin(), found.row(image).end());
+            lists_.is_stale[image] = true;
+        }
     }
 
     /// Returns how many images are removed.
@@ -227,7 +236,7 @@ class Editor {
         complete_lists();
         answer();
         for (const std::uint32_t image : left_)
-            is_left_[image] = !is_wrong_[image];
+            is_left_[image] = lists_.answers[image] == set_.training().labels[image];
         const std::int64_t before = std::ssize(left_);
         std::erase_if(left_, [&](std::uint32_t image) { return !is_left_[image]; });
         return before - std::ssize(left_);
@@ -242,25 +251,24 @@ class Editor {
     void complete_lists() {
         Indices shorter;
         for (const std::uint32_t image : left_) {
-            std::vector<Neighbor>& list = lists_[image];
+            List& list = lists_.nearest[image];
             const auto is_removed = [&](const Neighbor& neighbor) { return !is_left_[neighbor.index]; };
             const auto used = list.begin() + static_cast<std::ptrdiff_t>(std::min(depth(), list.size()));
-            is_stale_[image] = is_stale_[image] || std::any_of(list.begin(), used, is_removed);
+            if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;
             std::erase_if(list, is_removed);
             if (list.size() < depth()) shorter.push_back(image);
         }
         if (shorter.empty()) return;
-        const std::int64_t most = std::min<std::int64_t>(max_k, std::ssize(left_));
-        const auto k = static_cast<int>(std::min<std::int64_t>(std::ssize(left_), most));
-        const int wanted = std::min(k, static_cast<int>(depth()) + 1 + spare);
-        const Neighbors found = set_.nearest(shorter, left_, wanted, watch_);
+        const auto most = static_cast<int>(std::min<std::int64_t>(max_k, std::ssize(left_)));
+        const int k = std::min(most, static_cast<int>(depth()) + 1 + spare);
+        const Neighbors found = set_.nearest(shorter, left_, k, watch_);
         for (std::size_t i = 0; i < shorter.size(); ++i)
-            lists_[shorter[i]] = without(shorter[i], found.row(static_cast<std::int64_t>(i)));
+            lists_.nearest[shorter[i]] = without(shorter[i], found.row(static_cast<std::int64_t>(i)));
     }
     /// The k - 1 nearest others: `row` has the k nearest of a set that has the image itself, which equal images may have
     /// pushed out of them.
-    static std::vector<Neighbor> without(std::uint32_t image, std::span<const Neighbor> row) {
-        std::vector<Neighbor> others;
+    static List without(std::uint32_t image, std::span<const Neighbor> row) {
+        List others;
         for (const Neighbor& neighbor : row)
             if (neighbor.index != image) others.push_back(neighbor);
         others.resize(row.size() - 1);
@@ -269,29 +277,19 @@ class Editor {
 
     /// Answers again where neighbors have changed.
     void answer() {
-        Indices stale;
-        for (const std::uint32_t image : left_)
-            if (is_stale_[image]) stale.push_back(image);
+        const Indices stale = lists_.stale(left_);
         for (std::size_t first = 0; first < stale.size(); first += images_at_once) {
             watch_.step(static_cast<std::int64_t>(first), std::ssize(stale));
             const auto some = std::span(stale).subspan(first, std::min(images_at_once, stale.size() - first));
-            Neighbors nearest(std::ssize(some), static_cast<int>(depth()));
-            for (std::size_t i = 0; i < some.size(); ++i)
-                std::copy_n(lists_[some[i]].begin(), depth(),
-                            nearest.row(static_cast<std::int64_t>(i)).begin());
-            const std::vector<std::uint8_t> answers = set_.answers(some, nearest);
-            for (std::size_t i = 0; i < some.size(); ++i) {
-                is_wrong_[some[i]] = answers[i] != set_.training().labels[some[i]];
-                is_stale_[some[i]] = false;
-            }
+            lists_.answer(set_, some, depth());
         }
     }
 
     const SubsetSearch& set_;
     const Watch& watch_;
     Indices left_;
-    std::vector<char> is_left_, is_stale_, is_wrong_;
-    std::vector<std::vector<Neighbor>> lists_;  ///< of each image that is left, the nearest others
+    std::vector<char> is_left_;
+    Lists lists_;  ///< of each image that is left, the nearest others
 };
 
 }  // namespace

@@ -6,15 +6,12 @@
 #include "classifier/host.h"
 #include "classifier/job_queue.h"
 #include "data/core/clock.h"
+#include "data/core/round_up.h"
 #include "data/transform/fitted.h"
 
 namespace knn {
 
 namespace {
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
 
 std::int64_t row_bytes(const Training& training) {
     return training.transform != nullptr ? training.transform->dim_out() : training.rows.dim;
@@ -33,6 +30,12 @@ Plan plan_of_device(const Plan& plan, std::size_t i) {
     return own;
 }
 
+/// Share `i` of n of a share.
+Share part_of(Share whole, std::int64_t n, std::int64_t i) {
+    const Share part = share_of(whole.count, n, i);
+    return {whole.begin + part.begin, part.count};
+}
+
 /// Part of a training set, with what was fitted on all of it.
 Training slice(const Training& training, Share share) {
     if (share.count == training.rows.count) return training;
@@ -41,12 +44,6 @@ Training slice(const Training& training, Share share) {
     if (!training.labels.empty()) part.labels = training.labels.subspan(at(share.begin), at(share.count));
     if (training.features.count > 0) part.features = training.features.slice(share.begin, share.count);
     return part;
-}
-
-TopKResult slice(const TopKResult& result, Share queries, int k) {
-    TopKResult some{result.neighbors.subspan(at(queries.begin * k), at(queries.count * k))};
-    if (!result.votes.empty()) some.votes = result.votes.subspan(at(queries.begin), at(queries.count));
-    return some;
 }
 
 /// Queries with their own images as `part` counts them.
@@ -68,13 +65,23 @@ struct PartQueries {
     }
 };
 
-/// The lists' heads are compared one by one: there are as many lists as devices.
-void merge_row(std::span<const Neighbor*> heads, std::span<Neighbor> out) {
-    for (Neighbor& next : out) {
-        const auto least =
-            std::min_element(heads.begin(), heads.end(), [](auto* a, auto* b) { return *a < *b; });
-        next = *(*least)++;
-    }
+/// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
+/// rows in list i. The result takes the place of list 0. Adds the stage `merge`. Throws Interrupted.
+void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
+                 const std::atomic<bool>* stop, Timeline& timeline) {
+    const auto start = Clock::now();
+    const std::int64_t n = lists.size() > 1 ? count : 0;
+    for_rows(n, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
+        std::vector<Neighbor> both(at(2 * k));
+        for (std::int64_t q = first; q < last; ++q) {
+            Neighbor* const row = lists.front() + q * k;
+            for (const Neighbor* list : lists.subspan(1)) {
+                std::merge(row, row + k, list + q * k, list + (q + 1) * k, both.begin());
+                std::copy_n(both.begin(), k, row);
+            }
+        }
+    });
+    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
 }
 
 /// The lists of several searches of the same queries, in different images, that run at the same time: the rows that all
@@ -96,18 +103,15 @@ class MergeBehind {
     /// When all have been added: waits for the merges.
     void finish(Timeline& timeline) {
         jobs_.finish();
-        timeline.add(stage_);
+        timeline.add(timeline_);
     }
 
   private:
     void merge(std::int64_t begin, std::int64_t count) {
-        const auto start = Clock::now();
         std::vector<Neighbor*> rows;
         for (Neighbor* list : lists_)
             rows.push_back(list + begin * k_);
-        merge_top_k(rows, count, k_, available_threads(), watch_.stop);
-        ++stage_.launches;
-        stage_.total_ms += ms_since(start);
+        merge_top_k(rows, count, k_, available_threads(), watch_.stop, timeline_);
         if (on_batch_) on_batch_({begin, {rows.front(), at(count * k_)}});
     }
 
@@ -118,7 +122,7 @@ class MergeBehind {
     const BatchCallback& on_batch_;
     std::mutex mutex_;
     std::int64_t n_given_ = 0;  ///< queries whose merge has been queued
-    Stage stage_{.name = "merge", .kind = StageKind::host};
+    Timeline timeline_;
     JobQueue jobs_;
 };
 
@@ -148,21 +152,16 @@ std::int64_t search_few(DeviceIndex& index, Share part, const TopK& wanted, std:
 Sharded::Sharded(const Engine& engine, const Training& training, const Measure& measure, const Plan& plan,
                  Ranks* ranks, Timeline& timeline)
     : engine_(engine), measure_(measure), plan_(plan), ranks_(ranks), n_train_(training.rows.count) {
-    const Share all{0, n_train_};
-    Share here = all;
-    if (ranks != nullptr && !by_queries()) here = share_of(n_train_, ranks->size(), ranks->rank());
+    Share here{0, n_train_};
+    if (ranks != nullptr && !by_queries()) here = part_of(here, ranks->size(), ranks->rank());
     const auto devices = static_cast<std::int64_t>(n_devices(plan));
     for (std::int64_t i = 0; i < devices; ++i) {
-        Share own = by_queries() ? here : share_of(here.count, devices, i);
-        if (!by_queries()) own.begin += here.begin;
+        const Share own = by_queries() ? here : part_of(here, devices, i);
         if (own.count == 0) continue;
         Shard shard{plan_of_device(plan, at(i)), {}, nullptr};
         const std::int64_t parts = n_parts(plan, own.count, row_bytes(training));
-        for (std::int64_t p = 0; p < parts; ++p) {
-            Share images = share_of(own.count, parts, p);
-            images.begin += own.begin;
-            shard.parts.push_back(make_part(training, images, shard.plan.threads, timeline));
-        }
+        for (std::int64_t p = 0; p < parts; ++p)
+            shard.parts.push_back(make_part(training, part_of(own, parts, p), shard.plan.threads, timeline));
         shards_.push_back(std::move(shard));
     }
     if (!shards_.empty())
@@ -243,13 +242,10 @@ Sharded::Searched Sharded::top_k(const TopK& wanted, const TopKResult& result, s
         return here;
     }
     Neighbors mine(searched, wanted.k);
-    TopK quiet = wanted;
-    quiet.on_batch = {};
-    quiet.vote = nullptr;
     if (shards_.empty())
         std::fill(mine.rows.begin(), mine.rows.end(), no_neighbor);
     else
-        here.batch = top_k_here(quiet, {mine.rows}, timeline, part);
+        here.batch = top_k_here({.queries = wanted.queries, .k = wanted.k}, {mine.rows}, timeline, part);
     here.ms = ms_since(start);
     merge_ranks(mine, result.neighbors, timeline, watch);
     if (wanted.on_batch && !result.neighbors.empty()) wanted.on_batch({0, result.neighbors});
@@ -287,7 +283,11 @@ std::int64_t Sharded::share_queries(const TopK& wanted, const TopKResult& result
                                   const std::lock_guard lock(calling);
                                   wanted.on_batch(batch);
                               };
-                          return search_shard(shards_[i], some, slice(result, share, wanted.k), own, part);
+                          TopKResult memory{result.neighbors.subspan(at(share.begin * wanted.k),
+                                                                     at(share.count * wanted.k))};
+                          if (!result.votes.empty())
+                              memory.votes = result.votes.subspan(at(share.begin), at(share.count));
+                          return search_shard(shards_[i], some, memory, own, part);
                       });
 }
 
@@ -309,12 +309,6 @@ std::int64_t Sharded::share_images(const TopK& wanted, const TopKResult& result,
     return batch;
 }
 
-std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
-                                   Timeline& timeline, const Watch& watch) const {
-    if (!shard.resident) return search_parts(shard, wanted, result, timeline, watch);
-    return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
-}
-
 /// The k nearest in the part, with their indices in the whole set, and among those that are known.
 std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
                                   const TopKResult& result, Timeline& timeline, const Watch& watch) const {
@@ -330,11 +324,9 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
         Neighbors found(wanted.queries.count(), wanted.k);
         own = {.queries = wanted.queries, .k = wanted.k};
         const std::int64_t batch = search_part(index, part, own, {found.rows}, timeline, watch);
-        const auto start = Clock::now();
         Neighbor* const lists[] = {result.neighbors.data(), found.rows.data()};
         const int threads = std::max(available_threads() / static_cast<int>(shards_.size()), 1);
-        merge_top_k(lists, found.n_query, wanted.k, threads, watch.stop);
-        timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+        merge_top_k(lists, found.n_query, wanted.k, threads, watch.stop, timeline);
         if (wanted.on_batch) wanted.on_batch({0, result.neighbors});
         return batch;
     }
@@ -352,9 +344,13 @@ std::int64_t Sharded::search_part(DeviceIndex& index, const Part& part, const To
     return index.top_k(own, result, timeline, watch);
 }
 
-/// One part after another.
-std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKResult& result,
+/// One part after another, if there are several.
+std::int64_t Sharded::search_shard(Shard& shard, const TopK& wanted, const TopKResult& result,
                                    Timeline& timeline, const Watch& watch) const {
+    if (shard.resident)
+        return search_part(*shard.resident, shard.parts.front(), wanted, result, timeline, watch);
+    const std::size_t parts = shard.parts.size();
+    const std::int64_t n = wanted.queries.count();
     struct Opened {
         std::unique_ptr<DeviceIndex> index;
         Timeline timeline;
@@ -364,11 +360,10 @@ std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKR
         before.reset();
         Opened opened;
         Plan plan = shard.plan;
-        if (engine_.can.known) plan.expected = {wanted.queries.count(), wanted.k, p > 0};
+        if (engine_.can.known) plan.expected = {n, wanted.k, p > 0};
         opened.index = open(shard.parts[p], plan, opened.timeline);
         return opened;
     };
-    const std::size_t parts = shard.parts.size();
     std::int64_t batch = 0;
     std::future<Opened> next = std::async(std::launch::async, open_next, 0);
     for (std::size_t p = 0; p < parts; ++p) {
@@ -376,12 +371,7 @@ std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKR
         if (watch.stopped()) throw Interrupted();
         if (p + 1 < parts) next = std::async(std::launch::async, open_next, p + 1);
         timeline.add(now.timeline);
-        Watch own = watch;
-        if (watch.progress)
-            own.progress = [&](std::int64_t done, std::int64_t total) {
-                watch.progress(static_cast<std::int64_t>(p) * total + done,
-                               static_cast<std::int64_t>(parts) * total);
-            };
+        const Watch own = watch.part(static_cast<std::int64_t>(p) * n, static_cast<std::int64_t>(parts) * n);
         TopK one = wanted;
         if (p > 0) one.known.neighbors = result.neighbors;
         if (p + 1 < parts) one.on_batch = {};
@@ -392,25 +382,10 @@ std::int64_t Sharded::search_parts(Shard& shard, const TopK& wanted, const TopKR
     return batch;
 }
 
-void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
-                 const std::atomic<bool>* stop) {
-    if (lists.size() == 1) return;
-    for_rows(count, lists_per_piece(k), threads, stop, [&](std::int64_t first, std::int64_t last) {
-        std::vector<Neighbor> row(at(k));
-        std::vector<const Neighbor*> heads(lists.size());
-        for (std::int64_t q = first; q < last; ++q) {
-            std::transform(lists.begin(), lists.end(), heads.begin(),
-                           [&](const Neighbor* list) { return list + q * k; });
-            merge_row(heads, row);
-            std::copy(row.begin(), row.end(), lists.front() + q * k);
-        }
-    });
-}
-
 /// Each rank merges the lists of its share of the queries.
 void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
                           const Watch& watch) {
-    auto start = Clock::now();
+    const auto start = Clock::now();
     const int size = ranks_->size(), k = mine.k;
     const Share own = answered(mine.n_query);
     std::vector<Neighbors> lists;
@@ -427,9 +402,7 @@ void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Tim
     }
     ranks_->exchange(send, receive, watch.stop);
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
-    start = Clock::now();
-    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop);
-    timeline.add({.name = "merge", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    merge_top_k(rows, own.count, k, std::max(plan_.threads, 1), watch.stop, timeline);
 }
 
 }  // namespace knn

@@ -88,8 +88,6 @@ class Sharded {
                               const Watch& watch) const;
     std::int64_t search_part(DeviceIndex& index, const Part& part, const TopK& wanted,
                              const TopKResult& result, Timeline& timeline, const Watch& watch) const;
-    std::int64_t search_parts(Shard& shard, const TopK& wanted, const TopKResult& result, Timeline& timeline,
-                              const Watch& watch) const;
     std::int64_t run_shards(std::int64_t n_query, Timeline& timeline, const Watch& watch, const Work& work);
     void merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Timeline& timeline,
                      const Watch& watch);
@@ -103,10 +101,5 @@ class Sharded {
     std::vector<Shard> shards_;
     std::mutex one_search_;  ///< where ranks take part, or parts take all memory
 };
-
-/// The k nearest of each of `count` queries in several lists, in order, of different images; lists[i]: the first of their
-/// rows in list i. The result takes the place of list 0. Throws Interrupted.
-void merge_top_k(std::span<Neighbor* const> lists, std::int64_t count, int k, int threads,
-                 const std::atomic<bool>* stop);
 
 }  // namespace knn

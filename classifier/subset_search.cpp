@@ -72,17 +72,4 @@ Neighbors SubsetSearch::nearest(std::span<const std::uint32_t> queries, std::spa
     return found;
 }
 
-SubsetSearch::Distances::Distances(const SubsetSearch& set, std::span<const std::uint32_t> images)
-    : set_(set), rows_(gathered(set.features_, images)), count_(static_cast<int>(images.size())) {
-    const Rows rows{rows_.data(), count_, set.features_.dim};
-    const Resolved cpu = resolve_on_cpu({count_, 1, rows.dim, count_, set.method().measure}, 1);
-    Timeline timeline;
-    index_ = cpu.engine->open({rows, {}}, set.method().measure, cpu.plan, timeline);
-}
-
-Neighbors SubsetSearch::Distances::from(std::uint32_t image) const {
-    Timeline timeline;
-    return nearest_of(*index_, set_.features_.slice(image, 1), count_, timeline, {});
-}
-
 }  // namespace knn

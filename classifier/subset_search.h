@@ -3,7 +3,6 @@
 /// training set (the axes of `pca`, the density of a re-ranking) is fitted once, on the whole set.
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -34,6 +33,8 @@ class SubsetSearch {
     const Training& training() const { return index_.training(); }
     const Method& method() const { return index_.method(); }
     const Resolved& resolved() const { return resolved_; }
+    /// What is compared.
+    const Rows& features() const { return features_; }
 
     /// How many of the nearest among `n` images determine an answer: k, or the candidates of a re-ranking or of a vote
     /// that reads more.
@@ -47,20 +48,6 @@ class SubsetSearch {
     Neighbors nearest(std::span<const std::uint32_t> queries, std::span<const std::uint32_t> among, int k,
                       const Watch& watch) const;
 
-    /// The distances of each of `images` from one image, in their order; on the CPU, on one thread.
-    class Distances {
-      public:
-        Distances(const SubsetSearch& set, std::span<const std::uint32_t> images);
-        /// Pairs (distance, position in `images`), the nearest first.
-        Neighbors from(std::uint32_t image) const;
-
-      private:
-        const SubsetSearch& set_;
-        std::vector<std::uint8_t> rows_;
-        std::unique_ptr<DeviceIndex> index_;
-        int count_;
-    };
-
     /// The method's answer for each image if `nearest` are its nearest by the search, at least k each.
     std::vector<std::uint8_t> answers(std::span<const std::uint32_t> images, const Neighbors& nearest) const {
         return index_.labels_of(images, nearest, images.size() > 1 ? 0 : 1);
@@ -68,8 +55,8 @@ class SubsetSearch {
 
   private:
     Resolved resolved_;
-    Index index_;    ///< of the whole set
-    Rows features_;  ///< what is compared
+    Index index_;  ///< of the whole set
+    Rows features_;
 };
 
 }  // namespace knn

@@ -1,6 +1,5 @@
 #include "classifier/training_set.h"
 
-#include <bit>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -67,46 +66,15 @@ void write_features(const Features& features, const std::string& file, const std
     write_cached(file, key, pieces);
 }
 
-std::string search_text(const Method& method) {
-    return method.transform.text() + ' ' + name(method.measure.metric) + " p " +
-           std::to_string(std::bit_cast<std::uint64_t>(method.measure.p));
-}
-
-std::string descriptor_text(const Rerank& rerank) {
-    return std::string(" rerank ") + name(rerank.kind) + " step 2";
-}
-
-std::string rerank_text(const Rerank& rerank) {
-    const ClassSpread& spread = rerank.spread;
-    std::string text =
-        descriptor_text(rerank) + " window 2 context 1 density " + std::to_string(int{rerank.density});
-    if (rerank.kind == Reranker::spread)
-        text += " neighbors " + std::to_string(spread.neighbors) + ' ' + name(spread.of) + ' ' +
-                name(spread.by) + ' ' + std::to_string(spread.weight);
-    return text;
-}
-
-std::string vote_text(const Method& method) {
-    const VotingRule& vote = method.vote;
-    return " candidates " + std::to_string(method.rerank.candidates) + " vote " + name(vote.votes) + ' ' +
-           std::to_string(vote.k) + ' ' + name(vote.weights) + ' ' + name(vote.tie);
-}
-
 /// All settings that the values depend on.
-std::string settings_of(Fitted what, const Method& method) {
-    switch (what) {
-        case Fitted::features:
-            return method.transform.text();
-        case Fitted::descriptors:
-            return descriptor_text(method.rerank);
-        case Fitted::density:
-        case Fitted::spread:
-            return search_text(method) + rerank_text(method.rerank);
-        case Fitted::sample:
-        case Fitted::confidence:
-            break;
+std::string settings_of(Fitted what, Method method) {
+    if (what == Fitted::features) return method.transform.text();
+    if (what == Fitted::descriptors) return std::string(" rerank ") + name(method.rerank.kind) + " step 2";
+    if (what == Fitted::density || what == Fitted::spread) {
+        method.vote = {};
+        method.rerank.candidates = Rerank().candidates;
     }
-    return search_text(method) + rerank_text(method.rerank) + vote_text(method);
+    return method_text(method) + "density " + std::to_string(int{method.rerank.density});
 }
 
 /// Values in memory: made here, or mapped from the cache.
@@ -124,7 +92,7 @@ struct TrainingSet::Shared {
     Training images;
     TrainingIdentity identity;
     std::shared_ptr<const void> owner;
-    std::mutex mutex;                          ///< of what follows
+    std::recursive_mutex mutex;                ///< of what follows
     std::map<std::string, Blob> blobs;         ///< by the key of the cache
     std::map<std::string, Features> features;  ///< by the text of the transform
 };
@@ -174,31 +142,25 @@ const FittedTransform& TrainingSet::transform(const TransformSpec& spec, int thr
 
 const Features& TrainingSet::features(const TransformSpec& spec, int threads, const std::atomic<bool>* stop,
                                       Timeline& timeline) const {
-    {
-        const std::lock_guard lock(shared_->mutex);
-        Features& features = features_of(spec);
-        if (features.rows.count > 0) return features;
-        const auto [file, key] = entry(Fitted::features, {.transform = spec});
-        Features read;
-        if (is_cached() && !refuse_transform(spec, shape(), size()))
-            if (auto bytes = read_cached(file, key, cpu::threads_or_all(threads));
-                bytes && restore_features(bytes->span(), spec, shape(), size(), read)) {
-                shared_->blobs[key].mapped = std::move(*bytes);
-                if (features.transform.is_raw()) features.transform = std::move(read.transform);
-                features.rows = read.rows;
-                return features;
-            }
-    }
-    const FittedTransform& fitted = transform(spec, threads, stop, timeline);
     const std::lock_guard lock(shared_->mutex);
     Features& features = features_of(spec);
-    if (features.rows.count > 0) return features;  // another thread was here
-    const auto start = Clock::now();
+    if (features.rows.count > 0) return features;
     const auto [file, key] = entry(Fitted::features, {.transform = spec});
-    std::vector<std::uint8_t>& made = shared_->blobs[key].made;
-    made = cpu::features(fitted, images(), threads, stop);
+    Blob& blob = shared_->blobs[key];
+    Features read;
+    if (is_cached() && !refuse_transform(spec, shape(), size()))
+        if (auto bytes = read_cached(file, key, cpu::threads_or_all(threads));
+            bytes && restore_features(bytes->span(), spec, shape(), size(), read)) {
+            blob.mapped = std::move(*bytes);
+            if (features.transform.is_raw()) features.transform = std::move(read.transform);
+            features.rows = read.rows;
+            return features;
+        }
+    const FittedTransform& fitted = transform(spec, threads, stop, timeline);
+    const auto start = Clock::now();
+    blob.made = cpu::features(fitted, images(), threads, stop);
     const std::int64_t dim = fitted.dim_out();
-    features.rows = {made.data(), size(), dim};
+    features.rows = {blob.made.data(), size(), dim};
     timeline.add({.name = "transform",
                   .launches = 1,
                   .total_ms = ms_since(start),
@@ -209,11 +171,10 @@ const Features& TrainingSet::features(const TransformSpec& spec, int threads, co
 
 Descriptors TrainingSet::descriptors(const Rerank& rerank, int threads, const std::atomic<bool>* stop,
                                      bool keep) const {
+    const std::lock_guard lock(shared_->mutex);
     Descriptors all{DescriptorLayout(shape(), rerank), {}};
     const Method method{.rerank = rerank};
-    all.elsewhere =
-        find_bytes(Fitted::descriptors, method, static_cast<std::size_t>(size() * all.layout.bytes()));
-    const std::lock_guard lock(shared_->mutex);
+    find_bytes(Fitted::descriptors, method, static_cast<std::size_t>(size() * all.layout.bytes()));
     const auto [file, key] = entry(Fitted::descriptors, method);
     Blob& blob = shared_->blobs[key];
     if (blob.bytes().empty()) blob.made = cpu::describe(rerank, images(), shape(), threads, stop).bytes;

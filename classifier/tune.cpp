@@ -4,12 +4,13 @@
 #include <array>
 #include <bit>
 
+#include "classifier/class_mean.h"
 #include "classifier/graph.h"
-#include "classifier/running_votes.h"
 #include "classifier/vote.h"
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
 #include "data/core/clock.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -18,14 +19,6 @@ namespace {
 constexpr std::int64_t word_bits = 64;
 /// Images that are searched before their votes are counted: a re-ranker shows no progress of its own.
 constexpr std::int64_t reranked_part = 4096;
-
-std::size_t at(std::int64_t i) {
-    return static_cast<std::size_t>(i);
-}
-
-std::int64_t words_for(std::int64_t images) {
-    return (images + word_bits - 1) / word_bits;
-}
 
 std::int64_t count_of(const WrongImages& wrong) {
     std::int64_t count = 0;
@@ -50,8 +43,8 @@ bool wants(const std::optional<Enum>& wish, Enum value) {
 
 }  // namespace
 
-std::vector<VoteKind> vote_kinds(const VoteRange& range, const Method& method) {
-    std::vector<VoteKind> kinds;
+std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
+    std::vector<VotingRule> kinds;
     const bool integers = is_integral(method.neighbor_measure().metric);
     for (const Votes votes : {Votes::majority, Votes::class_mean})
         for (const Weights weights : {Weights::uniform, Weights::distance})
@@ -60,16 +53,17 @@ std::vector<VoteKind> vote_kinds(const VoteRange& range, const Method& method) {
                 const bool suits =
                     weighs ? wants(range.weights, weights) : integers && weights == Weights::uniform;
                 if (suits && wants(range.votes, votes) && wants(range.tie, tie))
-                    kinds.push_back({votes, weights, tie});
+                    kinds.push_back({.weights = weights, .tie = tie, .votes = votes});
             }
     return kinds;
 }
 
 int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train) {
     int most = 1;
-    for (const VoteKind& kind : vote_kinds(range, method)) {
-        Method tried = method;
-        tried.vote = kind.rule(range.high);
+    Method tried = method;
+    for (const VotingRule& kind : vote_kinds(range, method)) {
+        tried.vote = kind;
+        tried.vote.k = range.high;
         most = std::max(most, tried.voters(n_train - 1));
     }
     return most;
@@ -79,111 +73,100 @@ TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int6
     : base_(method), searched_(method), range_(range), kinds_(vote_kinds(range, method)) {
     searched_.vote = VotingRule{.k = tuned_neighbors(range, method, n_train)};
     const std::size_t each = at(range.high - range.low + 1);
-    wrong_.assign(kinds_.size() * each, WrongImages(at(words_for(n_train))));
+    wrong_.assign(kinds_.size() * each, WrongImages(at(divide_up(n_train, word_bits))));
 }
 
 Method TunedSearch::method(std::size_t i) const {
     const std::size_t each = at(range_.high - range_.low + 1);
     Method method = base_;
-    method.vote = kinds_[i / each].rule(range_.low + static_cast<int>(i % each));
+    method.vote = kinds_[i / each];
+    method.vote.k = range_.low + static_cast<int>(i % each);
     return method;
 }
 
-/// The votes of one query after another; one object for each thread.
-class TunedSearch::Votes {
-  public:
-    Votes(const TunedSearch& search, std::span<const std::uint8_t> labels)
-        : search_(search), labels_(labels), mean_(search.searched_.vote.k, class_sizes(labels)) {}
+namespace {
 
-    /// Calls wrong(i) for each configuration whose label for this query is not `truth`.
-    template <class Wrong>
-    void judge(std::span<const Neighbor> neighbors, std::uint8_t truth, const Wrong& wrong) {
-        first_.fill(UINT32_MAX);
-        for (std::uint32_t rank = 0; rank < neighbors.size(); ++rank) {
-            std::uint32_t& known = first_[labels_[neighbors[rank].index]];
-            known = std::min(known, rank);
+/// Majority votes in one pass: calls report(k, label) for each k up to `high`. Sums only grow, so the classes with the
+/// largest sum change with the class that was added alone.
+template <class Report>
+void for_majorities(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
+                    const VotingRule& kind, const Measure& measure, int high, const Report& report) {
+    const bool zeros_alone = neighbors.front().distance == 0;
+    std::array<double, 256> sums{};
+    std::array<int, 256> first{};  // k, by label with a sum
+    double largest = 0;
+    std::uint8_t smallest = 0, nearest = 0;  // of the classes with the largest
+    for (int k = 1; k <= high; ++k) {
+        const Neighbor& last = neighbors[at(k - 1)];
+        const std::uint8_t label = labels[last.index];
+        if (sums[label] == 0) first[label] = k;
+        const double sum = sums[label] += vote_weight(last.distance, zeros_alone, kind.weights, measure);
+        if (sum > largest) {
+            largest = sum;
+            smallest = nearest = label;
+        } else if (sum == largest) {
+            smallest = std::min(smallest, label);
+            if (first[label] < first[nearest]) nearest = label;
         }
-        const int low = search_.range_.low, each = search_.range_.high - low + 1;
-        for (std::size_t i = 0; i < search_.kinds_.size(); ++i) {
-            const auto report = [&](int k, std::uint8_t label) {
-                if (label != truth) wrong(i * at(each) + at(k - low));
-            };
-            const VoteKind& kind = search_.kinds_[i];
-            if (kind.votes == knn::Votes::majority)
-                majority(neighbors, kind, report);
-            else
-                class_mean(neighbors, kind, report);
-        }
+        report(k, kind.tie == Tie::smallest ? smallest : nearest);
     }
+}
 
-  private:
-    template <class Report>
-    void majority(std::span<const Neighbor> neighbors, const VoteKind& kind, const Report& report) {
-        const Measure measure = search_.base_.neighbor_measure();
-        const bool zeros_alone = neighbors.front().distance == 0;
-        RunningMajority running;
-        for (int k = 1; k <= search_.range_.high; ++k) {
-            const Neighbor& last = neighbors[at(k - 1)];
-            running.add(labels_[last.index], vote_weight(last.distance, zeros_alone, kind.weights, measure),
-                        first_);
-            if (k >= search_.range_.low) report(k, running.winner(kind.tie));
-        }
+/// The same for each k from `low`. Up to the number of candidates it reads all of them, a larger one the nearest k
+/// (Method::voters).
+template <class Report>
+void for_means(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Tie tie,
+               int candidates, int low, int high, ClassMeans& means, const Report& report) {
+    means.clear();
+    std::size_t added = 0;
+    for (int k = low; k <= high; ++k) {
+        const std::size_t read = std::max(at(k), std::min(at(candidates), neighbors.size()));
+        for (; added < read; ++added)
+            means.add(labels[neighbors[added].index], neighbors[added].distance);
+        report(k, means.label(k, tie));
     }
+}
 
-    /// Every j up to the number of candidates reads all of them, a larger one the nearest j (Method::voters).
-    template <class Report>
-    void class_mean(std::span<const Neighbor> neighbors, const VoteKind& kind, const Report& report) {
-        mean_.clear();
-        const int candidates = std::min(search_.base_.rerank.candidates, static_cast<int>(neighbors.size()));
-        int added = 0;
-        for (int j = search_.range_.low; j <= search_.range_.high; ++j) {
-            for (; added < std::max(j, candidates); ++added)
-                mean_.add(labels_[neighbors[at(added)].index], neighbors[at(added)].distance, first_);
-            report(j, mean_.winner(j, kind.tie, first_));
-        }
-    }
-
-    const TunedSearch& search_;
-    std::span<const std::uint8_t> labels_;
-    FirstRanks first_{};
-    RunningMean mean_;
-};
+}  // namespace
 
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
                         int threads, const Watch& watch) {
+    const int low = range_.low, high = range_.high;
+    const ClassSizes sizes = class_sizes(labels);
     // Pieces of whole words: no two threads write the same one.
-    cpu::for_rows(part.n_query, 4 * word_bits, threads, watch.stop,
-                  [&](std::int64_t begin, std::int64_t end) {
-                      Votes votes(*this, labels);
-                      for (std::int64_t q = begin; q < end; ++q) {
-                          const std::int64_t image = first + q;
-                          const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
-                          votes.judge(part.row(q), labels[at(image)],
-                                      [&](std::size_t i) { wrong_[i][at(image / word_bits)] |= bit; });
-                      }
-                  });
+    cpu::for_rows(
+        part.n_query, 4 * word_bits, threads, watch.stop, [&](std::int64_t begin, std::int64_t end) {
+            ClassMeans means(sizes);
+            for (std::int64_t q = begin; q < end; ++q) {
+                const std::int64_t image = first + q;
+                const std::uint64_t bit = std::uint64_t{1} << (image % word_bits);
+                auto configurations = wrong_.begin();
+                for (const VotingRule& kind : kinds_) {
+                    const auto report = [&](int k, std::uint8_t label) {
+                        if (k >= low && label != labels[at(image)])
+                            configurations[k - low][at(image / word_bits)] |= bit;
+                    };
+                    if (kind.votes == Votes::majority)
+                        for_majorities(part.row(q), labels, kind, base_.neighbor_measure(), high, report);
+                    else
+                        for_means(part.row(q), labels, kind.tie, base_.rerank.candidates, low, high, means,
+                                  report);
+                    configurations += high - low + 1;
+                }
+            }
+        });
 }
 
 Plan TunedSearch::run(const Index& index, Timeline& timeline, const Watch& watch) {
-    const Rows& points = index.training().rows;
-    const std::span<const std::uint8_t> labels = index.training().labels;
+    const Training& training = index.training();
     const std::int64_t fitting =
-        searched_.reranks() ? reranked_part : points_of_part(points, searched_.vote.k);
-    const std::int64_t most = words_for(fitting) * word_bits;
-    const int threads = cpu::available_threads();
-    Plan plan = index.plan();
-    for (std::int64_t first = 0; first < points.count; first += most) {
-        const Watch part = watch.part(first, points.count);
-        const std::int64_t n = std::min(most, points.count - first);
-        const Results found =
-            index.search(Queries::some_of(points, first, n), {.vote = false, .watch = part});
-        timeline.add(found.timeline);
-        const auto voting = Clock::now();
-        count(found.neighbors, first, labels, threads, watch);
-        timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(voting), .kind = StageKind::host});
-        plan = found.plan;
-    }
-    return plan;
+        searched_.reranks() ? reranked_part : points_of_part(training.rows, searched_.vote.k);
+    const auto take = [&](std::int64_t first, const Neighbors& part) {
+        const auto start = Clock::now();
+        count(part, first, training.labels, cpu::available_threads(), watch);
+        timeline.add({.name = "vote", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});
+    };
+    return search_graph(index, timeline, watch, take, round_up(fitting, word_bits)).plan;
 }
 
 std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {
@@ -215,9 +198,7 @@ std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::in
 }
 
 std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels) {
-    std::array<std::int64_t, 256> counts{};
-    for (const std::uint8_t label : labels)
-        ++counts[label];
+    const ClassSizes counts = class_sizes(labels);
     std::vector<std::uint8_t> lonely;
     for (std::size_t label = 0; label < counts.size(); ++label)
         if (counts[label] == 1) lonely.push_back(static_cast<std::uint8_t>(label));

@@ -21,18 +21,9 @@ struct VoteRange {
     std::optional<Tie> tie;
 };
 
-/// A voting rule without its k.
-struct VoteKind {
-    Votes votes = Votes::majority;
-    Weights weights = Weights::uniform;
-    Tie tie = Tie::smallest;
-
-    VotingRule rule(int k) const { return {k, weights, tie, votes}; }
-};
-
-/// The kinds of the range that suit the method, the simplest first. `class-mean` adds up distances, so it needs integers:
+/// The rules of the range, whatever k, that suit the method, the simplest first. `class-mean` adds up distances, so it needs integers:
 /// l2, l1, or a re-ranker. Empty if none is left.
-std::vector<VoteKind> vote_kinds(const VoteRange& range, const Method& method);
+std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method);
 
 /// How many neighbors the votes of a method read for all k up to `range.high`, of `n_train` images without the one that is
 /// left out.
@@ -69,13 +60,12 @@ class TunedSearch {
     const WrongImages& wrong(std::size_t i) const { return wrong_[i]; }
 
   private:
-    class Votes;
     void count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels, int threads,
                const Watch& watch);
 
     Method base_, searched_;
     VoteRange range_;
-    std::vector<VoteKind> kinds_;
+    std::vector<VotingRule> kinds_;
     std::vector<WrongImages> wrong_;  ///< kinds × k
 };
 

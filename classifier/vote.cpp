@@ -1,12 +1,11 @@
 #include "classifier/vote.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 
 #include "classifier/class_mean.h"
 #include "cpu/host/threads.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -16,38 +15,20 @@ double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, co
     return inverse_square(measure, distance);
 }
 
-namespace {
-
-/// add(label, weight) for each neighbor.
-template <typename Add>
-void for_weights(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, Weights weights,
-                 const Measure& measure, const Add& add) {
-    const bool zeros_alone = neighbors.front().distance == 0;
-    for (const Neighbor& neighbor : neighbors)
-        add(labels[neighbor.index], vote_weight(neighbor.distance, zeros_alone, weights, measure));
-}
-
-}  // namespace
-
-std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
-                                   Weights weights, const Measure& measure) {
-    std::array<double, 256> sums{};
-    for_weights(neighbors, labels, weights, measure,
-                [&](std::uint8_t label, double weight) { sums[label] += weight; });
-    return sums;
-}
-
 Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const VotingRule& rule,
           const Measure& measure) {
     // Of the labels that are there: to add up and compare 256 sums would take longer than all the rest.
     std::array<double, 256> sums;
     std::array<std::uint64_t, 4> there{};
-    for_weights(neighbors, labels, rule.weights, measure, [&](std::uint8_t label, double weight) {
+    const bool zeros_alone = neighbors.front().distance == 0;
+    for (const Neighbor& neighbor : neighbors) {
+        const std::uint8_t label = labels[neighbor.index];
+        const double weight = vote_weight(neighbor.distance, zeros_alone, rule.weights, measure);
         std::uint64_t& word = there[label / 64];
         const std::uint64_t bit = std::uint64_t{1} << label % 64;
         sums[label] = (word & bit) == 0 ? weight : sums[label] + weight;
         word |= bit;
-    });
+    }
     double total = 0, largest = 0;
     std::uint8_t winner = 0;
     for (unsigned i = 0; i < there.size(); ++i)
@@ -70,22 +51,24 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
 
 void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
                const VotingRule& rule, const Measure& measure, int threads, std::span<Vote> votes) {
-    const auto row_of = [&](std::int64_t q) {
-        return neighbors.subspan(static_cast<std::size_t>(q * k), static_cast<std::size_t>(k));
-    };
     const bool by_mean = rule.votes == Votes::class_mean;
     const ClassSizes sizes = by_mean ? class_sizes(labels) : ClassSizes{};
     cpu::for_lists(std::ssize(votes), k, threads, [&](std::int64_t first, std::int64_t last) {
-        for (std::int64_t q = first; q < last; ++q)
-            votes[static_cast<std::size_t>(q)] = by_mean
-                                                     ? class_mean(row_of(q), labels, sizes, rule.k, rule.tie)
-                                                     : vote(row_of(q), labels, rule, measure);
+        ClassMeans means(sizes);
+        for (std::int64_t q = first; q < last; ++q) {
+            const auto row = neighbors.subspan(at(q * k), at(k));
+            means.clear();
+            if (by_mean)
+                for (const Neighbor& neighbor : row)
+                    means.add(labels[neighbor.index], neighbor.distance);
+            votes[at(q)] = by_mean ? means.vote(rule.k, rule.tie) : vote(row, labels, rule, measure);
+        }
     });
 }
 
 std::vector<Vote> votes(const Neighbors& neighbors, std::span<const std::uint8_t> labels,
                         const VotingRule& rule, const Measure& measure, int threads) {
-    std::vector<Vote> all(static_cast<std::size_t>(neighbors.n_query));
+    std::vector<Vote> all(at(neighbors.n_query));
     vote_rows(neighbors.rows, neighbors.k, labels, rule, measure, threads, all);
     return all;
 }
@@ -144,7 +127,7 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
     double sum = 0, last = 0;  // of the nearest k; of the last neighbor
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
         last = positive_distance(measure, neighbors[i].distance);
-        if (i < static_cast<std::size_t>(rule.k)) sum += last;
+        if (i < at(rule.k)) sum += last;
         const std::uint8_t label = labels[neighbors[i].index];
         if (means)
             classes.add(label, last, j);
@@ -154,7 +137,7 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
     for (const ClassSum& one : classes.all())
         two.add(one.label == vote.label, one.with_missing(j, last));
     const bool alone = std::isinf(two.other);
-    const std::size_t nearest = std::min(neighbors.size(), static_cast<std::size_t>(rule.k));
+    const std::size_t nearest = std::min(neighbors.size(), at(rule.k));
     return {.share = vote.confidence,
             .distance = std::log(sum / static_cast<double>(nearest)),
             .margin = std::log((alone ? j * last : two.other) / two.own),
@@ -164,10 +147,9 @@ Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint
 void evidence_of_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,
                       std::span<const Vote> votes, const VotingRule& rule, const Measure& measure,
                       int threads, std::span<Evidence> all) {
-    const auto length = static_cast<std::size_t>(k);
     cpu::for_lists(std::ssize(all), k, threads, [&](std::int64_t first, std::int64_t last) {
-        for (auto q = static_cast<std::size_t>(first); q < static_cast<std::size_t>(last); ++q)
-            all[q] = evidence(neighbors.subspan(q * length, length), labels, votes[q], rule, measure);
+        for (std::int64_t q = first; q < last; ++q)
+            all[at(q)] = evidence(neighbors.subspan(at(q * k), at(k)), labels, votes[at(q)], rule, measure);
     });
 }
 

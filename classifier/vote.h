@@ -2,7 +2,6 @@
 /// The majority vote on the host. gpu/engines/vote.cu does the same on the device, bit for bit.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -36,10 +35,6 @@ Vote vote(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> lab
 
 /// w of step 2 for a neighbor at `distance`; `zeros_alone`: the first neighbor's is 0.
 double vote_weight(std::uint32_t distance, bool zeros_alone, Weights weights, const Measure& measure);
-
-/// The sums of step 2, by label.
-std::array<double, 256> class_sums(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
-                                   Weights weights, const Measure& measure);
 
 /// The votes of some queries with `k` neighbors each, on `threads` threads.
 void vote_rows(std::span<const Neighbor> neighbors, int k, std::span<const std::uint8_t> labels,

@@ -27,7 +27,7 @@ unlikeness = "unlikeness*"
 fitted = "training set:*"
 sizes = "sizes:*"
 spread = "class spread:*"
-mean = "class-mean:*,running votes:*"
+mean = "class-mean:*"
 graph = "graph:*"
 several = "spread:*,tell:*"
 index = "index:*,queries:*,spread:*"
@@ -164,22 +164,22 @@ MUTATIONS = [
     ("classifier/unlikeness.cpp", unlikeness, "!= winner) continue", "== winner) continue"),
     ("classifier/training_set.cpp", fitted, "cached->span().size() != size", "cached->span().size() == size"),
     ("classifier/training_set.cpp", fitted, ' + " of " + std::to_string(size())', ""),
-    ("classifier/training_set.cpp", fitted, "return search_text(method) + rerank_text(method.rerank);",
-     "return rerank_text(method.rerank);"),
+    ("classifier/training_set.cpp", fitted, "return method_text(method) + ", "return "),
     ("classifier/training_set.cpp", fitted, "if (features.rows.count > 0) return features;\n", ""),
-    ("classifier/sizes.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
+    ("classifier/picture_answers.cpp", sizes, "clearly_nearer = 0.97", "clearly_nearer = 1"),
     ("data/rerank/spread.cpp", spread, "unit * mean, unit * (of", "mean, unit * (of"),
     ("data/rerank/spread.cpp", spread, "spread.weight < 0 ? power(down", "spread.weight < 0 ? power(up"),
-    ("classifier/spread_fit.cpp", spread, "Queries::all_of(members.alone.rows)", "members.alone.rows"),
+    ("classifier/fit_reranking.cpp", spread, "Queries::all_of(members.rows)", "members.rows"),
     # Votes of many k at once, tune, compare.
-    ("classifier/class_mean.cpp", mean, "mean.count == each", "mean.count > each"),
-    ("classifier/class_mean.cpp", mean, "scaled(*least, means[label])) /", "scaled(*least, *least)) /"),
-    ("classifier/class_mean.cpp", mean, "class_size - 1 < j", "class_size < j"),
-    ("classifier/class_mean.cpp", mean, "clamp<std::int64_t>(class_size - 1", "clamp<std::int64_t>(class_size"),
-    ("classifier/class_mean.cpp", mean, "static_cast<std::uint64_t>(missing) * neighbors", "0 * neighbors"),
-    ("classifier/running_votes.cpp", mean, "missing > 0 && !is_small(sizes_[label], j)", "false"),
-    ("classifier/running_votes.cpp", mean, "first[label] < first[nearest]", "first[label] > first[nearest]"),
-    ("classifier/running_votes.cpp", mean, "smallest = std::min(smallest, label)", "smallest = label"),
+    ("classifier/class_mean.cpp", mean, "std::min(static_cast<int>(sums.size()), each)", "static_cast<int>(sums.size())"),
+    ("classifier/class_mean.cpp", mean, "product(winner, one) /", "product(winner, winner) /"),
+    ("classifier/class_mean.cpp", mean, "is_small = others < j", "is_small = others + 1 < j"),
+    ("classifier/class_mean.cpp", mean, "clamp<std::int64_t>(others", "clamp<std::int64_t>(others + 1"),
+    ("classifier/class_mean.cpp", mean, "static_cast<std::uint64_t>(missing) * last_", "0 * last_"),
+    ("classifier/class_mean.cpp", mean, "is_small ? count + missing : 0", "count + missing"),
+    ("classifier/class_mean.cpp", mean, "first_[label] < first_[least.label]", "first_[label] > first_[least.label]"),
+    ("classifier/tune.cpp", tune, "first[label] < first[nearest]", "first[label] > first[nearest]"),
+    ("classifier/tune.cpp", tune, "smallest = std::min(smallest, label)", "smallest = label"),
     ("classifier/tune.cpp", tune, "std::int64_t image = first + q", "std::int64_t image = q"),
     ("classifier/statistics.cpp", "McNemar*,compare:*", "static_cast<double>(n - i + 1)", "static_cast<double>(n - i)"),
     # Graphs, reduced sets, suspicious labels.
@@ -189,11 +189,11 @@ MUTATIONS = [
     ("classifier/graph.cpp", graph, "Queries::some_of(points, first, n)", "Queries::some_of(points, 0, n)"),
     ("classifier/subset_search.cpp", graph, "k > n - 1", "k > n"),
     ("classifier/reduce.cpp", condense, "if (neighbor.index != image) others", "others"),
-    ("classifier/reduce.cpp", condense, "is_stale_[image] = is_stale_[image] ||", "is_stale_[image] ="),
+    ("classifier/reduce.cpp", condense, "if (std::any_of(list.begin(), used, is_removed)) lists_.is_stale[image] = true;", ""),
     ("classifier/reduce.cpp", condense, "return kept_.size() > before", "return false"),
-    ("classifier/reduce.cpp", condense, "if (is_stale_[image]) answer({&image, 1})", ""),
+    ("classifier/reduce.cpp", condense, "if (lists_.is_stale[image]) answer({&image, 1})", ""),
     ("classifier/audit.cpp", audit, "(means.own + t) / (means.other + t)", "(means.other + t) / (means.own + t)"),
-    ("classifier/method_file.cpp", method, "min_candidates, max_k", "1, max_k"),
+    ("classifier/method.cpp", method, "min_candidates, max_k", "1, max_k"),
     # Several devices.
     ("classifier/sharded.cpp", several, "inside ? image - static_cast<std::uint32_t>(part.begin)", "inside ? image"),
     ("classifier/sharded.cpp", several, "part.count - (any ? 1 : 0)", "part.count"),

@@ -163,7 +163,7 @@ struct Options {
 inline constexpr std::array report_files = {"report.json", "predictions.csv", "confusion.png", "index.html"};
 inline constexpr std::array npy_endings = {"-indices.npy", "-distances.npy"};
 
-/// A method of the table, or of a file (classifier/method_file.h), whose name is added to `options.method_files`. Throws
+/// A method of the table, or of a file (classifier/method.h), whose name is added to `options.method_files`. Throws
 /// UsageError, DataError.
 Method parse_method(const std::string& given, Options& options);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/cli/option_kinds.h"
-#include "classifier/method_file.h"
 #include "data/core/problem.h"
 #include "data/file/transfer.h"
 

@@ -18,10 +18,7 @@
 #include "classifier/evaluation.h"
 #include "classifier/host.h"
 #include "classifier/index.h"
-#include "classifier/readings.h"
 #include "classifier/rejection.h"
-#include "classifier/sizes.h"
-#include "classifier/text_rows.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -321,7 +318,7 @@ int classify(const Options& options, Clock::time_point start) {
     std::vector<Answer*> digits = digits_to_search(answers, options.classify.reject.has_value());
     const Results found = answer(digits, training, options);
     const Measure measure = options.method.neighbor_measure();
-    const UsualDistances usual(training.sample);
+    const UsualDistances usual = usual_distances(training.sample);
     for (PictureAnswer& picture : answers.pictures) {
         choose_readings(picture.digits, answers.labels, measure, usual);
         reject_text_rows(picture.digits);

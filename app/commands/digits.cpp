@@ -6,7 +6,6 @@
 #include "app/console/interrupt.h"
 #include "app/console/terminal.h"
 #include "classifier/host.h"
-#include "classifier/sizes.h"
 #include "data/core/errors.h"
 #include "data/set/training.h"
 

@@ -15,7 +15,6 @@
 #include "app/report/json.h"
 #include "app/report/plot.h"
 #include "app/report/text.h"
-#include "classifier/method_file.h"
 #include "classifier/subset_search.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -99,8 +98,8 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
         note("--vote class-mean: left out, because their distances are not integers: " + left_out,
              options.output);
     const auto counts_candidates = [&](const Method& method) {
-        const std::vector<VoteKind> kinds = vote_kinds(range, method);
-        return method.reranks() || std::any_of(kinds.begin(), kinds.end(), [](const VoteKind& kind) {
+        const std::vector<VotingRule> kinds = vote_kinds(range, method);
+        return method.reranks() || std::any_of(kinds.begin(), kinds.end(), [](const VotingRule& kind) {
                    return kind.votes == Votes::class_mean;
                });
     };

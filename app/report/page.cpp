@@ -53,10 +53,6 @@ using nlohmann::json;
 
 constexpr std::int64_t max_digits = 1'000;
 
-std::size_t at(std::int64_t index) {
-    return static_cast<std::size_t>(index);
-}
-
 /// As many as fit in a page, from all pairs of labels in turn, highest confidence of each pair first.
 std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std::int64_t> images) {
     const std::int64_t neighbors = std::min<std::int64_t>(evaluation.found.neighbors.k, max_page_neighbors);

@@ -22,16 +22,18 @@ const char* version() {
     return text;
 }
 
-void start(int& rank, int& size, int& local_rank, int& local_size) {
+Job start() {
+    Job job;
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &job.size);
     MPI_Comm host = MPI_COMM_NULL;
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &local_rank);
-    MPI_Comm_size(host, &local_size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, job.rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &job.local_rank);
+    MPI_Comm_size(host, &job.local_size);
     MPI_Comm_free(&host);
+    return job;
 }
 
 void send(const void* bytes, std::size_t size, int to) {

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 
+#include "classifier/ranks.h"
+
 namespace knn {
 
 /// Errors of MPI itself end the job, as MPI does by default.
 struct MpiModule {
     const char* (*version)();  ///< one line
-    void (*start)(int& rank, int& size, int& local_rank, int& local_size);
+    Job (*start)();
     /// Begin to send or receive at most 2^31 - 1 bytes; messages between two ranks keep their order.
     void (*send)(const void* bytes, std::size_t size, int to);
     void (*receive)(void* bytes, std::size_t size, int from);

@@ -19,6 +19,17 @@ ClassSizes large() {
     return sizes;
 }
 
+Vote class_mean(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels,
+                const ClassSizes& sizes, int j, Tie tie) {
+    ClassMeans means(sizes);
+    means.add(0, 0);  // of another query
+    means.clear();
+    for (const Neighbor& neighbor : neighbors)
+        means.add(labels[neighbor.index], neighbor.distance);
+    CHECK(means.label(j, tie) == means.vote(j, tie).label);
+    return means.vote(j, tie);
+}
+
 Vote vote_of(const std::vector<std::uint8_t>& labels, const std::vector<std::uint32_t>& distances, int j,
              Tie tie, const ClassSizes& sizes = large()) {
     std::vector<Neighbor> neighbors;

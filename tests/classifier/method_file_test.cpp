@@ -1,6 +1,6 @@
 /// Methods as files: what is written is read back, and each mistake is one line that names the file.
 
-#include "classifier/method_file.h"
+#include "classifier/method.h"
 
 #include <doctest/doctest.h>
 

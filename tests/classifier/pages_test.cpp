@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "classifier/readings.h"
-#include "classifier/sizes.h"
+#include "classifier/picture_answers.h"
 #include "data/core/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/drawn.h"
@@ -53,8 +52,7 @@ std::string read(const knn::Dataset& data, const cv::Mat& page) {
         all[i]->neighbors.assign(neighbors.begin(), neighbors.end());
         all[i]->label = found.votes[std::size_t(chosen[i])].label;
     }
-    knn::choose_readings(digits, request.train_labels, request.measure,
-                         knn::UsualDistances(knn::LeaveOneOut{}));
+    knn::choose_readings(digits, request.train_labels, request.measure, knn::usual_distances({}));
     std::string text;
     for (std::size_t i = 0; i < digits.size(); ++i) {
         if (i > 0 && digits[i].image.row != digits[i - 1].image.row) text += '/';

@@ -1,4 +1,4 @@
-#include "classifier/readings.h"
+#include "classifier/picture_answers.h"
 
 #include <doctest/doctest.h>
 
@@ -27,7 +27,7 @@ knn::UsualDistances usual() {
     knn::LeaveOneOut sample(2);
     sample[0].distance = 100, sample[0].nearest_label = 1;
     sample[1].distance = 300, sample[1].nearest_label = 8;
-    return knn::UsualDistances(sample);
+    return knn::usual_distances(sample);
 }
 
 std::size_t chosen(Answer whole, std::vector<std::vector<Answer>> readings) {

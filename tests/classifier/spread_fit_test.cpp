@@ -1,11 +1,10 @@
-#include "classifier/spread_fit.h"
+#include "classifier/index.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "classifier/index.h"
 #include "classifier/subset_search.h"
 #include "cpu/transform/transform.h"
 #include "tests/support/rerank_images.h"

@@ -1,4 +1,4 @@
-#include "classifier/text_rows.h"
+#include "classifier/picture_answers.h"
 
 #include <doctest/doctest.h>
 

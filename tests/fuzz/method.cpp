@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "classifier/method_file.h"
+#include "classifier/method.h"
 #include "data/core/errors.h"
 #include "tests/fuzz/input.h"
 

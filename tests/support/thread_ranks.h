@@ -26,18 +26,14 @@ struct Board {
 
 class ThreadRanks final : public Ranks {
   public:
-    ThreadRanks(Board& board, int rank) : board_(board), rank_(rank) {}
-    int rank() const override { return rank_; }
-    int size() const override { return board_.size; }
-    int local_rank() const override { return rank_; }
-    int local_size() const override { return board_.size; }
+    ThreadRanks(Board& board, int rank) : Ranks({rank, board.size, rank, board.size}), board_(board) {}
 
     void exchange(const Outgoing& send, const Incoming& receive, const std::atomic<bool>*) override {
-        board_.sent[static_cast<std::size_t>(rank_)] = &send;
+        board_.sent[static_cast<std::size_t>(rank())] = &send;
         board_.barrier.arrive_and_wait();
         bool fits = true;
         for (std::size_t from = 0; from < receive.size(); ++from) {
-            const auto& bytes = (*board_.sent[from])[static_cast<std::size_t>(rank_)];
+            const auto& bytes = (*board_.sent[from])[static_cast<std::size_t>(rank())];
             fits = fits && bytes.size() == receive[from].size();
             if (fits && !bytes.empty()) std::memcpy(receive[from].data(), bytes.data(), bytes.size());
         }
@@ -49,7 +45,6 @@ class ThreadRanks final : public Ranks {
 
   private:
     Board& board_;
-    int rank_;
 };
 
 /// Runs work(ranks) on `size` threads, each with a rank of its own, and waits for all. Rethrows the first exception.

@@ -1,4 +1,4 @@
-#include "classifier/readings.h"
+#include "classifier/picture_answers.h"
 
 #include <algorithm>
 
@@ -7,6 +7,8 @@
 namespace knn {
 
 namespace {
+
+constexpr double clearly_nearer = 0.97;
 
 /// Ink hardly stranger than training images is one digit, unless it is wider than high.
 constexpr double ordinary = 1.6, widest = 1.2;
@@ -43,10 +45,43 @@ double strangeness(const std::vector<Answer>& reading, std::span<const std::uint
     return 0.5 * (sum / double(reading.size()) + most);
 }
 
+constexpr std::ptrdiff_t min_rejected = 3;
+constexpr std::ptrdiff_t max_marks_per_rejected = 3;
+
 }  // namespace
 
-UsualDistances::UsualDistances(const LeaveOneOut& sample) {
-    of_label_.fill(1);
+std::vector<std::uint8_t> rows_to_search(std::span<DigitImage* const> digits) {
+    std::vector<std::uint8_t> rows;
+    for (const DigitImage* digit : digits) {
+        rows.insert(rows.end(), digit->pixels.begin(), digit->pixels.end());
+        if (digit->smaller) rows.insert(rows.end(), digit->smaller->begin(), digit->smaller->end());
+    }
+    return rows;
+}
+
+std::vector<std::int64_t> choose_sizes(std::span<DigitImage* const> digits, const Measure& measure,
+                                       const Neighbors& found) {
+    std::vector<std::int64_t> chosen;
+    std::int64_t row = 0;
+    for (DigitImage* digit : digits) {
+        chosen.push_back(row);
+        if (digit->smaller) {
+            const double usual = mean_distance(found.row(row), measure);
+            const double smaller = mean_distance(found.row(++row), measure);
+            if (smaller < clearly_nearer * usual) {
+                chosen.back() = row;
+                digit->pixels = *digit->smaller;
+            }
+            digit->smaller.reset();
+        }
+        ++row;
+    }
+    return chosen;
+}
+
+UsualDistances usual_distances(const LeaveOneOut& sample) {
+    UsualDistances usual;
+    usual.fill(1);
     std::array<std::vector<double>, 256> distances;
     for (const SampledAnswer& one : sample)
         distances[one.nearest_label].push_back(one.distance);
@@ -55,8 +90,9 @@ UsualDistances::UsualDistances(const LeaveOneOut& sample) {
         if (all.empty()) continue;
         const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
         std::nth_element(all.begin(), middle, all.end());
-        of_label_[label] = std::max(*middle, 1e-9);
+        usual[label] = std::max(*middle, 1e-9);
     }
+    return usual;
 }
 
 void expand_readings(std::vector<Answer>& digits) {
@@ -89,6 +125,24 @@ void choose_readings(std::vector<Answer>& digits, std::span<const std::uint8_t> 
             std::move(best->begin(), best->end(), std::back_inserter(chosen));
     }
     digits = std::move(chosen);
+}
+
+void reject_text_rows(std::vector<Answer>& digits) {
+    for (auto begin = digits.begin(); begin != digits.end();) {
+        const auto end = std::find_if(
+            begin, digits.end(), [&](const Answer& digit) { return digit.image.row != begin->image.row; });
+        const auto rejected =
+            std::count_if(begin, end, [](const Answer& digit) { return !digit.label.has_value(); });
+        const auto marks = end - begin;
+        const bool is_text = rejected >= min_rejected && marks <= max_marks_per_rejected * rejected;
+        for (; begin != end; ++begin) {
+            if (!is_text || !begin->label) continue;
+            begin->guess = begin->label;
+            begin->label.reset();
+            begin->reason = "in a row of text: " + std::to_string(rejected) + " of its " +
+                            std::to_string(marks) + " marks are no digits";
+        }
+    }
 }
 
 }  // namespace knn
