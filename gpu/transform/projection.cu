@@ -105,7 +105,6 @@ std::vector<std::byte> tables(Steps steps) {
 }
 
 void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
     const auto& projection = std::get<Projection>(steps.front().what);
     const Weights16 weights{reinterpret_cast<const std::int16_t*>(arrays.d_tables),
                             reinterpret_cast<const std::int32_t*>(arrays.d_tables + centers_at(projection)),
@@ -119,10 +118,9 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
 }  // namespace
 
 extern const TransformKernel projection_transform{.name = "projection",
-                                                  .summary = "64 rows x 64 components per block, dp2a",
                                                   .takes = takes_one<Projection>,
                                                   .tables = tables,
-                                                  .load = [](Steps) { load_kernels(projection_kernel); },
+                                                  .load = [] { load_kernels(projection_kernel); },
                                                   .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -8,7 +8,14 @@
 
 namespace knn::gpu {
 
+extern const TransformKernel gradients_transform, deskew_transform, normalize_transform, blur_transform,
+    projection_transform, histograms_transform;
+
 namespace {
+
+/// The first that takes a step is used.
+const TransformKernel* const table[] = {&gradients_transform, &deskew_transform,     &normalize_transform,
+                                        &blur_transform,      &projection_transform, &histograms_transform};
 
 ByteRows rows_from(ByteRows rows, std::int64_t begin, std::int64_t n) {
     rows.d_data = rows.row(begin);
@@ -23,18 +30,17 @@ DeviceTransform::DeviceTransform(const FittedTransform& fitted) : fitted_(fitted
     for (std::size_t first = 0; first < all.size();) {
         const TransformKernel* chosen = nullptr;
         std::size_t count = 0;
-        for (const TransformKernel* kernel : transform_table()) {
-            count = kernel->takes(all.subspan(first));
-            if (count == 0) continue;
+        for (const TransformKernel* kernel : table) {
             chosen = kernel;
-            break;
+            count = kernel->takes(all.subspan(first));
+            if (count > 0) break;
         }
-        require(chosen != nullptr, "a step that a kernel of the table computes");
+        require(count > 0, "a step that a kernel of the table computes");
         const Steps steps = all.subspan(first, count);
         const std::vector<std::byte> tables = chosen->tables(steps);
         launches_.push_back(
             {chosen, first, count, copied_to_device(std::span(tables), "uploading tables of a transform")});
-        chosen->load(steps);
+        chosen->load();
         first += count;
     }
 }
@@ -46,7 +52,8 @@ void DeviceTransform::reserve(std::int64_t n) {
     for (std::size_t i = 0; i < launches_.size(); ++i) {
         const Launch& launch = launches_[i];
         const Steps steps = all.subspan(launch.first, launch.count);
-        workspace_bytes = std::max(workspace_bytes, launch.kernel->workspace_bytes(steps, n));
+        const ScratchPlan scratch(launch.kernel->scratch_bytes(steps), n);
+        workspace_bytes = std::max(workspace_bytes, scratch.workspace_bytes());
         if (i + 1 < launches_.size()) between_[i % 2].reserve(n, steps.back().dim_out);
     }
     workspace_.reserve(workspace_bytes);
@@ -55,8 +62,11 @@ void DeviceTransform::reserve(std::int64_t n) {
 
 void DeviceTransform::enqueue(const ByteRows& images, const ByteRows& features, cudaStream_t stream) {
     const bool raw = is_raw();
-    require(images.n == features.n && (raw ? images.cols : dim_in()) == images.cols &&
-                (raw ? images.cols : dim_out()) == features.cols,
+    const auto fits = [](const ByteRows& rows, std::int64_t dim) {
+        return rows.cols == dim && rows.pitch_bytes >= static_cast<std::size_t>(dim);
+    };
+    require(images.n == features.n && fits(images, raw ? images.cols : dim_in()) &&
+                fits(features, raw ? images.cols : dim_out()),
             "images and features of the transform's shape");
     if (images.n == 0) return;
     const auto dim = static_cast<std::size_t>(images.cols);
@@ -80,7 +90,9 @@ void DeviceTransform::enqueue_piece(const ByteRows& images, const ByteRows& feat
         const Steps steps = all.subspan(launch.first, launch.count);
         const bool is_last = i + 1 == launches_.size();
         const ByteRows out = is_last ? features : between_[i % 2].rows(images.n, steps.back().dim_out);
-        launch.kernel->enqueue(steps, {launch.tables.d_data(), in, out, workspace_.d_data()}, stream);
+        const ScratchPlan scratch(launch.kernel->scratch_bytes(steps), images.n);
+        std::byte* d_scratch = scratch.in_shared() ? nullptr : workspace_.d_data();
+        launch.kernel->enqueue(steps, {launch.tables.d_data(), in, out, scratch, d_scratch}, stream);
         in = out;
     }
 }

@@ -50,7 +50,7 @@ class DeviceTransform {
     std::vector<Launch> launches_;
     std::int64_t reserved_ = 0;
     ImageBuffer between_[2];
-    DeviceBuffer<char> workspace_;
+    DeviceBuffer<std::byte> workspace_;
 };
 
 }  // namespace knn::gpu
