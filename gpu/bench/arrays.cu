@@ -7,7 +7,6 @@
 #include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
-#include "gpu/distance/expand.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/select/select.h"
@@ -18,16 +17,21 @@ namespace {
 
 constexpr int poison = 0xa5;
 
-const DistanceKernel* find_distance(const std::string& name) {
-    for (const auto table : {distance_table(), rung_table(), half_table()})
-        if (const DistanceKernel* kernel = find_in(table, name)) return kernel;
+/// In any of the tables; null if none has it.
+template <class Entry>
+const Entry* find_among(std::initializer_list<std::span<const Entry* const>> tables,
+                        const std::string& name) {
+    for (const auto table : tables)
+        if (const Entry* found = find_in(table, name)) return found;
     return nullptr;
 }
 
+const DistanceKernel* find_distance(const std::string& name) {
+    return find_among<DistanceKernel>({distance_table(), rungs, half_kernels}, name);
+}
+
 const Selector* find_selector(const std::string& name) {
-    for (const auto table : {selector_table(), kth_table(), unpadded_table()})
-        if (const Selector* selector = find_in(table, name)) return selector;
-    return nullptr;
+    return find_among<Selector>({selector_table(), kth_selectors, unpadded_selectors}, name);
 }
 
 /// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).
@@ -84,7 +88,7 @@ class GpuBenchArrays : public BenchArrays {
         const DistanceKernel* kernel = find_distance(name);
         if (kernel == nullptr) return refused("this build has no distance kernel of this name");
         if (Refusal refusal = kernel->supports(sized(n_query()))) return refused(*refusal);
-        if (options.linear && linear_.size() == 0) make_linear();
+        if (options.linear) make_linear();
         const DistanceRows rows = matrix_.rows();
         check(cudaMemsetAsync(rows.d_data, poison, static_cast<std::size_t>(rows.n) * rows.pitch_bytes,
                               stream_),
@@ -104,7 +108,7 @@ class GpuBenchArrays : public BenchArrays {
         problem_.k = k;
         if (Refusal refusal = selector->supports(sized(n_query()))) return refused(*refusal);
         const auto size = static_cast<std::size_t>(n_query() * k);
-        if (neighbors_.size() < size) neighbors_ = DeviceBuffer<Neighbor>(size);
+        neighbors_.reserve(size);
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
               "poisoning the neighbors");
         const std::int64_t max_n = fitting(n_query(), selector->workspace_bytes);
@@ -116,27 +120,25 @@ class GpuBenchArrays : public BenchArrays {
 
     std::vector<std::uint32_t> matrix_row(std::int64_t query) override {
         std::vector<std::uint32_t> row(static_cast<std::size_t>(problem_.n_train));
-        download(row.data(), matrix_.rows().row(query), row.size() * sizeof(row[0]));
+        check(cudaMemcpy(row.data(), matrix_.rows().row(query), row.size() * sizeof(row[0]),
+                         cudaMemcpyDeviceToHost),
+              "downloading distances");
         return row;
     }
 
-    Neighbors neighbors(std::int64_t n) override {
-        Neighbors found(n, problem_.k);
-        download(found.rows.data(), neighbors_.d_data(), found.rows.size() * sizeof(Neighbor));
-        return found;
-    }
+    Neighbors neighbors(std::int64_t n) override { return downloaded(neighbors_, n, problem_.k); }
 
     Trial time_upload(bool pinned, const TrialOptions& options) override {
         const std::int64_t values = (train_images_.count + query_images_.count) * train_images_.dim;
         const auto size = static_cast<std::size_t>(values) * sizeof(float);
-        DeviceBuffer<char> to(size);
-        if (!pinned) {
-            const std::vector<char> from(size, 1);
-            return upload(to, from.data(), options);
-        }
-        PinnedBuffer<char> from(size);
-        std::fill_n(from.data(), size, char{1});
-        return upload(to, from.data(), options);
+        const DeviceBuffer<char> to(size);
+        std::vector<char> pageable(pinned ? 0 : size);
+        const PinnedBuffer<char> locked(pinned ? size : 0);
+        char* from = pinned ? locked.data() : pageable.data();
+        std::fill_n(from, size, char{1});
+        return runs_.repeated(query_images_.count, options, [&] {
+            check(cudaMemcpyAsync(to.d_data(), from, size, cudaMemcpyHostToDevice, stream_), "uploading");
+        });
     }
 
   private:
@@ -146,18 +148,6 @@ class GpuBenchArrays : public BenchArrays {
         return trial;
     }
 
-    Trial upload(const DeviceBuffer<char>& to, const char* from, const TrialOptions& options) {
-        return runs_.repeated(query_images_.count, options, [&] {
-            check(cudaMemcpyAsync(to.d_data(), from, to.size(), cudaMemcpyHostToDevice, stream_),
-                  "uploading");
-        });
-    }
-
-    void download(void* to, const void* d_from, std::size_t bytes) {
-        check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream_), "downloading answers");
-        stream_.synchronize();
-    }
-
     Problem sized(std::int64_t n) const {
         Problem problem = problem_;
         problem.n_query = n;
@@ -165,11 +155,8 @@ class GpuBenchArrays : public BenchArrays {
     }
 
     void take(const Rows& images, ImageBuffer& bytes, PitchedBuffer<float>& floats) {
-        bytes.reserve(images.count, images.dim);
         floats = PitchedBuffer<float>(images.count, round_up(images.dim, 4));
-        const ByteRows rows = bytes.rows(images.count, images.dim);
-        enqueue_upload(images, rows, stream_);
-        enqueue_expand(rows, floats.first(images.count, images.dim), stream_);
+        enqueue_expand(bytes.upload(images, stream_), floats.first(images.count, images.dim), stream_);
         stream_.synchronize();
     }
 
@@ -213,11 +200,11 @@ class GpuBenchArrays : public BenchArrays {
                                                problem_.n_train);
     }
 
-    /// The training rows one behind the other, as cudaMalloc and a plain index lay them out.
+    /// Once: the training rows one behind the other, as cudaMalloc and a plain index lay them out.
     void make_linear() {
         const FloatRows from = train_.rows();
         const auto row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
-        linear_ = DeviceBuffer<float>(static_cast<std::size_t>(from.n * from.cols));
+        if (!linear_.reserve(static_cast<std::size_t>(from.n * from.cols))) return;
         check(cudaMemcpy2DAsync(linear_.d_data(), row_bytes, from.d_data, from.pitch_bytes, row_bytes,
                                 static_cast<std::size_t>(from.n), cudaMemcpyDeviceToDevice, stream_),
               "laying out rows");
@@ -228,11 +215,7 @@ class GpuBenchArrays : public BenchArrays {
         const std::size_t available = free_memory() / 10 * 9 + workspace_.size();
         while (n > 1 && bytes_for(sized(n)) > available)
             n = (n + 1) / 2;
-        const std::size_t bytes = bytes_for(sized(n));
-        if (workspace_.size() < bytes) {
-            workspace_ = {};
-            workspace_ = DeviceBuffer<char>(bytes);
-        }
+        workspace_.reserve(bytes_for(sized(n)));
         return n;
     }
 

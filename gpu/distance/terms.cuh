@@ -85,6 +85,30 @@ struct Lp {
     };
 };
 
+/// Adds the terms of four pixels of l2 or l1, each to a sum of its own.
+template <Metric metric>
+__device__ inline void add_terms(float4& sum, const float4& a, const float4& b) {
+    const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
+    if constexpr (metric == Metric::l2) {
+        sum.x = fmaf(d.x, d.x, sum.x);
+        sum.y = fmaf(d.y, d.y, sum.y);
+        sum.z = fmaf(d.z, d.z, sum.z);
+        sum.w = fmaf(d.w, d.w, sum.w);
+    } else {
+        sum.x += fabsf(d.x);
+        sum.y += fabsf(d.y);
+        sum.z += fabsf(d.z);
+        sum.w += fabsf(d.w);
+    }
+}
+
+/// Four exact integers below 2²⁴ each.
+__device__ inline unsigned integer_sum(const float4& v) {
+    assert(fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)) < 1 << 24);
+    return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
+           static_cast<unsigned>(v.w);
+}
+
 /// Calls `launch` with the terms of an l2, l1 or lp problem.
 template <class Launch>
 void with_terms(const Problem& problem, Launch&& launch) {

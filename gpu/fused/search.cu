@@ -10,7 +10,11 @@
 
 namespace knn::gpu {
 
+extern const TensorKernel tensor_sm90, tensor_mma;
+
 namespace {
+
+const TensorKernel* const table[] = {&tensor_sm90, &tensor_mma};
 
 constexpr std::int64_t pass_windows =
     4;  // a pass keeps a list for each window, so larger sets take more passes
@@ -18,10 +22,6 @@ constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
 constexpr std::int64_t few_queries = 2;  // up to here comparing each with all images is faster
 constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
-
-int tiles_of(std::int64_t n_train) {
-    return static_cast<int>(divide_up(n_train, tile_train));
-}
 
 /// The tiles of so many windows.
 int tiles_in(std::int64_t windows, std::int64_t dim) {
@@ -53,6 +53,10 @@ int capacity_for(double survivors, double spread, double share) {
 
 }  // namespace
 
+std::span<const TensorKernel* const> tensor_table() {
+    return table;
+}
+
 /// The work of the passes for this number of query tiles, and the lists that they need.
 struct FusedSearch::Layout {
     Schedule sample;
@@ -77,7 +81,8 @@ struct FusedSearch::Layout {
 };
 
 FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
-    : tiles_(tiles_of(train.n)),
+    : n_(train.n),
+      tiles_(static_cast<int>(divide_up(train.n, tile_train))),
       used_(train, stream),
       images_(static_cast<std::size_t>(tiles_) * tile_train),
       score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
@@ -156,8 +161,7 @@ FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
     return {sampling_, training_.dim(), divide_up(n_query, tile_queries), multiprocessors_};
 }
 
-FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
-    const Layout layout = layout_for(n_query);
+TensorPass FusedSearch::pass_of(const Layout& layout) const {
     TensorPass pass;
     pass.dim = training_.dim();
     pass.d_score_bias = training_.d_score_bias();
@@ -170,61 +174,59 @@ FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
     pass.lists.capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
     pass.slots = layout.slots;
     pass.undecided = {undecided_count_.d_data(), undecided_.d_data()};
-    Passes passes;
-    passes.sample = pass;
-    passes.sample.schedule = layout.sample;
-    for (const Schedule& schedule : layout.passes) {
-        pass.schedule = schedule;
-        passes.searches.push_back(pass);
-    }
-    return passes;
+    return pass;
 }
 
-std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out,
-                                                  const LeftOut& left_out, const KnownRows& known) {
+void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer) {
+    const ByteRows& query = batch.query;
+    const NeighborRows& out = batch.out;
+    const LeftOut& left_out = batch.left_out;
+    const KnownRows& known = batch.known;
     require(query.n <= batch_ && out.k == asked_.k && left_out.any() == asked_.exclude &&
                 (known.d_data != nullptr) == asked_.improve,
             "a batch of the search that `reserve` prepared");
-    const ByteRows rows = query_.rows(query.n, training_.dim());
+    const auto stage = [&](const Stage& what, const auto& launch) {
+        timer != nullptr ? timer->time(stream, what, launch) : launch();
+    };
+    const ByteRows train = training_.rows(), rows = query_.rows(query.n, training_.dim());
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_brute_force(query.n);
-    const auto prepare = [=, this](cudaStream_t stream) {
+    stage({.name = "prepare"}, [&] {
         enqueue_prepare_queries(query, training_.used(), undecided, all_undecided, rows,
                                 query_norms_.d_data(), stream);
-    };
-    const auto fallback = [=, this](cudaStream_t stream) {
-        enqueue_brute_force(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out,
-                            undecided, left_out, known,
-                            {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
-    };
-    if (all_undecided) return {{"prepare", prepare}, {"fallback", fallback}};
-    const Passes passes = passes_for(query.n);
-    const std::size_t last = passes.searches.size() - 1;
-    const auto fold = [=, this](std::size_t i, cudaStream_t stream) {
-        enqueue_fold(
-            passes.searches[i],
-            {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank, .known = known},
-            training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, left_out, stream);
-    };
-    return {
-        {"prepare", prepare},
-        {"sample",
-         [=, this](cudaStream_t stream) {
-             kernel_.sample(training_.rows(), rows, passes.sample, stream);
-             enqueue_thresholds(passes.sample, query.n, sampling_.sample_rank, known.d_data, out.k,
-                                query_norms_.d_data(), thresholds_.d_data(), stream);
-         }},
-        {"search",
-         [=, this](cudaStream_t stream) {
-             for (std::size_t i = 0; i <= last; ++i) {
-                 if (i > 0) fold(i - 1, stream);
-                 kernel_.search(training_.rows(), rows, passes.searches[i], stream);
-             }
-         },
-         true},
-        {"fold", [=](cudaStream_t stream) { fold(last, stream); }},
-        {"fallback", fallback},
-    };
+    });
+    if (!all_undecided) {
+        const Layout layout = layout_for(query.n);
+        TensorPass pass = pass_of(layout);
+        pass.schedule = layout.sample;
+        stage({.name = "sample"}, [&] {
+            kernel_.sample(train, rows, pass, stream);
+            enqueue_thresholds(pass, query.n, sampling_.sample_rank, known.d_data, out.k,
+                               query_norms_.d_data(), thresholds_.d_data(), stream);
+        });
+        const std::size_t last = layout.passes.size() - 1;
+        const auto fold = [&](std::size_t i) {
+            enqueue_fold(
+                pass,
+                {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank, .known = known},
+                training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, left_out, stream);
+        };
+        // All pixels count, although the kernels skip unused ones.
+        const double products = static_cast<double>(query.n) * static_cast<double>(training_.count()) *
+                                static_cast<double>(query.cols);
+        stage({.name = "search", .operations = 2 * products}, [&] {
+            for (std::size_t i = 0; i <= last; ++i) {
+                if (i > 0) fold(i - 1);
+                pass.schedule = layout.passes[i];
+                kernel_.search(train, rows, pass, stream);
+            }
+        });
+        stage({.name = "fold"}, [&] { fold(last); });
+    }
+    stage({.name = "fallback"}, [&] {
+        enqueue_brute_force(train, training_.d_images(), rows, query_norms_.d_data(), out, undecided,
+                            left_out, known, {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
+    });
 }
 
 std::int64_t FusedSearch::undecided() const {

@@ -13,13 +13,13 @@
 
 #include <cuda_runtime.h>
 
-#include <functional>
 #include <tuple>
 #include <vector>
 
 #include "gpu/fused/fused.h"
 #include "gpu/fused/sampling.h"
 #include "gpu/runtime/buffers.h"
+#include "gpu/runtime/stream.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
@@ -34,6 +34,7 @@ class FusedTraining {
     /// short.
     FusedTraining(const ByteRows& train, cudaStream_t stream);
 
+    std::int64_t count() const { return n_; }
     int tiles() const { return tiles_; }
     int dim() const { return static_cast<int>(used_.count()); }  ///< pixels that are multiplied
     const UsedPixels& used() const { return used_; }
@@ -42,6 +43,7 @@ class FusedTraining {
     const std::int32_t* d_score_bias() const { return score_bias_.d_data(); }
 
   private:
+    std::int64_t n_;
     int tiles_;
     UsedPixels used_;
     TensorRows rows_;
@@ -62,16 +64,9 @@ class FusedSearch {
     std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit = 0,
                          bool improve = false);
 
-    /// The steps of a search, in order; each queues its launches on `stream`.
-    struct Step {
-        const char* name;
-        std::function<void(cudaStream_t)> enqueue;
-        bool compares_all = false;  ///< every query with every training image
-    };
-    /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest, among the known ones
-    /// (not in the same memory) and the training images.
-    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const LeftOut& left_out = {},
-                            const KnownRows& known = {});
+    /// Queues a batch of the search that `reserve` prepared. batch.query: bytes of any pitch; batch.out: the k nearest,
+    /// among the known ones (not in the same memory) and the training images. timer: may be null.
+    void enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer = nullptr);
 
     /// Queries that the last search compared with all training images. Waits for the device.
     std::int64_t undecided() const;
@@ -86,12 +81,8 @@ class FusedSearch {
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
     /// Whether each query is compared with the whole training set, without passes.
     bool only_brute_force(std::int64_t n_query) const;
-    /// The passes over the sample and over all tiles, for this number of queries.
-    struct Passes {
-        TensorPass sample;
-        std::vector<TensorPass> searches;
-    };
-    Passes passes_for(std::int64_t n_query) const;
+    /// The arrays of all passes over these lists; without a schedule.
+    TensorPass pass_of(const Layout& layout) const;
 
     const TensorKernel& kernel_;
     const FusedTraining& training_;

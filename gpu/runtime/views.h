@@ -58,4 +58,12 @@ struct LeftOut {
     __device__ std::uint32_t of(std::int64_t query) const { return any() ? d_images[query] : 0xffffffffu; }
 };
 
+/// A batch of queries, and where their neighbors go.
+struct Batch {
+    ByteRows query;  ///< features
+    NeighborRows out;
+    LeftOut left_out = {};
+    KnownRows known = {};
+};
+
 }  // namespace knn::gpu

@@ -4,7 +4,6 @@
 
 #include "data/core/errors.h"
 #include "gpu/distance/distance.h"
-#include "gpu/distance/expand.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"

@@ -77,9 +77,7 @@ class Fused {
             const std::int64_t n = std::min(batch_, query_count_ - begin);
             const gpu::LeftOut left_out{left_out_.size() > 0 ? left_out_.d_data() + begin : nullptr};
             const gpu::ByteRows query{query_.row(begin), n, query_.cols, query_.pitch_bytes};
-            for (const auto& step :
-                 search_->steps(query, {out_.d_data() + begin * k_, n, k_}, left_out, known))
-                step.enqueue(stream_);
+            search_->enqueue({query, {out_.d_data() + begin * k_, n, k_}, left_out, known}, stream_);
         }
         stream_.synchronize();
         return test::to_host(out_);
