@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
 #include "gpu/engines/strategies.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/select/select.h"
 
 namespace knn::gpu {
 
@@ -74,8 +71,7 @@ class GpuBenchArrays : public BenchArrays {
 
     Refusal fill(const std::string& name) override {
         const DistanceKernel* kernel = find_distance(name);
-        if (kernel == nullptr) return "this build has no distance kernel of this name";
-        if (Refusal refusal = kernel->supports(sized(n_query()))) return refusal;
+        if (Refusal refusal = refuse(kernel)) return refusal;
         prepare(*kernel);
         const std::int64_t n = fitting(n_query(), kernel->workspace_bytes);
         for (std::int64_t begin = 0; begin < n_query(); begin += n)
@@ -86,8 +82,9 @@ class GpuBenchArrays : public BenchArrays {
 
     Trial time_distance(const std::string& name, const TrialOptions& options) override {
         const DistanceKernel* kernel = find_distance(name);
-        if (kernel == nullptr) return refused("this build has no distance kernel of this name");
-        if (Refusal refusal = kernel->supports(sized(n_query()))) return refused(*refusal);
+        Trial trial;
+        trial.refusal = refuse(kernel);
+        if (trial.refusal) return trial;
         if (options.linear) make_linear();
         const DistanceRows rows = matrix_.rows();
         check(cudaMemsetAsync(rows.d_data, poison, static_cast<std::size_t>(rows.n) * rows.pitch_bytes,
@@ -95,8 +92,7 @@ class GpuBenchArrays : public BenchArrays {
               "poisoning the matrix");
         prepare(*kernel);
         const std::int64_t max_n = fitting(n_query(), kernel->workspace_bytes);
-        Trial trial =
-            runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        trial = runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
         trial.operations = kernel->operations;
         trial.pixel_bytes = kernel->takes == Pixels::bytes ? 1 : 4;
         return trial;
@@ -104,9 +100,10 @@ class GpuBenchArrays : public BenchArrays {
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
         const Selector* selector = find_selector(name);
-        if (selector == nullptr) return refused("this build has no selector of this name");
         problem_.k = k;
-        if (Refusal refusal = selector->supports(sized(n_query()))) return refused(*refusal);
+        Trial trial;
+        trial.refusal = refuse(selector);
+        if (trial.refusal) return trial;
         const auto size = static_cast<std::size_t>(n_query() * k);
         neighbors_.reserve(size);
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
@@ -142,10 +139,11 @@ class GpuBenchArrays : public BenchArrays {
     }
 
   private:
-    static Trial refused(std::string why) {
-        Trial trial;
-        trial.refusal = std::move(why);
-        return trial;
+    /// Why a kernel or a selector cannot; null: there is none.
+    template <class Entry>
+    Refusal refuse(const Entry* entry) const {
+        if (entry == nullptr) return "this build has nothing of this name";
+        return entry->supports(sized(n_query()));
     }
 
     Problem sized(std::int64_t n) const {
@@ -181,14 +179,9 @@ class GpuBenchArrays : public BenchArrays {
 
     /// Queries begin .. begin + n − 1.
     Images queries(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n) const {
-        const auto part = [&](auto rows) {
-            rows.d_data = rows.row(begin);
-            rows.n = n;
-            return rows;
-        };
         if (kernel.takes == Pixels::bytes)
-            return {{}, part(query_bytes_.rows(problem_.n_query, problem_.dim))};
-        return {part(query_.first(problem_.n_query, problem_.dim)), {}};
+            return {{}, query_bytes_.rows(problem_.n_query, problem_.dim).slice(begin, n)};
+        return {query_.first(problem_.n_query, problem_.dim).slice(begin, n), {}};
     }
 
     /// Half of the free memory at most: the rest is for workspaces, which a selector may want as large as the
@@ -221,12 +214,10 @@ class GpuBenchArrays : public BenchArrays {
 
     void enqueue(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n, bool linear) {
         const bool prepared = kernel.prepared_bytes(sized(n_query())) > 0;
-        DistanceRows out = matrix_.rows();
-        out = {out.row(begin), n, out.cols, out.pitch_bytes};
         kernel.enqueue(
             sized(n),
             {training(kernel, linear), queries(kernel, begin, n), prepared ? prepared_.d_data() : nullptr},
-            out, workspace_.d_data(), stream_);
+            matrix_.rows().slice(begin, n), workspace_.d_data(), stream_);
     }
 
     Problem problem_;

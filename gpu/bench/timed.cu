@@ -3,19 +3,17 @@
 #include "gpu/bench/bench.h"
 
 #include <algorithm>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "data/core/clock.h"
-#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
 #include "gpu/rerank/rerank.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/stream.h"
-#include "gpu/select/select.h"
 #include "gpu/transform/transform.h"
 
 namespace knn::gpu {
@@ -24,33 +22,26 @@ namespace {
 
 constexpr int warm_up_runs = 10;
 
-/// A CUDA graph of the launches of `enqueue`, which has run once before.
-class Graph {
-  public:
-    template <class Enqueue>
-    Graph(cudaStream_t stream, const Enqueue& enqueue) {
-        enqueue();  // loads the kernels, which is not allowed during stream capture
-        check(cudaStreamSynchronize(stream), "searching");
-        check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing");
-        enqueue();
-        check(cudaStreamEndCapture(stream, &graph_), "capturing");
-        check(cudaGraphInstantiate(&launchable_, graph_, 0), "instantiating a graph");
-    }
-    ~Graph() {
-        cudaGraphExecDestroy(launchable_);
-        cudaGraphDestroy(graph_);
-    }
-    Graph(const Graph&) = delete;
-    Graph& operator=(const Graph&) = delete;
-
-    void launch(cudaStream_t stream) const {
-        check(cudaGraphLaunch(launchable_, stream), "launching a graph");
-    }
-
-  private:
-    cudaGraph_t graph_ = nullptr;
-    cudaGraphExec_t launchable_ = nullptr;
+struct DestroyGraph {
+    void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
 };
+using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
+
+/// A CUDA graph of the launches of `enqueue`, which has run once before.
+template <class Enqueue>
+Graph captured(cudaStream_t stream, const Enqueue& enqueue) {
+    enqueue();  // loads the kernels, which is not allowed during stream capture
+    check(cudaStreamSynchronize(stream), "searching");
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capturing");
+    enqueue();
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t launchable = nullptr;
+    check(cudaStreamEndCapture(stream, &graph), "capturing");
+    const cudaError_t status = cudaGraphInstantiate(&launchable, graph, 0);
+    cudaGraphDestroy(graph);
+    check(status, "instantiating a graph");
+    return Graph(launchable);
+}
 
 /// count × stride floats, zeros beyond dim: the rungs read four at a time.
 std::vector<float> floats_of(const Rows& images, std::int64_t stride) {
@@ -74,22 +65,20 @@ Trial time_kernels(const Plan& plan, const Training& training, const Rows& query
     enqueue_copy(training.labels, labels.d_data(), stream, "uploading labels");
     const FusedTraining arranged(train_bytes.upload(training.rows, stream), stream);
     FusedSearch search(named_in(tensor_table(), plan.distance), arranged);
-    const std::int64_t batch = search.reserve(query.count, k, false);
+    const std::int64_t batch = search.reserve({query.count, k});
     const DeviceBuffer<Neighbor> neighbors(static_cast<std::size_t>(query.count * k));
     const DeviceBuffer<Vote> votes(static_cast<std::size_t>(query.count));
-    const Graph graph(stream, [&] {
+    const Graph graph = captured(stream, [&] {
         for (std::int64_t begin = 0; begin < query.count; begin += batch) {
             const std::int64_t n = std::min(batch, query.count - begin);
-            ByteRows rows = query_bytes.rows(n, query.dim);
-            rows.d_data += static_cast<std::size_t>(begin) * rows.pitch_bytes;
             const NeighborRows out{neighbors.d_data() + begin * k, n, k};
-            search.enqueue({rows, out}, stream);
+            search.enqueue({query_bytes.rows(query.count, query.dim).slice(begin, n), out}, stream);
             if (!training.labels.empty())
                 enqueue_vote(out, labels.d_data(), Weights::uniform, Tie::smallest, votes.d_data() + begin,
                              stream);
         }
     });
-    const auto launch = [&] { graph.launch(stream); };
+    const auto launch = [&] { check(cudaGraphLaunch(graph.get(), stream), "launching a graph"); };
     runs.repeated(query.count, {.repeat = warm_up_runs}, launch);
     Trial trial = runs.repeated(query.count, options, launch);
     found = downloaded(neighbors, query.count, k);

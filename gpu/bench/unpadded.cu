@@ -68,12 +68,12 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
         const auto grid_y = static_cast<unsigned>(rows);
         const dim3 keys(grid_size(divide_up(n, threads)), grid_y),
             pairs(grid_size(std::max<std::int64_t>(1, divide_up(padded / 2, threads))), grid_y);
-        keys_kernel<<<keys, threads, 0, stream>>>({in.row(row), rows, n, in.pitch_bytes}, d_keys);
+        keys_kernel<<<keys, threads, 0, stream>>>(in.slice(row, rows), d_keys);
         for (std::int64_t size = 2; size <= padded; size *= 2)
             for (std::int64_t step = size / 2; step > 0; step /= 2)
                 step_kernel<<<pairs, threads, 0, stream>>>(d_keys, n, size, step);
         first_kernel<<<grid_size(divide_up(rows * out.k, threads)), threads, 0, stream>>>(
-            d_keys, n, {out.d_data + row * out.k, rows, out.k});
+            d_keys, n, out.slice(row, rows));
         check_launch("launching the unpadded sort of seed 003");
     }
 }

@@ -19,17 +19,14 @@ namespace knn::gpu {
 
 inline constexpr int pixels_per_carry = 256;
 
-struct L2 {
+/// Of L2 and L1.
+struct CarriedTerms {
     struct Shared {};  // a block's shared memory
     __device__ void prepare(Shared&) const {}
 
     struct Sum {
         float part = 0;
         unsigned total = 0;
-        __device__ void add(float a, float b, const Shared&) {
-            const float d = a - b;
-            part = fmaf(d, d, part);
-        }
         __device__ void carry() {
             total = score();
             part = 0;
@@ -41,22 +38,18 @@ struct L2 {
     };
 };
 
-struct L1 {
-    struct Shared {};
-    __device__ void prepare(Shared&) const {}
+struct L2 : CarriedTerms {
+    struct Sum : CarriedTerms::Sum {
+        __device__ void add(float a, float b, const Shared&) {
+            const float d = a - b;
+            part = fmaf(d, d, part);
+        }
+    };
+};
 
-    struct Sum {
-        float part = 0;
-        unsigned total = 0;
+struct L1 : CarriedTerms {
+    struct Sum : CarriedTerms::Sum {
         __device__ void add(float a, float b, const Shared&) { part += fabsf(a - b); }
-        __device__ void carry() {
-            total = score();
-            part = 0;
-        }
-        __device__ std::uint32_t score() const {
-            assert(part < 1 << 24);
-            return total + static_cast<unsigned>(part);
-        }
     };
 };
 

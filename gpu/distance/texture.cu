@@ -25,6 +25,8 @@
 
 namespace knn::gpu {
 
+extern const DistanceKernel tiled_distance;
+
 namespace {
 
 /// A texture whose kernels may still run. It has to outlive them, so it is given back by a later launch, or with the process:
@@ -164,6 +166,18 @@ void launch(const Problem& problem, const DistanceInput& in, const DistanceRows&
     used.done.record(stream);
 }
 
+// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
+// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
+std::size_t auto_prepared_bytes(const Problem& problem) {
+    return refuse(problem) ? 0 : columns_bytes(problem);
+}
+
+void auto_launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+                 cudaStream_t stream) {
+    const auto chosen = in.d_prepared != nullptr ? launch : tiled_distance.launch;
+    chosen(problem, in, out, d_workspace, stream);
+}
+
 }  // namespace
 
 extern const DistanceKernel texture_distance{
@@ -174,25 +188,6 @@ extern const DistanceKernel texture_distance{
     .prepare = prepare_columns,
     .launch = launch,
     .metrics = direct_metrics};
-
-// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
-// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
-
-extern const DistanceKernel tiled_distance;
-
-namespace {
-
-std::size_t auto_prepared_bytes(const Problem& problem) {
-    return texture_distance.supports(problem) ? 0 : columns_bytes(problem);
-}
-
-void auto_launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
-                 cudaStream_t stream) {
-    const DistanceKernel& kernel = in.d_prepared != nullptr ? texture_distance : tiled_distance;
-    kernel.launch(problem, in, out, d_workspace, stream);
-}
-
-}  // namespace
 
 extern const DistanceKernel auto_texture_distance{
     .name = "auto-texture",

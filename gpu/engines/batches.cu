@@ -176,7 +176,7 @@ void BatchedIndex::run(const Run& run, Timeline& timeline, const Watch& watch) {
 }
 
 /// The engine comes last: it takes what fits into the memory that is left.
-void BatchedIndex::reserve(const BatchEngine::Shape& shape) {
+void BatchedIndex::reserve(const SearchShape& shape) {
     if (!training_.transform.is_raw())
         training_.transform.reserve(std::min(shape.n_query, images_per_transform));
     if (training_.reranker) {

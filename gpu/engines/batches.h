@@ -52,15 +52,9 @@ class BatchEngine {
   public:
     virtual ~BatchEngine() = default;
 
-    /// What the memory of a search depends on.
-    struct Shape {
-        std::int64_t n_query;
-        int k;
-        bool leaves_out, has_known;  ///< has_known: only if the engine's capabilities say so
-    };
     /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of queries, at
-    /// most `limit` unless it is 0.
-    virtual std::int64_t reserve(const Shape& shape, std::int64_t limit) = 0;
+    /// most `limit` unless it is 0. shape.has_known: only if the engine's capabilities say so.
+    virtual std::int64_t reserve(const SearchShape& shape, std::int64_t limit) = 0;
     /// Queues the stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
     virtual void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) = 0;
@@ -82,7 +76,7 @@ class BatchedIndex final : public DeviceIndex {
     struct Run;
     void prepare(const Plan::Expected& search);
     void run(const Run& run, Timeline& timeline, const Watch& watch);
-    void reserve(const BatchEngine::Shape& shape);
+    void reserve(const SearchShape& shape);
     void reserve_slot(Slot& slot, std::int64_t n, std::size_t known, std::size_t result_bytes);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
     void enqueue_search(const Run& run, Slot& slot, const Queries& queries, const NeighborRows& neighbors);

@@ -9,12 +9,10 @@
 #include <algorithm>
 #include <cassert>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/runtime/buffers.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -71,11 +69,13 @@ class Classic final : public BatchEngine {
             train_bytes_ = std::move(upload.features);
     }
 
-    std::int64_t reserve(const Shape& shape, std::int64_t limit) override {
-        const auto [n_query, k, leaves_out, has_known] = shape;
-        require(!has_known, "an engine that takes known neighbors");
-        require_supported(selector_.supports(problem_of(n_query, k)));  // may differ from the k of the plan
-        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
+        const int k = shape.k;
+        require(!shape.has_known, "an engine that takes known neighbors");
+        // k may differ from that of the plan.
+        if (const Refusal refusal = selector_.supports(problem_of(shape.n_query, k)))
+            throw DeviceError("GPU: " + *refusal);
+        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, shape.n_query, max_queries});
         std::int64_t batch = most;
         if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {
             batch = fitting(most, k);

@@ -2,7 +2,6 @@
 
 #include "gpu/distance/distance.h"
 #include "gpu/fused/fused.h"
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {

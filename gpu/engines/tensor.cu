@@ -12,7 +12,6 @@
 
 #include "gpu/engines/batches.h"
 #include "gpu/engines/vote.h"
-#include "gpu/fused/fused.h"
 #include "gpu/fused/search.h"
 
 namespace knn::gpu {
@@ -32,8 +31,8 @@ class Tensor final : public BatchEngine {
     Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
         : training_(train, stream), search_(kernel, training_) {}
 
-    std::int64_t reserve(const Shape& shape, std::int64_t limit) override {
-        return search_.reserve(shape.n_query, shape.k, shape.leaves_out, limit, shape.has_known);
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
+        return search_.reserve(shape, limit);
     }
     void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) override {
         search_.enqueue(batch, stream, &timer);

@@ -4,9 +4,6 @@
 #include <cmath>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/fused.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -57,6 +54,14 @@ std::span<const TensorKernel* const> tensor_table() {
     return table;
 }
 
+void check_pass(const ByteRows& train, const ByteRows& query, const TensorPass& pass, PassKind kind) {
+    require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
+    require(train.n % tile_train == 0 && train.n <= std::int64_t{1} << 31 &&
+                std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
+            "whole tiles of at most 2,147,483,648 training images");
+    require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+}
+
 /// The work of the passes for this number of query tiles, and the lists that they need.
 struct FusedSearch::Layout {
     Schedule sample;
@@ -83,11 +88,16 @@ struct FusedSearch::Layout {
 FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
     : n_(train.n),
       tiles_(static_cast<int>(divide_up(train.n, tile_train))),
-      used_(train, stream),
       images_(static_cast<std::size_t>(tiles_) * tile_train),
       score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
-    rows_.reserve(std::int64_t{tiles_} * tile_train, used_.count());
-    enqueue_prepare_training(train, used_, tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
+    std::vector<std::int32_t> used = used_pixels(train, stream);
+    dim_ = static_cast<int>(used.size());
+    if (dim_ < train.cols) {
+        used.resize(static_cast<std::size_t>(round_up(dim_, 4)));  // they are read four at a time
+        used_ = copied_to_device(std::span(used), "uploading the pixels in use");
+    }
+    rows_.reserve(std::int64_t{tiles_} * tile_train, dim_);
+    enqueue_prepare_training(train, d_used(), tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
 }
 
@@ -100,25 +110,25 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& traini
     fill(fallback_finished_, 0, "clearing counters");
 }
 
-std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
-                                  bool improve) {
-    const Asked asked{n_query, limit, k, exclude, improve};
-    if (asked == asked_) return batch_;
-    // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
-    const std::tuple wanted{k, exclude, improve};
-    if (n_query > few_queries && sampling_for_ != wanted) {
-        const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (exclude ? 1 : 0);
-        sampling_ = improve ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
-                            : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
+std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) {
+    const auto [n_query, k, leaves_out, has_known] = shape;
+    if (shape == asked_ && limit == limit_) return batch_;
+    const SearchShape wanted{0, k, leaves_out, has_known};
+    if (n_query > few_queries && !(sampled_for_ == wanted)) {
+        // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
+        const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (leaves_out ? 1 : 0);
+        sampling_ = has_known ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
+                              : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
         for (SearchPass& pass : sampling_.passes)
             pass.rank = std::min(pass.rank, k);
-        sampling_for_ = wanted;
+        sampled_for_ = wanted;
     }
     asked_ = {};  // until the allocations succeed
     batch_ = choose_batch(n_query, limit);
     reserve_batch(batch_, k);
     if (n_query % batch_ != 0) reserve_batch(n_query % batch_, k);
-    asked_ = asked;
+    asked_ = shape;
+    limit_ = limit;
     return batch_;
 }
 
@@ -153,37 +163,14 @@ bool FusedSearch::only_brute_force(std::int64_t n_query) const {
     return n_query <= few_queries || sampling_.sample_tiles == 0;
 }
 
-void FusedSearch::limit_capacity(int capacity) {
-    max_capacity_ = capacity;
-}
-
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
     return {sampling_, training_.dim(), divide_up(n_query, tile_queries), multiprocessors_};
 }
 
-TensorPass FusedSearch::pass_of(const Layout& layout) const {
-    TensorPass pass;
-    pass.dim = training_.dim();
-    pass.d_score_bias = training_.d_score_bias();
-    pass.d_thresholds = thresholds_.d_data();
-    pass.d_maxima = maxima_.d_data();
-    pass.sample_slots = layout.sample.slots();
-    pass.lists.d_products = products_.d_data();
-    pass.lists.d_positions = positions_.d_data();
-    pass.lists.d_counts = counts_.d_data();
-    pass.lists.capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
-    pass.slots = layout.slots;
-    pass.undecided = {undecided_count_.d_data(), undecided_.d_data()};
-    return pass;
-}
-
 void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer) {
     const ByteRows& query = batch.query;
-    const NeighborRows& out = batch.out;
-    const LeftOut& left_out = batch.left_out;
-    const KnownRows& known = batch.known;
-    require(query.n <= batch_ && out.k == asked_.k && left_out.any() == asked_.exclude &&
-                (known.d_data != nullptr) == asked_.improve,
+    require(query.n <= batch_ && batch.out.k == asked_.k && batch.left_out.any() == asked_.leaves_out &&
+                (batch.known.d_data != nullptr) == asked_.has_known,
             "a batch of the search that `reserve` prepared");
     const auto stage = [&](const Stage& what, const auto& launch) {
         timer != nullptr ? timer->time(stream, what, launch) : launch();
@@ -192,24 +179,31 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_brute_force(query.n);
     stage({.name = "prepare"}, [&] {
-        enqueue_prepare_queries(query, training_.used(), undecided, all_undecided, rows,
+        enqueue_prepare_queries(query, training_.d_used(), undecided, all_undecided, rows,
                                 query_norms_.d_data(), stream);
     });
     if (!all_undecided) {
         const Layout layout = layout_for(query.n);
-        TensorPass pass = pass_of(layout);
-        pass.schedule = layout.sample;
+        const int capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
+        TensorPass pass{.schedule = layout.sample,
+                        .dim = training_.dim(),
+                        .d_images = training_.d_images(),
+                        .d_score_bias = training_.d_score_bias(),
+                        .d_query_norms = query_norms_.d_data(),
+                        .d_thresholds = thresholds_.d_data(),
+                        .d_maxima = maxima_.d_data(),
+                        .sample_slots = layout.sample.slots(),
+                        .lists = {products_.d_data(), positions_.d_data(), counts_.d_data(), capacity},
+                        .slots = layout.slots,
+                        .undecided = undecided};
         stage({.name = "sample"}, [&] {
             kernel_.sample(train, rows, pass, stream);
-            enqueue_thresholds(pass, query.n, sampling_.sample_rank, known.d_data, out.k,
-                               query_norms_.d_data(), thresholds_.d_data(), stream);
+            enqueue_thresholds(pass, sampling_.sample_rank, batch, stream);
         });
         const std::size_t last = layout.passes.size() - 1;
         const auto fold = [&](std::size_t i) {
-            enqueue_fold(
-                pass,
-                {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank, .known = known},
-                training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, left_out, stream);
+            const FoldStep step{.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank};
+            enqueue_fold(pass, step, batch, stream);
         };
         // All pixels count, although the kernels skip unused ones.
         const double products = static_cast<double>(query.n) * static_cast<double>(training_.count()) *
@@ -224,8 +218,8 @@ void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* t
         stage({.name = "fold"}, [&] { fold(last); });
     }
     stage({.name = "fallback"}, [&] {
-        enqueue_brute_force(train, training_.d_images(), rows, query_norms_.d_data(), out, undecided,
-                            left_out, known, {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
+        enqueue_brute_force(train, training_.d_images(), rows, query_norms_.d_data(), batch, undecided,
+                            {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
     });
 }
 

@@ -13,7 +13,6 @@
 #include "data/transform/deskew.h"
 #include "data/transform/histograms.h"
 #include "gpu/rerank/kernels.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "data/rerank/descriptor.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "gpu/rerank/kernels.h"
-#include "gpu/runtime/check.h"
-
 namespace knn::gpu {
 
 DescriptorForm::DescriptorForm(const Rerank& rerank, ImageShape image) {

@@ -46,11 +46,6 @@ inline void require(bool holds, const char* what) {
     if (!holds) throw DeviceError(std::string("GPU: invalid launch; expected ") + what);
 }
 
-/// The same for what `supports` answers.
-inline void require_supported(const Refusal& refusal) {
-    if (refusal) throw DeviceError("GPU: " + *refusal);
-}
-
 /// The most blocks in the second dimension of a grid.
 inline constexpr std::int64_t max_grid_y = 65'535;
 

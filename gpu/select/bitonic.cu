@@ -214,21 +214,9 @@ void load(const Problem& problem) {
         load_kernels(cluster_kernel);  // that of large sets
 }
 
-}  // namespace
-
-extern const Selector bitonic_selector{
-    .name = "bitonic",
-    .summary = "padded bitonic sort of the whole row, in registers and shared memory",
-    .refuse = refuse,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch,
-    .load = load};
-
 // `bitonic_single`: the same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for
 // many queries because of this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132
 // multiprocessors of an H200.
-
-namespace {
 
 Problem one_query(Problem problem) {
     problem.n_query = 1;
@@ -238,11 +226,18 @@ Problem one_query(Problem problem) {
 void launch_singly(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
                    cudaStream_t stream) {
     for (std::int64_t q = 0; q < out.n_query; ++q)
-        launch(one_query(problem), {in.row(q), 1, in.cols, in.pitch_bytes},
-               {out.d_data + q * out.k, 1, out.k}, d_workspace, stream);
+        launch(one_query(problem), in.slice(q, 1), out.slice(q, 1), d_workspace, stream);
 }
 
 }  // namespace
+
+extern const Selector bitonic_selector{
+    .name = "bitonic",
+    .summary = "padded bitonic sort of the whole row, in registers and shared memory",
+    .refuse = refuse,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+    .load = load};
 
 extern const Selector bitonic_single_selector{
     .name = "bitonic_single",

@@ -92,7 +92,7 @@ void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& 
     void* d_cub = static_cast<char*>(d_workspace) + plan.offset_bytes;
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        const DistanceRows part{in.row(row), rows, in.cols, in.pitch_bytes};
+        const DistanceRows part = in.slice(row, rows);
         offsets_kernel<<<grid_size(divide_up(rows * in.cols, threads)), threads, 0, stream>>>(
             d_offsets, in.cols, rows, stride);
         check_launch("launching the offsets of index_sort");

@@ -8,7 +8,6 @@
 // exact    the functions that define the step, integers
 // work     2 · (2 · radius + 1) multiply-adds per pixel
 
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

@@ -14,8 +14,6 @@
 // limits  28 × 28 pixels, cells of 4 × 4, compute capability 8.0 (mma.m16n8k32)
 // work    about 2,600 instructions of a warp per image, 128 of them matrix products
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/transform/gradients.cuh"
 #include "gpu/transform/step.h"
 

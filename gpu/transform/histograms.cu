@@ -13,7 +13,6 @@
 // work     about 10 operations per pixel and direction, 12 per pixel and cell that it contributes to
 // source   Dalal and Triggs, "Histograms of oriented gradients for human detection", 2005
 
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/transform/step.h"
 

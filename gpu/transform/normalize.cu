@@ -9,7 +9,6 @@
 
 #include <cub/block/block_reduce.cuh>
 
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {

@@ -10,7 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "data/core/round_up.h"
 #include "data/transform/fitted.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {
@@ -16,12 +14,6 @@ namespace {
 /// The first that takes a step is used.
 const TransformKernel* const table[] = {&gradients_transform, &deskew_transform,     &normalize_transform,
                                         &blur_transform,      &projection_transform, &histograms_transform};
-
-ByteRows rows_from(ByteRows rows, std::int64_t begin, std::int64_t n) {
-    rows.d_data = rows.row(begin);
-    rows.n = n;
-    return rows;
-}
 
 }  // namespace
 
@@ -78,7 +70,7 @@ void DeviceTransform::enqueue(const ByteRows& images, const ByteRows& features, 
     require(reserved_ > 0, "memory reserved for a transform");
     for (std::int64_t begin = 0; begin < images.n; begin += reserved_) {
         const std::int64_t n = std::min(reserved_, images.n - begin);
-        enqueue_piece(rows_from(images, begin, n), rows_from(features, begin, n), stream);
+        enqueue_piece(images.slice(begin, n), features.slice(begin, n), stream);
     }
 }
 
