@@ -155,6 +155,13 @@ class Classic final : public BatchEngine {
 
 }  // namespace
 
+std::vector<Strategy> distance_kernels() {
+    return strategies_of(distance_table());
+}
+std::vector<Strategy> selectors() {
+    return strategies_of(selector_table());
+}
+
 Refusal settle_classic(const Problem& problem, Plan& plan) {
     const OnDevice on_device(plan.device.number);
     Refusal refusal;

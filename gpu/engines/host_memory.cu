@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "gpu/engines/strategies.h"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 

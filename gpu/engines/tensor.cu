@@ -46,6 +46,10 @@ class Tensor final : public BatchEngine {
 
 }  // namespace
 
+std::vector<Strategy> tensor_kernels() {
+    return strategies_of(tensor_table());
+}
+
 void load_tensor_kernels(int device) {
     const OnDevice on_device(device);
     Refusal refusal;

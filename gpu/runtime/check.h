@@ -72,6 +72,14 @@ void allow_shared(Kernel kernel, int bytes) {
           "asking for shared memory");
 }
 
+/// 0 where there is no driver.
+inline int device_count() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+    cudaGetLastError();
+    return count;
+}
+
 inline int current_device() {
     int device = 0;
     check(cudaGetDevice(&device), "asking for the current device");
