@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"

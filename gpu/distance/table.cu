@@ -44,8 +44,8 @@ void check_images(const Images& images, std::int64_t n, std::int64_t dim, Pixels
     const bool floats = takes == Pixels::floats;
     require(floats ? fits(images.floats, n, dim, padded) : fits(images.bytes, n, dim, padded),
             "arrays of the problem's shape");
-    require(!floats || images.floats.aligned(sizeof(float4)), "rows of floats at multiples of 16 bytes");
-    require(floats || images.bytes.aligned(sizeof(uchar4)), "rows of bytes at multiples of 4");
+    require(floats ? images.floats.aligned(sizeof(float4)) : images.bytes.aligned(sizeof(uchar4)),
+            floats ? "rows of floats at multiples of 16 bytes" : "rows of bytes at multiples of 4");
 }
 
 std::string names_of(MetricSet metrics) {

@@ -15,7 +15,6 @@
 
 #include <memory>
 #include <mutex>
-#include <span>
 
 #include "data/core/device_index.h"
 #include "gpu/rerank/rerank.h"

@@ -7,7 +7,6 @@
 // matrix, the floats and the workspace are those of one batch, because batches run one after another.
 
 #include <algorithm>
-#include <cassert>
 
 #include "gpu/distance/distance.h"
 #include "gpu/engines/batches.h"

@@ -6,11 +6,8 @@
 //
 // gpu/fused/search.h describes the steps and their arrays.
 
-#include "gpu/engines/strategies.h"
-
-#include <algorithm>
-
 #include "gpu/engines/batches.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/search.h"
 

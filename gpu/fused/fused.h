@@ -4,7 +4,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <span>
 #include <vector>
 

@@ -15,59 +15,50 @@ namespace knn::gpu::cublas {
 
 namespace {
 
-template <class Function>
-bool find(void* library, const char* name, Function& function) {
-    function = reinterpret_cast<Function>(dlsym(library, (std::string("cublasLt") + name).c_str()));
-    return function != nullptr;
-}
-
 bool find_all(void* from, Library& to) {
-    return find(from, "Create", to.Create) && find(from, "GetStatusString", to.GetStatusString) &&
-           find(from, "MatmulDescCreate", to.MatmulDescCreate) &&
-           find(from, "MatmulDescSetAttribute", to.MatmulDescSetAttribute) &&
-           find(from, "MatmulDescDestroy", to.MatmulDescDestroy) &&
-           find(from, "MatrixLayoutCreate", to.MatrixLayoutCreate) &&
-           find(from, "MatrixLayoutDestroy", to.MatrixLayoutDestroy) &&
-           find(from, "MatmulPreferenceCreate", to.MatmulPreferenceCreate) &&
-           find(from, "MatmulPreferenceSetAttribute", to.MatmulPreferenceSetAttribute) &&
-           find(from, "MatmulPreferenceDestroy", to.MatmulPreferenceDestroy) &&
-           find(from, "MatmulAlgoGetHeuristic", to.MatmulAlgoGetHeuristic) &&
-           find(from, "MatmulAlgoConfigGetAttribute", to.MatmulAlgoConfigGetAttribute) &&
-           find(from, "Matmul", to.Matmul);
+    const auto find = [&]<class Function>(const char* name, Function& function) {
+        function = reinterpret_cast<Function>(dlsym(from, (std::string("cublasLt") + name).c_str()));
+        return function != nullptr;
+    };
+    return find("Create", to.Create) && find("GetStatusString", to.GetStatusString) &&
+           find("MatmulDescCreate", to.MatmulDescCreate) &&
+           find("MatmulDescSetAttribute", to.MatmulDescSetAttribute) &&
+           find("MatmulDescDestroy", to.MatmulDescDestroy) &&
+           find("MatrixLayoutCreate", to.MatrixLayoutCreate) &&
+           find("MatrixLayoutDestroy", to.MatrixLayoutDestroy) &&
+           find("MatmulPreferenceCreate", to.MatmulPreferenceCreate) &&
+           find("MatmulPreferenceSetAttribute", to.MatmulPreferenceSetAttribute) &&
+           find("MatmulPreferenceDestroy", to.MatmulPreferenceDestroy) &&
+           find("MatmulAlgoGetHeuristic", to.MatmulAlgoGetHeuristic) &&
+           find("MatmulAlgoConfigGetAttribute", to.MatmulAlgoConfigGetAttribute) && find("Matmul", to.Matmul);
 }
 
-/// Kept for the life of the process, like the CUDA context that it works in.
-struct Loaded {
-    Library library{};
-    bool complete = false;
-
-    Loaded() {
+/// Kept for the life of the process, like the CUDA context that it works in; null: it is missing.
+const Library* loaded() {
+    static Library library{};
+    static const bool complete = [] {
         // Where the loader looks, then where the toolkit is installed.
         for (const char* folder : {"", "/usr/local/cuda/lib64/"})
             for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12"}) {
                 void* file = dlopen((std::string(folder) + name).c_str(), RTLD_NOW | RTLD_LOCAL);
-                complete = file != nullptr && find_all(file, library);
-                if (complete) return;
+                if (file != nullptr && find_all(file, library)) return true;
             }
-    }
-};
-
-const Loaded& loaded() {
-    static const Loaded once;
-    return once;
+        return false;
+    }();
+    return complete ? &library : nullptr;
 }
 
 }  // namespace
 
 Refusal refuse() {
-    if (loaded().complete) return std::nullopt;
+    if (loaded() != nullptr) return std::nullopt;
     return "cuBLAS is missing; expected libcublasLt.so.13 or libcublasLt.so.12 where the loader finds it "
            "(LD_LIBRARY_PATH)";
 }
 
 const Library& library() {
     if (const Refusal refusal = refuse()) throw DeviceError(*refusal);
-    return loaded().library;
+    return *loaded();
 }
 
 Handle handle() {

@@ -12,8 +12,6 @@
 // work    4 · n_train bytes and n_train comparisons per query; a sort of 2 · K keys for about every 2 · K
 //         gathered keys
 
-#include <cassert>
-
 #include "gpu/select/select.h"
 #include "gpu/select/topk.cuh"
 

@@ -20,10 +20,7 @@
 // limits     n_train <= 2³⁰
 // work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
-#include <cassert>
-
 #include "gpu/select/multiselect.cuh"
-
 #include "gpu/select/select.h"
 
 namespace knn::gpu {

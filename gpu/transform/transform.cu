@@ -18,33 +18,30 @@ const TransformKernel* const table[] = {&gradients_transform, &deskew_transform,
 }  // namespace
 
 DeviceTransform::DeviceTransform(const FittedTransform& fitted) : fitted_(fitted) {
-    const Steps all = fitted_.steps;
-    for (std::size_t first = 0; first < all.size();) {
+    for (std::span<const FittedStep> left = fitted_.steps; !left.empty();) {
         const TransformKernel* chosen = nullptr;
         std::size_t count = 0;
         for (const TransformKernel* kernel : table) {
             chosen = kernel;
-            count = kernel->takes(all.subspan(first));
+            count = kernel->takes(left);
             if (count > 0) break;
         }
         require(count > 0, "a step that a kernel of the table computes");
-        const Steps steps = all.subspan(first, count);
+        const Steps steps = left.first(count);
         const std::vector<std::byte> tables = chosen->tables(steps);
         launches_.push_back(
-            {chosen, first, count, copied_to_device(std::span(tables), "uploading tables of a transform")});
+            {chosen, steps, copied_to_device(std::span(tables), "uploading tables of a transform")});
         chosen->load();
-        first += count;
+        left = left.subspan(count);
     }
 }
 
 void DeviceTransform::reserve(std::int64_t n) {
     if (n <= reserved_) return;
-    const Steps all = fitted_.steps;
     std::size_t workspace_bytes = 0;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
-        const Launch& launch = launches_[i];
-        const Steps steps = all.subspan(launch.first, launch.count);
-        const ScratchPlan scratch(launch.kernel->scratch_bytes(steps), n);
+        const auto& [kernel, steps, tables] = launches_[i];
+        const ScratchPlan scratch(kernel->scratch_bytes(steps), n);
         workspace_bytes = std::max(workspace_bytes, scratch.workspace_bytes());
         if (i + 1 < launches_.size()) between_[i % 2].reserve(n, steps.back().dim_out);
     }
@@ -75,16 +72,14 @@ void DeviceTransform::enqueue(const ByteRows& images, const ByteRows& features, 
 }
 
 void DeviceTransform::enqueue_piece(const ByteRows& images, const ByteRows& features, cudaStream_t stream) {
-    const Steps all = fitted_.steps;
     ByteRows in = images;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
-        const Launch& launch = launches_[i];
-        const Steps steps = all.subspan(launch.first, launch.count);
+        const auto& [kernel, steps, tables] = launches_[i];
         const bool is_last = i + 1 == launches_.size();
         const ByteRows out = is_last ? features : between_[i % 2].rows(images.n, steps.back().dim_out);
-        const ScratchPlan scratch(launch.kernel->scratch_bytes(steps), images.n);
+        const ScratchPlan scratch(kernel->scratch_bytes(steps), images.n);
         std::byte* d_scratch = scratch.in_shared() ? nullptr : workspace_.d_data();
-        launch.kernel->enqueue(steps, {launch.tables.d_data(), in, out, scratch, d_scratch}, stream);
+        kernel->enqueue(steps, {tables.d_data(), in, out, scratch, d_scratch}, stream);
         in = out;
     }
 }
