@@ -33,13 +33,12 @@ const Selector* find_selector(const std::string& name) {
 
 /// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).
 __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
-    const std::int64_t q = blockIdx.y + std::int64_t{gridDim.y} * blockIdx.z;
-    const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (q >= out.n || t >= out.cols) return;
-    std::uint64_t x = static_cast<std::uint64_t>(q * out.cols + t) + seed * 0x9e3779b97f4a7c15u;
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= out.n * out.cols) return;
+    std::uint64_t x = static_cast<std::uint64_t>(i) + seed * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdu;
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53u;
-    out.row(q)[t] = static_cast<std::uint32_t>(x >> 32);
+    out.row(i / out.cols)[i % out.cols] = static_cast<std::uint32_t>(x >> 32);
 }
 
 class GpuBenchArrays : public BenchArrays {
@@ -57,12 +56,9 @@ class GpuBenchArrays : public BenchArrays {
 
     void take_random(std::uint64_t seed) {
         make_matrix();
-        constexpr unsigned threads = 256;
+        constexpr int threads = 256;
         const DistanceRows out = matrix_.rows();
-        const auto rows = static_cast<unsigned>(std::min<std::int64_t>(out.n, 65'535));
-        const dim3 grid(static_cast<unsigned>(divide_up(out.cols, threads)), rows,
-                        static_cast<unsigned>(divide_up(out.n, rows)));
-        random_kernel<<<grid, threads, 0, stream_>>>(out, seed);
+        random_kernel<<<grid_size(divide_up(out.n * out.cols, threads)), threads, 0, stream_>>>(out, seed);
         check_launch("launching random values");
         stream_.synchronize();
     }
