@@ -103,8 +103,7 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
 }
 
 template <bool all>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-            cudaStream_t stream) {
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const auto kernel =
         in.aligned(sizeof(uint4)) ? bucket_select_kernel<true, all> : bucket_select_kernel<false, all>;
     kernel<<<grid_size(out.n_query), threads, 0, stream>>>(in, out);

@@ -42,8 +42,7 @@ Refusal refuse(const Problem& problem) {
     return "insertion would take minutes: expected k times the training images to be at most 4,294,967,296";
 }
 
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-            cudaStream_t stream) {
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     insertion_kernel<<<grid_size(divide_up(out.n_query, threads)), threads, 0, stream>>>(in, out);
     check_launch("launching insertion");
 }

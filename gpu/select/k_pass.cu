@@ -42,8 +42,7 @@ Refusal refuse(const Problem& problem) {
     return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
 }
 
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-            cudaStream_t stream) {
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const unsigned blocks = grid_size(divide_up(out.n_query, warps));
     k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
     check_launch("launching k_pass");

@@ -86,8 +86,7 @@ unsigned sample_rank(std::int64_t n, int k) {
 }
 
 template <bool all>
-void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-            cudaStream_t stream) {
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const auto kernel =
         in.aligned(sizeof(uint4)) ? radix_select_kernel<true, all> : radix_select_kernel<false, all>;
     kernel<<<grid_size(out.n_query), threads, 0, stream>>>(
