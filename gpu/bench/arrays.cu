@@ -4,13 +4,9 @@
 
 #include <algorithm>
 
-#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
 #include "gpu/bench/runs.h"
-#include "gpu/distance/expand.h"
 #include "gpu/engines/strategies.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/select/select.h"
 
 namespace knn::gpu {
 
@@ -18,27 +14,31 @@ namespace {
 
 constexpr int poison = 0xa5;
 
-const DistanceKernel* find_distance(const std::string& name) {
-    for (const auto table : {distance_table(), rung_table(), half_table()})
-        if (const DistanceKernel* kernel = find_in(table, name)) return kernel;
+/// In any of the tables; null if none has it.
+template <class Entry>
+const Entry* find_among(std::initializer_list<std::span<const Entry* const>> tables,
+                        const std::string& name) {
+    for (const auto table : tables)
+        if (const Entry* found = find_in(table, name)) return found;
     return nullptr;
 }
 
+const DistanceKernel* find_distance(const std::string& name) {
+    return find_among<DistanceKernel>({distance_table(), rungs, half_kernels}, name);
+}
+
 const Selector* find_selector(const std::string& name) {
-    for (const auto table : {selector_table(), kth_table(), unpadded_table()})
-        if (const Selector* selector = find_in(table, name)) return selector;
-    return nullptr;
+    return find_among<Selector>({selector_table(), kth_selectors, unpadded_selectors}, name);
 }
 
 /// Values that look random and depend only on seed and index (the finalizer of MurmurHash3).
 __global__ void random_kernel(DistanceRows out, std::uint64_t seed) {
-    const std::int64_t q = blockIdx.y + std::int64_t{gridDim.y} * blockIdx.z;
-    const std::int64_t t = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-    if (q >= out.n || t >= out.cols) return;
-    std::uint64_t x = static_cast<std::uint64_t>(q * out.cols + t) + seed * 0x9e3779b97f4a7c15u;
+    const std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= out.n * out.cols) return;
+    std::uint64_t x = static_cast<std::uint64_t>(i) + seed * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdu;
     x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53u;
-    out.row(q)[t] = static_cast<std::uint32_t>(x >> 32);
+    out.row(i / out.cols)[i % out.cols] = static_cast<std::uint32_t>(x >> 32);
 }
 
 class GpuBenchArrays : public BenchArrays {
@@ -56,12 +56,9 @@ class GpuBenchArrays : public BenchArrays {
 
     void take_random(std::uint64_t seed) {
         make_matrix();
-        constexpr unsigned threads = 256;
+        constexpr int threads = 256;
         const DistanceRows out = matrix_.rows();
-        const auto rows = static_cast<unsigned>(std::min<std::int64_t>(out.n, 65'535));
-        const dim3 grid(static_cast<unsigned>(divide_up(out.cols, threads)), rows,
-                        static_cast<unsigned>(divide_up(out.n, rows)));
-        random_kernel<<<grid, threads, 0, stream_>>>(out, seed);
+        random_kernel<<<grid_size(divide_up(out.n * out.cols, threads)), threads, 0, stream_>>>(out, seed);
         check_launch("launching random values");
         stream_.synchronize();
     }
@@ -70,8 +67,7 @@ class GpuBenchArrays : public BenchArrays {
 
     Refusal fill(const std::string& name) override {
         const DistanceKernel* kernel = find_distance(name);
-        if (kernel == nullptr) return "this build has no distance kernel of this name";
-        if (Refusal refusal = kernel->supports(sized(n_query()))) return refusal;
+        if (Refusal refusal = refuse(kernel)) return refusal;
         prepare(*kernel);
         const std::int64_t n = fitting(n_query(), kernel->workspace_bytes);
         for (std::int64_t begin = 0; begin < n_query(); begin += n)
@@ -82,17 +78,17 @@ class GpuBenchArrays : public BenchArrays {
 
     Trial time_distance(const std::string& name, const TrialOptions& options) override {
         const DistanceKernel* kernel = find_distance(name);
-        if (kernel == nullptr) return refused("this build has no distance kernel of this name");
-        if (Refusal refusal = kernel->supports(sized(n_query()))) return refused(*refusal);
-        if (options.linear && linear_.size() == 0) make_linear();
+        Trial trial;
+        trial.refusal = refuse(kernel);
+        if (trial.refusal) return trial;
+        if (options.linear) make_linear();
         const DistanceRows rows = matrix_.rows();
         check(cudaMemsetAsync(rows.d_data, poison, static_cast<std::size_t>(rows.n) * rows.pitch_bytes,
                               stream_),
               "poisoning the matrix");
         prepare(*kernel);
         const std::int64_t max_n = fitting(n_query(), kernel->workspace_bytes);
-        Trial trial =
-            runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
+        trial = runs_.timed(max_n, options, [&](std::int64_t n) { enqueue(*kernel, 0, n, options.linear); });
         trial.operations = kernel->operations;
         trial.pixel_bytes = kernel->takes == Pixels::bytes ? 1 : 4;
         return trial;
@@ -100,11 +96,12 @@ class GpuBenchArrays : public BenchArrays {
 
     Trial time_select(const std::string& name, int k, const TrialOptions& options) override {
         const Selector* selector = find_selector(name);
-        if (selector == nullptr) return refused("this build has no selector of this name");
         problem_.k = k;
-        if (Refusal refusal = selector->supports(sized(n_query()))) return refused(*refusal);
+        Trial trial;
+        trial.refusal = refuse(selector);
+        if (trial.refusal) return trial;
         const auto size = static_cast<std::size_t>(n_query() * k);
-        if (neighbors_.size() < size) neighbors_ = DeviceBuffer<Neighbor>(size);
+        neighbors_.reserve(size);
         check(cudaMemsetAsync(neighbors_.d_data(), poison, size * sizeof(Neighbor), stream_),
               "poisoning the neighbors");
         const std::int64_t max_n = fitting(n_query(), selector->workspace_bytes);
@@ -116,46 +113,33 @@ class GpuBenchArrays : public BenchArrays {
 
     std::vector<std::uint32_t> matrix_row(std::int64_t query) override {
         std::vector<std::uint32_t> row(static_cast<std::size_t>(problem_.n_train));
-        download(row.data(), matrix_.rows().row(query), row.size() * sizeof(row[0]));
+        check(cudaMemcpy(row.data(), matrix_.rows().row(query), row.size() * sizeof(row[0]),
+                         cudaMemcpyDeviceToHost),
+              "downloading distances");
         return row;
     }
 
-    Neighbors neighbors(std::int64_t n) override {
-        Neighbors found(n, problem_.k);
-        download(found.rows.data(), neighbors_.d_data(), found.rows.size() * sizeof(Neighbor));
-        return found;
-    }
+    Neighbors neighbors(std::int64_t n) override { return downloaded(neighbors_, n, problem_.k); }
 
     Trial time_upload(bool pinned, const TrialOptions& options) override {
         const std::int64_t values = (train_images_.count + query_images_.count) * train_images_.dim;
         const auto size = static_cast<std::size_t>(values) * sizeof(float);
-        DeviceBuffer<char> to(size);
-        if (!pinned) {
-            const std::vector<char> from(size, 1);
-            return upload(to, from.data(), options);
-        }
-        PinnedBuffer<char> from(size);
-        std::fill_n(from.data(), size, char{1});
-        return upload(to, from.data(), options);
-    }
-
-  private:
-    static Trial refused(std::string why) {
-        Trial trial;
-        trial.refusal = std::move(why);
-        return trial;
-    }
-
-    Trial upload(const DeviceBuffer<char>& to, const char* from, const TrialOptions& options) {
+        const DeviceBuffer<char> to(size);
+        std::vector<char> pageable(pinned ? 0 : size);
+        const PinnedBuffer<char> locked(pinned ? size : 0);
+        char* from = pinned ? locked.data() : pageable.data();
+        std::fill_n(from, size, char{1});
         return runs_.repeated(query_images_.count, options, [&] {
-            check(cudaMemcpyAsync(to.d_data(), from, to.size(), cudaMemcpyHostToDevice, stream_),
-                  "uploading");
+            check(cudaMemcpyAsync(to.d_data(), from, size, cudaMemcpyHostToDevice, stream_), "uploading");
         });
     }
 
-    void download(void* to, const void* d_from, std::size_t bytes) {
-        check(cudaMemcpyAsync(to, d_from, bytes, cudaMemcpyDeviceToHost, stream_), "downloading answers");
-        stream_.synchronize();
+  private:
+    /// Why a kernel or a selector cannot; null: there is none.
+    template <class Entry>
+    Refusal refuse(const Entry* entry) const {
+        if (entry == nullptr) return "this build has nothing of this name";
+        return entry->supports(sized(n_query()));
     }
 
     Problem sized(std::int64_t n) const {
@@ -165,11 +149,8 @@ class GpuBenchArrays : public BenchArrays {
     }
 
     void take(const Rows& images, ImageBuffer& bytes, PitchedBuffer<float>& floats) {
-        bytes.reserve(images.count, images.dim);
         floats = PitchedBuffer<float>(images.count, round_up(images.dim, 4));
-        const ByteRows rows = bytes.rows(images.count, images.dim);
-        enqueue_upload(images, rows, stream_);
-        enqueue_expand(rows, floats.first(images.count, images.dim), stream_);
+        enqueue_expand(bytes.upload(images, stream_), floats.first(images.count, images.dim), stream_);
         stream_.synchronize();
     }
 
@@ -194,14 +175,9 @@ class GpuBenchArrays : public BenchArrays {
 
     /// Queries begin .. begin + n − 1.
     Images queries(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n) const {
-        const auto part = [&](auto rows) {
-            rows.d_data = rows.row(begin);
-            rows.n = n;
-            return rows;
-        };
         if (kernel.takes == Pixels::bytes)
-            return {{}, part(query_bytes_.rows(problem_.n_query, problem_.dim))};
-        return {part(query_.first(problem_.n_query, problem_.dim)), {}};
+            return {{}, query_bytes_.rows(problem_.n_query, problem_.dim).slice(begin, n)};
+        return {query_.first(problem_.n_query, problem_.dim).slice(begin, n), {}};
     }
 
     /// Half of the free memory at most: the rest is for workspaces, which a selector may want as large as the
@@ -213,11 +189,11 @@ class GpuBenchArrays : public BenchArrays {
                                                problem_.n_train);
     }
 
-    /// The training rows one behind the other, as cudaMalloc and a plain index lay them out.
+    /// Once: the training rows one behind the other, as cudaMalloc and a plain index lay them out.
     void make_linear() {
         const FloatRows from = train_.rows();
         const auto row_bytes = static_cast<std::size_t>(from.cols) * sizeof(float);
-        linear_ = DeviceBuffer<float>(static_cast<std::size_t>(from.n * from.cols));
+        if (!linear_.reserve(static_cast<std::size_t>(from.n * from.cols))) return;
         check(cudaMemcpy2DAsync(linear_.d_data(), row_bytes, from.d_data, from.pitch_bytes, row_bytes,
                                 static_cast<std::size_t>(from.n), cudaMemcpyDeviceToDevice, stream_),
               "laying out rows");
@@ -228,22 +204,16 @@ class GpuBenchArrays : public BenchArrays {
         const std::size_t available = free_memory() / 10 * 9 + workspace_.size();
         while (n > 1 && bytes_for(sized(n)) > available)
             n = (n + 1) / 2;
-        const std::size_t bytes = bytes_for(sized(n));
-        if (workspace_.size() < bytes) {
-            workspace_ = {};
-            workspace_ = DeviceBuffer<char>(bytes);
-        }
+        workspace_.reserve(bytes_for(sized(n)));
         return n;
     }
 
     void enqueue(const DistanceKernel& kernel, std::int64_t begin, std::int64_t n, bool linear) {
         const bool prepared = kernel.prepared_bytes(sized(n_query())) > 0;
-        DistanceRows out = matrix_.rows();
-        out = {out.row(begin), n, out.cols, out.pitch_bytes};
         kernel.enqueue(
             sized(n),
             {training(kernel, linear), queries(kernel, begin, n), prepared ? prepared_.d_data() : nullptr},
-            out, workspace_.d_data(), stream_);
+            matrix_.rows().slice(begin, n), workspace_.d_data(), stream_);
     }
 
     Problem problem_;

@@ -17,9 +17,8 @@
 // limits  dim <= 66,051 (the distance fits 32 bits); with shared memory dim <= 12,288 (48 KiB)
 // work    n_query · n_train · dim subtractions and multiply-adds; every launch reads the training set once
 
-#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
-#include "gpu/runtime/check.h"
+#include "gpu/distance/terms.cuh"
 
 namespace knn::gpu {
 
@@ -30,37 +29,21 @@ constexpr int steps_per_carry = 256;
 constexpr int unrolled_dim = 784;
 constexpr std::int64_t max_shared_dim = 48 * 1024 / sizeof(float);
 
-__device__ void add_squares(float4& sum, const float4& a, const float4& b) {
-    const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
-    sum.x = fmaf(d.x, d.x, sum.x);
-    sum.y = fmaf(d.y, d.y, sum.y);
-    sum.z = fmaf(d.z, d.z, sum.z);
-    sum.w = fmaf(d.w, d.w, sum.w);
-}
-
-__device__ unsigned integer_sum(const float4& v) {
-    return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
-           static_cast<unsigned>(v.w);
-}
-
 __global__ void __launch_bounds__(threads)
     scalar_kernel(FloatRows train, const float* d_query, std::uint32_t* d_out) {
     const std::int64_t t = std::int64_t{blockIdx.x} * threads + threadIdx.x;
     if (t >= train.n) return;
     const float* image = train.row(t);
     const int dim = static_cast<int>(train.cols);
-    unsigned total = 0;
+    L2::Sum sum;
     for (int begin = 0; begin < dim; begin += steps_per_carry) {
         const int end = min(begin + steps_per_carry, dim);
-        float sum = 0;
 #pragma unroll 1
-        for (int i = begin; i < end; ++i) {
-            const float d = image[i] - d_query[i];
-            sum = fmaf(d, d, sum);
-        }
-        total += static_cast<unsigned>(sum);
+        for (int i = begin; i < end; ++i)
+            sum.add(image[i], d_query[i], {});
+        sum.carry();
     }
-    d_out[t] = total;
+    d_out[t] = sum.score();
 }
 
 /// all_steps: number of float4 steps if known at compile time, which unrolls the loop; else 0. unroll: steps per
@@ -86,13 +69,13 @@ __global__ void __launch_bounds__(threads)
         static_assert(all_steps <= steps_per_carry);
 #pragma unroll
         for (int i = 0; i < all_steps; ++i)
-            add_squares(sum, image[i], query[i]);
+            add_terms<Metric::l2>(sum, image[i], query[i]);
     } else {
         for (int begin = 0; begin < steps; begin += steps_per_carry) {
             const int end = min(begin + steps_per_carry, steps);
 #pragma unroll unroll
             for (int i = begin; i < end; ++i)
-                add_squares(sum, image[i], query[i]);
+                add_terms<Metric::l2>(sum, image[i], query[i]);
             total += integer_sum(sum);
             sum = make_float4(0, 0, 0, 0);
         }
@@ -101,18 +84,17 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <bool shared, int dim>
-Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but_l2("the ladder", problem)) return refusal;
+Refusal refuse(const Problem& problem) {
     if (dim > 0 && problem.dim != dim)
         return "the unrolled rung is compiled for images of " + std::to_string(dim) + " pixels";
     if (shared && problem.dim > max_shared_dim)
         return "the rung keeps the test image in 48 KiB of shared memory: expected at most 12,288 pixels";
-    return refuse_problem(problem);
+    return std::nullopt;
 }
 
 template <auto kernel, bool shared>
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-             cudaStream_t stream) {
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>(divide_up(problem.n_train, threads));
     const std::size_t shared_bytes =
         shared ? static_cast<std::size_t>((problem.dim + 3) / 4) * sizeof(float4) : 0;
@@ -122,33 +104,25 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
     check_launch("launching a rung of the ladder");
 }
 
-constexpr auto unrolled_kernel = vector_kernel<true, unrolled_dim / 4>;
+template <auto kernel, bool shared, int dim = 0>
+constexpr DistanceKernel rung(const char* name, const char* summary) {
+    return {
+        .name = name, .summary = summary, .refuse = refuse<shared, dim>, .launch = launch<kernel, shared>};
+}
 
 }  // namespace
 
-extern const DistanceKernel ladder_scalar{.name = "ladder_scalar",
-                                          .summary = "seed 003, original: scalar loads",
-                                          .supports = supports<false, 0>,
-                                          .enqueue = enqueue<scalar_kernel, false>};
-extern const DistanceKernel ladder_float4{.name = "ladder_float4",
-                                          .summary = "seed 003, §3.2: float4 loads",
-                                          .supports = supports<false, 0>,
-                                          .enqueue = enqueue<vector_kernel<false, 0>, false>};
-extern const DistanceKernel ladder_shared{.name = "ladder_shared",
-                                          .summary = "seed 003, §3.4: the test image in shared memory",
-                                          .supports = supports<true, 0>,
-                                          .enqueue = enqueue<vector_kernel<true, 0>, true>};
-extern const DistanceKernel ladder_unroll4{.name = "ladder_unroll4",
-                                           .summary = "seed 003, §3.5: the loop unrolled by 4",
-                                           .supports = supports<true, 0>,
-                                           .enqueue = enqueue<vector_kernel<true, 0, 4>, true>};
-extern const DistanceKernel ladder_unroll8{.name = "ladder_unroll8",
-                                           .summary = "seed 003, §3.2: the loop unrolled by 8",
-                                           .supports = supports<true, 0>,
-                                           .enqueue = enqueue<vector_kernel<true, 0, 8>, true>};
-extern const DistanceKernel ladder_unrolled{.name = "ladder_unrolled",
-                                            .summary = "seed 003, §3.5: the loop fully unrolled",
-                                            .supports = supports<true, unrolled_dim>,
-                                            .enqueue = enqueue<unrolled_kernel, true>};
+extern const DistanceKernel ladder_scalar =
+    rung<scalar_kernel, false>("ladder_scalar", "seed 003, original: scalar loads");
+extern const DistanceKernel ladder_float4 =
+    rung<vector_kernel<false, 0>, false>("ladder_float4", "seed 003, §3.2: float4 loads");
+extern const DistanceKernel ladder_shared =
+    rung<vector_kernel<true, 0>, true>("ladder_shared", "seed 003, §3.4: the test image in shared memory");
+extern const DistanceKernel ladder_unroll4 =
+    rung<vector_kernel<true, 0, 4>, true>("ladder_unroll4", "seed 003, §3.5: the loop unrolled by 4");
+extern const DistanceKernel ladder_unroll8 =
+    rung<vector_kernel<true, 0, 8>, true>("ladder_unroll8", "seed 003, §3.2: the loop unrolled by 8");
+extern const DistanceKernel ladder_unrolled = rung<vector_kernel<true, unrolled_dim / 4>, true, unrolled_dim>(
+    "ladder_unrolled", "seed 003, §3.5: the loop fully unrolled");
 
 }  // namespace knn::gpu

@@ -6,8 +6,6 @@
 
 #include "gpu/bench/bench.h"
 #include "gpu/bench/runs.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
 

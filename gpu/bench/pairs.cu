@@ -22,18 +22,15 @@
 #include <cassert>
 
 #include "data/core/device_index.h"
-#include "data/core/round_up.h"
 #include "gpu/bench/rungs.h"
-#include "gpu/runtime/check.h"
+#include "gpu/distance/terms.cuh"
 
 namespace knn::gpu {
 
 namespace {
 
-constexpr int pixels_per_carry = 256;
 constexpr int plain_side = 16;
 constexpr int contest_dim = 128, contest_side = 16;
-constexpr std::int64_t max_blocks_y = 65'535;
 
 /// Which pairs a kernel computes.
 enum class Pairs { all, half };
@@ -57,98 +54,62 @@ __global__ void __launch_bounds__(plain_side* plain_side)
     if (q >= out.n || t >= out.cols || (pairs == Pairs::half && q > t)) return;
     const float *a = query.row(q), *b = train.row(t);
     const int dim = static_cast<int>(train.cols);
-    unsigned total = 0;
+    L2::Sum sum;
     for (int begin = 0; begin < dim; begin += pixels_per_carry) {
-        float sum = 0;
-        for (int i = begin; i < min(begin + pixels_per_carry, dim); ++i) {
-            const float d = a[i] - b[i];
-            sum = fmaf(d, d, sum);
-        }
-        total += static_cast<unsigned>(sum);
+        for (int i = begin; i < min(begin + pixels_per_carry, dim); ++i)
+            sum.add(a[i], b[i], {});
+        sum.carry();
     }
-    write<pairs>(out, q, t, total);
+    write<pairs>(out, q, t, sum.score());
 }
 
-/// blockIdx.z: quarter of the matrix; a grid with one layer covers all of it.
-template <int side, Pairs pairs>
+/// blockIdx.z: quarter of the matrix; a grid with one layer covers all of it. fixed_dim: the number of pixels if it is known
+/// at compile time, else 0; then there are no tests of borders either.
+template <int side, Pairs pairs, int fixed_dim>
 __global__ void __launch_bounds__(side* side)
     tile_kernel(FloatRows train, FloatRows query, DistanceRows out) {
+    constexpr bool whole = fixed_dim > 0;
+    static_assert(fixed_dim % side == 0 && fixed_dim <= pixels_per_carry);
     __shared__ float query_tile[side][side], train_tile[side][side + 1];
     const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
     const std::int64_t train_begin = (std::int64_t{blockIdx.x} + blockIdx.z / 2 * gridDim.x) * side;
     const std::int64_t query_begin = (std::int64_t{blockIdx.y} + blockIdx.z % 2 * gridDim.y) * side;
     if (pairs == Pairs::half && query_begin >= train_begin + side) return;  // the whole block
+    assert(!whole ||
+           (query_begin + side <= out.n && train_begin + side <= out.cols && train.cols == fixed_dim));
     const std::int64_t q = query_begin + y, t = train_begin + x;
-    const float* query_row = query.row(min(q, query.n - 1));
-    const float* train_row = train.row(min(train_begin + y, train.n - 1));
-    const int dim = static_cast<int>(train.cols);
-    unsigned total = 0;
-    float sum = 0;
+    const float* query_row = query.row(whole ? q : min(q, query.n - 1));
+    const float* train_row = train.row(whole ? train_begin + y : min(train_begin + y, train.n - 1));
+    const int dim = whole ? fixed_dim : static_cast<int>(train.cols);
+    L2::Sum sum;
     for (int begin = 0; begin < dim; begin += side) {
-        const bool inside = begin + x < dim;
+        const bool inside = whole || begin + x < dim;
         query_tile[y][x] = inside ? query_row[begin + x] : 0;
         train_tile[y][x] = inside ? train_row[begin + x] : 0;
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < side; ++i) {
-            const float d = query_tile[y][i] - train_tile[x][i];
-            sum = fmaf(d, d, sum);
-        }
-        if ((begin + side) % pixels_per_carry == 0) {
-            total += static_cast<unsigned>(sum);
-            sum = 0;
-        }
+        for (int i = 0; i < side; ++i)
+            sum.add(query_tile[y][i], train_tile[x][i], {});
+        if (!whole && (begin + side) % pixels_per_carry == 0) sum.carry();
         __syncthreads();  // all have read the tiles
     }
-    if (q < out.n && t < out.cols && (pairs == Pairs::all || q <= t))
-        write<pairs>(out, q, t, total + static_cast<unsigned>(sum));
-}
-
-/// Grid: tiles of half of the training points × half of the queries × 4 if `layers` is 4, else all tiles.
-template <int layers>
-__global__ void __launch_bounds__(contest_side* contest_side)
-    contest_kernel(FloatRows train, FloatRows query, DistanceRows out) {
-    constexpr int side = contest_side;
-    static_assert(contest_dim % side == 0 && contest_dim <= pixels_per_carry);
-    __shared__ float query_tile[side][side], train_tile[side][side + 1];
-    const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-    const unsigned layer = layers == 4 ? blockIdx.z : 0;
-    const std::int64_t train_begin = (std::int64_t{blockIdx.x} + layer / 2 * gridDim.x) * side;
-    const std::int64_t query_begin = (std::int64_t{blockIdx.y} + layer % 2 * gridDim.y) * side;
-    assert(query_begin + side <= out.n && train_begin + side <= out.cols && train.cols == contest_dim);
-    const float* query_row = query.row(query_begin + y) + x;
-    const float* train_row = train.row(train_begin + y) + x;
-    float sum = 0;
-    for (int begin = 0; begin < contest_dim; begin += side) {
-        query_tile[y][x] = query_row[begin];
-        train_tile[y][x] = train_row[begin];
-        __syncthreads();
-#pragma unroll
-        for (int i = 0; i < side; ++i) {
-            const float d = query_tile[y][i] - train_tile[x][i];
-            sum = fmaf(d, d, sum);
-        }
-        __syncthreads();  // all have read the tiles
-    }
-    out.row(query_begin + y)[train_begin + x] = static_cast<unsigned>(sum);
+    if (whole || (q < out.n && t < out.cols && (pairs == Pairs::all || q <= t)))
+        write<pairs>(out, q, t, sum.score());
 }
 
 template <int side>
-Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but_l2("the tiles of seed 004", problem)) return refusal;
-    if (problem.n_query > max_blocks_y * side)
-        return "the grid has 65,535 rows of blocks: expected at most " + std::to_string(max_blocks_y * side) +
-               " queries";
-    return refuse_problem(problem);
+Refusal refuse(const Problem& problem) {
+    if (problem.n_query <= max_grid_y * side) return std::nullopt;
+    return "the grid has 65,535 rows of blocks: expected at most " + std::to_string(max_grid_y * side) +
+           " queries";
 }
 
-Refusal supports_contest(const Problem& problem) {
+Refusal refuse_contest(const Problem& problem) {
     if (problem.dim != contest_dim || problem.n_train % contest_side != 0 ||
         problem.n_query % contest_side != 0)
         return "the contest program has no tests of borders: expected 128 pixels, and numbers of points that "
-               "are "
-               "multiples of 16";
-    return supports<contest_side>(problem);
+               "are multiples of 16";
+    return refuse<contest_side>(problem);
 }
 
 unsigned blocks(std::int64_t n, int of) {
@@ -156,76 +117,72 @@ unsigned blocks(std::int64_t n, int of) {
 }
 
 template <Pairs pairs>
-void enqueue_plain(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                   cudaStream_t stream) {
+void launch_plain(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+                  cudaStream_t stream) {
+    require(pairs == Pairs::all || problem.n_query <= problem.n_train,
+            "queries that are the first training points");
     const dim3 grid(blocks(problem.n_train, plain_side), blocks(problem.n_query, plain_side));
-    if constexpr (pairs == Pairs::half)
-        require(problem.n_query <= problem.n_train, "queries that are the first training points");
     plain_kernel<pairs>
         <<<grid, dim3(plain_side, plain_side), 0, stream>>>(in.train.floats, in.query.floats, out);
     check_launch("launching one thread per pair");
 }
 
 /// layers: 1, or 4 with half the width and height each.
-template <int side, int layers, Pairs pairs = Pairs::all>
-void enqueue_tiles(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                   cudaStream_t stream) {
+template <int side, int layers, Pairs pairs = Pairs::all, int fixed_dim = 0>
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
+    require(pairs == Pairs::all || problem.n_query <= problem.n_train,
+            "queries that are the first training points");
     constexpr int halves = layers == 4 ? 2 : 1;
     const dim3 grid(blocks(problem.n_train, side * halves), blocks(problem.n_query, side * halves), layers);
-    if constexpr (pairs == Pairs::half)
-        require(problem.n_query <= problem.n_train, "queries that are the first training points");
-    tile_kernel<side, pairs><<<grid, dim3(side, side), 0, stream>>>(in.train.floats, in.query.floats, out);
+    tile_kernel<side, pairs, fixed_dim>
+        <<<grid, dim3(side, side), 0, stream>>>(in.train.floats, in.query.floats, out);
     check_launch("launching tiles of seed 004");
 }
 
-void enqueue_contest(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-                     cudaStream_t stream) {
-    require(!supports_contest(problem), "whole tiles of points with 128 pixels");
-    const auto n_train = static_cast<unsigned>(problem.n_train / contest_side),
-               n_query = static_cast<unsigned>(problem.n_query / contest_side);
-    const dim3 block(contest_side, contest_side);
-    if (n_train % 2 == 0 && n_query % 2 == 0)
-        contest_kernel<4>
-            <<<dim3(n_train / 2, n_query / 2, 4), block, 0, stream>>>(in.train.floats, in.query.floats, out);
-    else
-        contest_kernel<1>
-            <<<dim3(n_train, n_query), block, 0, stream>>>(in.train.floats, in.query.floats, out);
-    check_launch("launching the contest program of seed 004");
+/// Whole tiles in each layer.
+void launch_contest(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+                    cudaStream_t stream) {
+    require(!refuse_contest(problem), "whole tiles of points with 128 pixels");
+    const bool quarters =
+        problem.n_train % (2 * contest_side) == 0 && problem.n_query % (2 * contest_side) == 0;
+    const auto launch_tiles = quarters ? launch<contest_side, 4, Pairs::all, contest_dim>
+                                       : launch<contest_side, 1, Pairs::all, contest_dim>;
+    launch_tiles(problem, in, out, nullptr, stream);
+}
+
+template <int side, int layers>
+constexpr DistanceKernel tiles(const char* name, const char* summary) {
+    return {.name = name, .summary = summary, .refuse = refuse<side>, .launch = launch<side, layers>};
 }
 
 }  // namespace
 
-#define TILES(tiles, side, layers, text)                                                                    \
-    extern const DistanceKernel tiles {                                                                     \
-        .name = #tiles, .summary = text, .supports = supports<side>, .enqueue = enqueue_tiles<side, layers> \
-    }
-
 extern const DistanceKernel pair_plain{.name = "pair_plain",
                                        .summary = "seed 004, §4.1: one thread per pair",
-                                       .supports = supports<plain_side>,
-                                       .enqueue = enqueue_plain<Pairs::all>};
+                                       .refuse = refuse<plain_side>,
+                                       .launch = launch_plain<Pairs::all>};
 extern const DistanceKernel half_plain{.name = "half_plain",
                                        .summary = "seed 004, §4.1: one thread per two equal distances",
-                                       .supports = supports<plain_side>,
-                                       .enqueue = enqueue_plain<Pairs::half>,
+                                       .refuse = refuse<plain_side>,
+                                       .launch = launch_plain<Pairs::half>,
                                        .operations = 1.5};
 extern const DistanceKernel half_tile16{
     .name = "half_tile16",
     .summary = "seed 004, §5.1: one of each two equal distances, by tiles",
-    .supports = supports<16>,
-    .enqueue = enqueue_tiles<16, 1, Pairs::half>,
+    .refuse = refuse<16>,
+    .launch = launch<16, 1, Pairs::half>,
     .operations = 1.5};
 extern const DistanceKernel pair_contest{
     .name = "pair_contest",
     .summary = "seed 004, §6: tiles of 16 x 16, without tests of borders",
-    .supports = supports_contest,
-    .enqueue = enqueue_contest};
-TILES(pair_tile4, 4, 1, "seed 004, §5.1: tiles of 4 x 4");
-TILES(pair_tile8, 8, 1, "seed 004, §5.1: tiles of 8 x 8");
-TILES(pair_tile16, 16, 1, "seed 004, §5.1: tiles of 16 x 16");
-TILES(pair_tile32, 32, 1, "seed 004, §5.1: tiles of 32 x 32");
-TILES(pair_tile16_z, 16, 4, "seed 004, §5.2: tiles of 16 x 16, one grid layer per quarter of the matrix");
-
-#undef TILES
+    .refuse = refuse_contest,
+    .launch = launch_contest};
+extern const DistanceKernel pair_tile4 = tiles<4, 1>("pair_tile4", "seed 004, §5.1: tiles of 4 x 4");
+extern const DistanceKernel pair_tile8 = tiles<8, 1>("pair_tile8", "seed 004, §5.1: tiles of 8 x 8");
+extern const DistanceKernel pair_tile16 = tiles<16, 1>("pair_tile16", "seed 004, §5.1: tiles of 16 x 16");
+extern const DistanceKernel pair_tile32 = tiles<32, 1>("pair_tile32", "seed 004, §5.1: tiles of 32 x 32");
+extern const DistanceKernel pair_tile16_z = tiles<16, 4>(
+    "pair_tile16_z", "seed 004, §5.2: tiles of 16 x 16, one grid layer per quarter of the matrix");
 
 }  // namespace knn::gpu

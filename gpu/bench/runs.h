@@ -15,6 +15,15 @@ namespace knn::gpu {
 
 enum class Cache { cold, warm };
 
+/// n × k neighbors that a finished kernel has written.
+inline Neighbors downloaded(const DeviceBuffer<Neighbor>& from, std::int64_t n, int k) {
+    Neighbors found(n, k);
+    check(cudaMemcpy(found.rows.data(), from.d_data(), found.rows.size() * sizeof(Neighbor),
+                     cudaMemcpyDeviceToHost),
+          "downloading neighbors");
+    return found;
+}
+
 class Runs {
   public:
     /// On the current device. The watch must outlive this.

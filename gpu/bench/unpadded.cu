@@ -13,10 +13,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
 
@@ -25,7 +22,6 @@ namespace knn::gpu {
 namespace {
 
 constexpr int threads = 256;
-constexpr std::int64_t max_row = std::int64_t{1} << 30, max_grid_y = 65'535;
 constexpr std::int64_t workspace_goal = std::int64_t{256} << 20;
 
 __global__ void __launch_bounds__(threads) keys_kernel(DistanceRows in, NeighborKey* d_keys) {
@@ -52,47 +48,42 @@ __global__ void __launch_bounds__(threads)
     if (i < out.n_query * out.k) out.d_data[i] = neighbor_of(d_keys[i / out.k * n + i % out.k]);
 }
 
-std::int64_t rows_at_once(const Problem& problem) {
-    const std::int64_t row_bytes = problem.n_train * static_cast<std::int64_t>(sizeof(NeighborKey));
-    return std::clamp<std::int64_t>(workspace_goal / row_bytes, 1,
-                                    std::clamp<std::int64_t>(problem.n_query, 1, max_grid_y));
-}
-
-Refusal supports(const Problem& problem) {
-    if (problem.n_train > max_row) return "the unpadded sort takes rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+std::int64_t rows_in_workspace(const Problem& problem) {
+    return rows_at_once(std::min(problem.n_query, max_grid_y),
+                        problem.n_train * std::int64_t{sizeof(NeighborKey)}, workspace_goal);
 }
 
 std::size_t workspace_bytes(const Problem& problem) {
-    return static_cast<std::size_t>(rows_at_once(problem) * problem.n_train) * sizeof(NeighborKey);
+    return static_cast<std::size_t>(rows_in_workspace(problem) * problem.n_train) * sizeof(NeighborKey);
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
     auto* d_keys = static_cast<NeighborKey*>(d_workspace);
-    const std::int64_t n = in.cols, group = rows_at_once(problem);
+    const std::int64_t n = in.cols, group = rows_in_workspace(problem);
     const auto padded = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(n)));
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const std::int64_t rows = std::min(group, out.n_query - row);
         const auto grid_y = static_cast<unsigned>(rows);
         const dim3 keys(grid_size(divide_up(n, threads)), grid_y),
             pairs(grid_size(std::max<std::int64_t>(1, divide_up(padded / 2, threads))), grid_y);
-        keys_kernel<<<keys, threads, 0, stream>>>({in.row(row), rows, n, in.pitch_bytes}, d_keys);
+        keys_kernel<<<keys, threads, 0, stream>>>(in.slice(row, rows), d_keys);
         for (std::int64_t size = 2; size <= padded; size *= 2)
             for (std::int64_t step = size / 2; step > 0; step /= 2)
                 step_kernel<<<pairs, threads, 0, stream>>>(d_keys, n, size, step);
         first_kernel<<<grid_size(divide_up(rows * out.k, threads)), threads, 0, stream>>>(
-            d_keys, n, {out.d_data + row * out.k, rows, out.k});
+            d_keys, n, out.slice(row, rows));
         check_launch("launching the unpadded sort of seed 003");
     }
 }
 
 }  // namespace
 
-extern const Selector bitonic_unpadded_selector{"bitonic_unpadded",
-                                                "seed 003, §2: the sort without padding, which is wrong",
-                                                supports, workspace_bytes, enqueue};
+extern const Selector bitonic_unpadded_selector{
+    .name = "bitonic_unpadded",
+    .summary = "seed 003, §2: the sort without padding, which is wrong",
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+    .limits_rows = true};
 
 }  // namespace knn::gpu

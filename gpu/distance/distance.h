@@ -7,6 +7,7 @@
 #include <span>
 
 #include "data/core/problem.h"
+#include "data/core/round_up.h"
 #include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
 
@@ -42,8 +43,8 @@ struct DistanceInput {
 struct DistanceKernel {
     const char* name;
     const char* summary;
-    /// Why it cannot on the current device; empty if it can. `problem.n_query` is the batch size.
-    Refusal (*supports)(const Problem& problem);
+    /// Why it cannot on the current device, beside the limits of all engines and its metrics; empty if it can.
+    Refusal (*refuse)(const Problem& problem) = [](const Problem&) { return Refusal(); };
     /// The training set in a form of the kernel's own, made once and kept: its size (0: the kernel reads the
     /// training set itself), and what queues the launches that make it. The training set is not needed
     /// afterwards.
@@ -52,28 +53,38 @@ struct DistanceKernel {
                     cudaStream_t stream) = nullptr;
     std::size_t (*workspace_bytes)(const Problem& problem) = [](const Problem&) -> std::size_t { return 0; };
     /// Queues the launches on `stream`; allocates nothing and waits for nothing. out: problem.n_query ×
-    /// problem.n_train.
-    void (*enqueue)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
-                    void* d_workspace, cudaStream_t stream) = nullptr;
+    /// problem.n_train. `enqueue` has checked the arrays.
+    void (*launch)(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
+                   void* d_workspace, cudaStream_t stream) = nullptr;
     MetricSet metrics = metric_set(Metric::l2);
     double operations = 3;  ///< per pair and pixel: subtract, multiply, add
     Pixels takes = Pixels::floats;
     /// Loads its kernels onto the current device (load_kernels); for kernels that `classic` uses by default.
     void (*load)(const Problem& problem) = [](const Problem&) {};
+
+    /// Why it cannot on the current device; empty if it can. `problem.n_query` is the batch size.
+    Refusal supports(const Problem& problem) const;
+    /// Launches; asserts that it supports the problem. Throws DeviceError if an array does not have the problem's shape or
+    /// the row alignment of views.h. What is prepared replaces the training set.
+    void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+                 cudaStream_t stream) const;
 };
 
 /// All of them; the first that supports a problem is what `classic` uses.
 std::span<const DistanceKernel* const> distance_table();
 
-/// Every `enqueue` asserts that `supports` accepts the problem, and calls this. Throws DeviceError if an array
-/// does not have the problem's shape or the row alignment of views.h. What is prepared replaces the training set.
-void check_arrays(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
-                  Pixels takes = Pixels::floats);
+/// Queues the copy of 8-bit pixels into float rows; in.n == out.n, in.cols == out.cols == dim.
+/// Pads each float row with zeros to a multiple of 4, so that float4 loads read no uninitialized memory.
+void enqueue_expand(const ByteRows& in, const FloatRows& out, cudaStream_t stream);
 
-/// Every `supports` calls this first: the limits of all engines, and that kernel `name` computes only
-/// `metrics`; `names` lists these in the message.
-Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem);
-/// The same for direct_metrics.
-Refusal refuse_all_but_direct(const char* name, const Problem& problem);
+/// Pixels 4 · i to 4 · i + 3 of a row of `cols` bytes that begins at a multiple of 4; those beyond its end are
+/// 0, whatever is there. 4 · i < cols.
+__device__ inline uchar4 four_pixels(const std::uint8_t* row, std::int64_t i, std::int64_t cols) {
+    if (4 * i + 4 <= cols) return reinterpret_cast<const uchar4*>(row)[i];
+    uchar4 pixels = make_uchar4(row[4 * i], 0, 0, 0);
+    if (4 * i + 1 < cols) pixels.y = row[4 * i + 1];
+    if (4 * i + 2 < cols) pixels.z = row[4 * i + 2];
+    return pixels;
+}
 
 }  // namespace knn::gpu

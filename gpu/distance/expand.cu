@@ -8,9 +8,7 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
-#include "gpu/distance/expand.h"
-#include "gpu/runtime/check.h"
+#include "gpu/distance/distance.h"
 
 namespace knn::gpu {
 

@@ -22,9 +22,8 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
-#include "gpu/runtime/check.h"
+#include "gpu/distance/terms.cuh"
 
 namespace knn::gpu {
 
@@ -93,22 +92,6 @@ struct CopyPlan {
     }
 };
 
-template <Metric metric>
-__device__ void add_terms(float4& sum, const float4& a, const float4& b) {
-    const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
-    if constexpr (metric == Metric::l2) {
-        sum.x = fmaf(d.x, d.x, sum.x);
-        sum.y = fmaf(d.y, d.y, sum.y);
-        sum.z = fmaf(d.z, d.z, sum.z);
-        sum.w = fmaf(d.w, d.w, sum.w);
-    } else {
-        sum.x += fabsf(d.x);
-        sum.y += fabsf(d.y);
-        sum.z += fabsf(d.z);
-        sum.w += fabsf(d.w);
-    }
-}
-
 /// Adds 4 steps of the thread's pairs. Every value is read from shared memory one training image, or one
 /// step, ahead: otherwise the compiler reads all 12 values of a step and then waits for them.
 template <Metric metric>
@@ -132,13 +115,6 @@ __device__ void add_group(const float4* query, const float4* train, float4 (&sum
             for (int i = 0; i < per_query; ++i)
                 add_terms<metric>(sum[i][j], a[step % 2][i], b[(next - 1) % 2]);
         }
-}
-
-/// Four exact integers below 2²⁴ each.
-__device__ unsigned integer_sum(const float4& v) {
-    assert(fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)) < 1 << 24);
-    return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
-           static_cast<unsigned>(v.w);
 }
 
 /// carry: dim exceeds what the float lanes can hold, so integer totals are kept as well.
@@ -204,10 +180,7 @@ __global__ void __launch_bounds__(threads, 1)
     }
 }
 
-constexpr MetricSet metrics = metric_set(Metric::l2, Metric::l1);
-
-Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but(metrics, "float4", "l2 and l1", problem)) return refusal;
+Refusal refuse(const Problem& problem) {
     constexpr std::int64_t max_pitch_gap = 512;  // bytes that cudaMallocPitch adds per row, at most
     if (problem.n_train * (4 * problem.dim + max_pitch_gap) > std::int64_t{64} << 30)
         return "float4 reads at most 64 GiB of training images as floats";
@@ -224,11 +197,9 @@ void load(const Problem& problem) {
     load_kernels(kernel_for(problem));
 }
 
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
-    // For any pitch; `supports` assumes that of cudaMallocPitch.
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
+    // For any pitch; `refuse` assumes that of cudaMallocPitch.
     for (const FloatRows& rows : {in.train.floats, in.query.floats})
         require(static_cast<std::size_t>(rows.n) * rows.pitch_bytes <= std::size_t{64} << 30,
                 "at most 64 GiB of images as floats");
@@ -236,8 +207,7 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
     const std::int64_t train_tiles = divide_up(problem.n_train, tile_train);
     const auto kernel = kernel_for(problem);
     constexpr int shared_bytes = stages * sizeof(SharedTile);
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-          "reserving shared memory for float4");
+    allow_shared(kernel, shared_bytes);
     kernel<<<grid_size(query_tiles * train_tiles), threads, shared_bytes, stream>>>(
         in.train.floats, in.query.floats, out, static_cast<int>(query_tiles));
     check_launch("launching float4");
@@ -248,9 +218,9 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 extern const DistanceKernel float4_distance{
     .name = "float4",
     .summary = "float4 loads, tiles of both sets in shared memory, 4 x 8 pairs in a thread's registers",
-    .supports = supports,
-    .enqueue = enqueue,
-    .metrics = metrics,
+    .refuse = refuse,
+    .launch = launch,
+    .metrics = metric_set(Metric::l2, Metric::l1),
     .load = load};
 
 }  // namespace knn::gpu

@@ -24,10 +24,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
-#include "gpu/distance/expand.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/cublas_lt.h"
 #include "gpu/runtime/warp.cuh"
 
@@ -175,7 +172,6 @@ auto score_kernel_for(Metric metric) {
 void enqueue_scores(const Problem& problem, const DistanceRows& out, const Sums* d_train, const Sums* d_query,
                     cudaStream_t stream) {
     const auto kernel = score_kernel_for(problem.measure.metric);
-    constexpr std::int64_t max_grid_y = 65'535;
     const dim3 grid(grid_size(divide_up(out.cols, 4 * threads)),
                     static_cast<unsigned>(std::min(divide_up(out.n, rows_per_block), max_grid_y)));
     kernel<<<grid, threads, 0, stream>>>(out, d_train, d_query, problem.dim);
@@ -187,10 +183,7 @@ void enqueue_shift(const ByteRows& in, const Shifted& out, cudaStream_t stream) 
     check_launch("launching the bytes of gemm");
 }
 
-constexpr MetricSet metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson);
-
-Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but(metrics, "gemm", "l2, cosine and pearson", problem)) return refusal;
+Refusal refuse(const Problem&) {
     if (const Refusal refusal = cublas::refuse()) return "gemm cannot run: " + *refusal;
     return std::nullopt;
 }
@@ -204,13 +197,11 @@ void prepare(const Problem& problem, const Images& train, void* d_prepared, cuda
 }
 
 std::size_t workspace_bytes(const Problem& problem) {
-    return shifted_query(problem).bytes + Int8Product::workspace_bytes;
+    return shifted_query(problem).bytes + cublas::product_workspace_bytes;
 }
 
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out, Pixels::bytes);
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+            cudaStream_t stream) {
     require(in.d_prepared != nullptr, "the training set as signed bytes");
     require(out.aligned(sizeof(uint4)) &&
                 out.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(round_up(out.cols, 4)),
@@ -219,9 +210,9 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
     enqueue_shift(in.query.bytes, query, stream);
 
     const auto out_stride = static_cast<std::int64_t>(out.pitch_bytes / sizeof(std::uint32_t));
-    const Int8Product product({train.n, query.n, round_up(problem.dim, 16), train.stride, out_stride});
-    product.enqueue(train.d_data(), query.d_data(), reinterpret_cast<std::int32_t*>(out.d_data),
-                    static_cast<char*>(d_workspace) + query.bytes, stream);
+    cublas::enqueue_product({train.n, query.n, round_up(problem.dim, 16), train.stride, out_stride},
+                            train.d_data(), query.d_data(), reinterpret_cast<std::int32_t*>(out.d_data),
+                            static_cast<char*>(d_workspace) + query.bytes, stream);
     enqueue_scores(problem, out, train.d_sums(), query.d_sums(), stream);
 }
 
@@ -234,12 +225,12 @@ void load(const Problem& problem) {
 extern const DistanceKernel gemm_distance{
     .name = "gemm",
     .summary = "dot products of 8-bit integers by cuBLAS; also cosine and pearson",
-    .supports = supports,
+    .refuse = refuse,
     .prepared_bytes = prepared_bytes,
     .prepare = prepare,
     .workspace_bytes = workspace_bytes,
-    .enqueue = enqueue,
-    .metrics = metrics,
+    .launch = launch,
+    .metrics = metric_set(Metric::l2, Metric::cosine, Metric::pearson),
     .operations = 2,
     .takes = Pixels::bytes,
     .load = load};

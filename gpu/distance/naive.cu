@@ -11,10 +11,8 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -43,14 +41,8 @@ __global__ void __launch_bounds__(threads)
     out.row(q)[t] = sum.score();
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_all_but_direct("naive", problem);
-}
-
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
     const std::int64_t train_blocks = divide_up(problem.n_train, threads);
     with_terms(problem, [&](const auto& terms) {
         naive_kernel<<<grid_size(train_blocks * problem.n_query), threads, 0, stream>>>(
@@ -63,8 +55,7 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 extern const DistanceKernel naive_distance{.name = "naive",
                                            .summary = "one thread per pair, scalar loads from global memory",
-                                           .supports = supports,
-                                           .enqueue = enqueue,
+                                           .launch = launch,
                                            .metrics = direct_metrics};
 
 }  // namespace knn::gpu

@@ -17,7 +17,6 @@
 #include <cassert>
 #include <type_traits>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
@@ -73,15 +72,8 @@ __global__ void __launch_bounds__(threads)
 }
 
 template <int threads>
-Refusal supports(const Problem& problem) {
-    return refuse_all_but_direct(threads == 256 ? "row_shared" : "row_shared512", problem);
-}
-
-template <int threads>
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports<threads>(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
     require(in.d_prepared != nullptr, "the training set transposed");
     // Enough blocks to fill a large card even with one query.
     const auto slices = static_cast<unsigned>(std::clamp<std::int64_t>(
@@ -97,15 +89,19 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 
 }  // namespace
 
-#define ROW_SHARED(kernel, threads, text)                                                                 \
-    extern const DistanceKernel kernel##_distance {                                                       \
-        .name = #kernel, .summary = text, .supports = supports<threads>, .prepared_bytes = columns_bytes, \
-        .prepare = prepare_columns, .enqueue = enqueue<threads>, .metrics = direct_metrics                \
-    }
-
-ROW_SHARED(row_shared, 256, "one query per block in shared memory, the training set transposed");
-ROW_SHARED(row_shared512, 512, "the same with 512 threads in a block instead of 256");
-
-#undef ROW_SHARED
+extern const DistanceKernel row_shared_distance{
+    .name = "row_shared",
+    .summary = "one query per block in shared memory, the training set transposed",
+    .prepared_bytes = columns_bytes,
+    .prepare = prepare_columns,
+    .launch = launch<256>,
+    .metrics = direct_metrics};
+extern const DistanceKernel row_shared512_distance{
+    .name = "row_shared512",
+    .summary = "the same with 512 threads in a block instead of 256",
+    .prepared_bytes = columns_bytes,
+    .prepare = prepare_columns,
+    .launch = launch<512>,
+    .metrics = direct_metrics};
 
 }  // namespace knn::gpu

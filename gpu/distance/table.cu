@@ -1,7 +1,6 @@
 #include "gpu/distance/distance.h"
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
+#include <cassert>
 
 // One line per distance kernel; `classic` uses the first that supports a problem.
 #define DISTANCES(ROW) \
@@ -45,28 +44,38 @@ void check_images(const Images& images, std::int64_t n, std::int64_t dim, Pixels
     const bool floats = takes == Pixels::floats;
     require(floats ? fits(images.floats, n, dim, padded) : fits(images.bytes, n, dim, padded),
             "arrays of the problem's shape");
-    require(!floats || images.floats.aligned(sizeof(float4)), "rows of floats at multiples of 16 bytes");
-    require(floats || images.bytes.aligned(sizeof(uchar4)), "rows of bytes at multiples of 4");
+    require(floats ? images.floats.aligned(sizeof(float4)) : images.bytes.aligned(sizeof(uchar4)),
+            floats ? "rows of floats at multiples of 16 bytes" : "rows of bytes at multiples of 4");
+}
+
+std::string names_of(MetricSet metrics) {
+    std::string names;
+    for (unsigned i = 0; metrics >> i != 0; ++i) {
+        if ((metrics >> i & 1) == 0) continue;
+        if (!names.empty()) names += metrics >> i == 1 ? " and " : ", ";
+        names += Names<Metric>::list[i];
+    }
+    return names;
 }
 
 }  // namespace
 
-void check_arrays(const Problem& problem, const DistanceInput& in, const DistanceRows& out, Pixels takes) {
+Refusal DistanceKernel::supports(const Problem& problem) const {
+    if ((metrics & metric_set(problem.measure.metric)) == 0)
+        return std::string(name) + " computes " + names_of(metrics) + " distances only";
+    if (Refusal refusal = refuse_problem(problem)) return refusal;
+    return refuse(problem);
+}
+
+void DistanceKernel::enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out,
+                             void* d_workspace, cudaStream_t stream) const {
+    assert(!supports(problem));
     require(
         fits(out, problem.n_query, problem.n_train, problem.n_train) && out.aligned(sizeof(std::uint32_t)),
         "arrays of the problem's shape");
     check_images(in.query, problem.n_query, problem.dim, takes);
     if (in.d_prepared == nullptr) check_images(in.train, problem.n_train, problem.dim, takes);
-}
-
-Refusal refuse_all_but(MetricSet metrics, const char* name, const char* names, const Problem& problem) {
-    if ((metrics & metric_set(problem.measure.metric)) == 0)
-        return std::string(name) + " computes " + names + " distances only";
-    return refuse_problem(problem);
-}
-
-Refusal refuse_all_but_direct(const char* name, const Problem& problem) {
-    return refuse_all_but(direct_metrics, name, "l2, l1 and lp", problem);
+    launch(problem, in, out, d_workspace, stream);
 }
 
 }  // namespace knn::gpu

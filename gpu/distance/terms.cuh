@@ -19,17 +19,14 @@ namespace knn::gpu {
 
 inline constexpr int pixels_per_carry = 256;
 
-struct L2 {
+/// Of L2 and L1.
+struct CarriedTerms {
     struct Shared {};  // a block's shared memory
     __device__ void prepare(Shared&) const {}
 
     struct Sum {
         float part = 0;
         unsigned total = 0;
-        __device__ void add(float a, float b, const Shared&) {
-            const float d = a - b;
-            part = fmaf(d, d, part);
-        }
         __device__ void carry() {
             total = score();
             part = 0;
@@ -41,22 +38,18 @@ struct L2 {
     };
 };
 
-struct L1 {
-    struct Shared {};
-    __device__ void prepare(Shared&) const {}
+struct L2 : CarriedTerms {
+    struct Sum : CarriedTerms::Sum {
+        __device__ void add(float a, float b, const Shared&) {
+            const float d = a - b;
+            part = fmaf(d, d, part);
+        }
+    };
+};
 
-    struct Sum {
-        float part = 0;
-        unsigned total = 0;
+struct L1 : CarriedTerms {
+    struct Sum : CarriedTerms::Sum {
         __device__ void add(float a, float b, const Shared&) { part += fabsf(a - b); }
-        __device__ void carry() {
-            total = score();
-            part = 0;
-        }
-        __device__ std::uint32_t score() const {
-            assert(part < 1 << 24);
-            return total + static_cast<unsigned>(part);
-        }
     };
 };
 
@@ -84,6 +77,30 @@ struct Lp {
         __device__ std::uint32_t score() const { return __float_as_uint(__double2float_rn(sum)); }
     };
 };
+
+/// Adds the terms of four pixels of l2 or l1, each to a sum of its own.
+template <Metric metric>
+__device__ inline void add_terms(float4& sum, const float4& a, const float4& b) {
+    const float4 d = make_float4(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w);
+    if constexpr (metric == Metric::l2) {
+        sum.x = fmaf(d.x, d.x, sum.x);
+        sum.y = fmaf(d.y, d.y, sum.y);
+        sum.z = fmaf(d.z, d.z, sum.z);
+        sum.w = fmaf(d.w, d.w, sum.w);
+    } else {
+        sum.x += fabsf(d.x);
+        sum.y += fabsf(d.y);
+        sum.z += fabsf(d.z);
+        sum.w += fabsf(d.w);
+    }
+}
+
+/// Four exact integers below 2²⁴ each.
+__device__ inline unsigned integer_sum(const float4& v) {
+    assert(fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)) < 1 << 24);
+    return static_cast<unsigned>(v.x) + static_cast<unsigned>(v.y) + static_cast<unsigned>(v.z) +
+           static_cast<unsigned>(v.w);
+}
 
 /// Calls `launch` with the terms of an l2, l1 or lp problem.
 template <class Launch>

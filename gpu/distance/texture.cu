@@ -14,29 +14,23 @@
 //            all cards so far. Above them the seed falls back to `tiled`, as `auto-texture` does.
 // work       n_query · n_train · dim subtractions and multiply-adds; one texel per 8 of them
 
-#include <algorithm>
 #include <cassert>
-#include <functional>
 #include <list>
 #include <mutex>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
 #include "gpu/distance/transpose.cuh"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
 
+extern const DistanceKernel tiled_distance;
+
 namespace {
 
-/// The largest two-dimensional texture over linear memory, in texels and bytes.
-struct TextureLimits {
-    std::int64_t width = 0, height = 0, pitch_bytes = 0;
-};
-
-/// A texture whose kernels may still run.
+/// A texture whose kernels may still run. It has to outlive them, so it is given back by a later launch, or with the process:
+/// a descriptor of some bytes, no memory.
 struct UsedTexture {
     cudaTextureObject_t texture;
     int device;
@@ -51,12 +45,6 @@ std::list<UsedTexture>& used_textures() {
 }
 std::mutex used_mutex;
 
-int current_device() {
-    int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
-    return device;
-}
-
 void give_back_finished(int device) {
     used_textures().remove_if([&](const UsedTexture& used) {
         if (used.device != device || cudaEventQuery(used.done) != cudaSuccess) return false;
@@ -66,6 +54,7 @@ void give_back_finished(int device) {
     cudaGetLastError();  // an event that is not ready leaves its answer there
 }
 
+/// Of the rows: x = column, y = row, no filtering, 0 outside.
 cudaTextureObject_t create_texture(const FloatRows& rows) {
     cudaResourceDesc memory{};
     memory.resType = cudaResourceTypePitch2D;
@@ -83,7 +72,8 @@ cudaTextureObject_t create_texture(const FloatRows& rows) {
     return texture;
 }
 
-/// The limit, or what every card so far has where no device can be asked.
+/// A limit of textures over linear memory on the current device, in texels or bytes; if there is none, what all devices so
+/// far have.
 std::int64_t limit_or(cudaDeviceAttr attribute, std::int64_t usual) {
     int device = 0, value = 0;
     if (cudaGetDevice(&device) == cudaSuccess &&
@@ -91,27 +81,6 @@ std::int64_t limit_or(cudaDeviceAttr attribute, std::int64_t usual) {
         return value;
     cudaGetLastError();
     return usual;
-}
-
-/// Of the current device; if there is none, what all devices so far have.
-TextureLimits texture_limits() {
-    return {limit_or(cudaDevAttrMaxTexture2DLinearWidth, 131'072),
-            limit_or(cudaDevAttrMaxTexture2DLinearHeight, 65'000),
-            limit_or(cudaDevAttrMaxTexture2DLinearPitch, 2'097'120)};
-}
-
-/// Calls `launch` with a texture of the rows: x = column, y = row, no filtering, 0 outside. `launch` queues its
-/// kernels on `stream`. A texture has to outlive them, so it is given back by a later call, or with the process: a
-/// descriptor of some bytes, no memory. Throws DeviceError.
-void with_texture(const FloatRows& rows, cudaStream_t stream,
-                  const std::function<void(cudaTextureObject_t)>& launch) {
-    const std::scoped_lock lock(used_mutex);
-    const int device = current_device();
-    give_back_finished(device);
-    const cudaTextureObject_t texture = create_texture(rows);
-    UsedTexture& used = used_textures().emplace_back(texture, device);
-    launch(texture);
-    used.done.record(stream);
 }
 
 constexpr int threads = 256;
@@ -160,25 +129,24 @@ __global__ void __launch_bounds__(threads)
         if (q + j < out.n) out.row(q + j)[t] = sum[j].score();
 }
 
-Refusal supports(const Problem& problem) {
-    if (Refusal refusal = refuse_all_but_direct("texture", problem)) return refusal;
-    const TextureLimits limits = texture_limits();
-    if (problem.n_train > limits.width)
-        return "texture reads at most " + std::to_string(limits.width) +
+Refusal refuse(const Problem& problem) {
+    const std::int64_t width = limit_or(cudaDevAttrMaxTexture2DLinearWidth, 131'072),
+                       height = limit_or(cudaDevAttrMaxTexture2DLinearHeight, 65'000),
+                       pitch_bytes = limit_or(cudaDevAttrMaxTexture2DLinearPitch, 2'097'120);
+    if (problem.n_train > width)
+        return "texture reads at most " + std::to_string(width) +
                " training images on this device; expected the kernel auto-texture, or fewer images";
-    if (problem.dim > limits.height)
-        return "texture reads images of at most " + std::to_string(limits.height) +
+    if (problem.dim > height)
+        return "texture reads images of at most " + std::to_string(height) +
                " pixels on this device; expected the kernel auto-texture";
-    if (4 * column_stride(problem.n_train) > limits.pitch_bytes)
-        return "texture reads rows of at most " + std::to_string(limits.pitch_bytes) +
+    if (4 * column_stride(problem.n_train) > pitch_bytes)
+        return "texture reads rows of at most " + std::to_string(pitch_bytes) +
                " bytes on this device; expected the kernel auto-texture, or fewer images";
     return std::nullopt;
 }
 
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-             cudaStream_t stream) {
-    assert(!refuse_all_but_direct("texture", problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
     require(in.d_prepared != nullptr, "the training set column by column");
     // Textures are read alone; that the type of their memory is not const is CUDA's.
     const FloatRows columns{static_cast<float*>(const_cast<void*>(in.d_prepared)), problem.dim,
@@ -186,13 +154,28 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
                             sizeof(float) * static_cast<std::size_t>(column_stride(problem.n_train))};
     const std::int64_t query_groups = divide_up(problem.n_query, per_thread);
     const std::int64_t train_blocks = divide_up(problem.n_train, threads);
-    with_texture(columns, stream, [&](cudaTextureObject_t texture) {
-        with_terms(problem, [&](const auto& terms) {
-            texture_kernel<<<grid_size(query_groups * train_blocks), threads, 0, stream>>>(
-                texture, in.query.floats, out, query_groups, terms);
-        });
-        check_launch("launching texture");
+    const std::scoped_lock lock(used_mutex);
+    const int device = current_device();
+    give_back_finished(device);
+    UsedTexture& used = used_textures().emplace_back(create_texture(columns), device);
+    with_terms(problem, [&](const auto& terms) {
+        texture_kernel<<<grid_size(query_groups * train_blocks), threads, 0, stream>>>(
+            used.texture, in.query.floats, out, query_groups, terms);
     });
+    check_launch("launching texture");
+    used.done.record(stream);
+}
+
+// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
+// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
+std::size_t auto_prepared_bytes(const Problem& problem) {
+    return refuse(problem) ? 0 : columns_bytes(problem);
+}
+
+void auto_launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
+                 cudaStream_t stream) {
+    const auto chosen = in.d_prepared != nullptr ? launch : tiled_distance.launch;
+    chosen(problem, in, out, d_workspace, stream);
 }
 
 }  // namespace
@@ -200,46 +183,18 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 extern const DistanceKernel texture_distance{
     .name = "texture",
     .summary = "training images through a texture, 8 queries per thread",
-    .supports = supports,
+    .refuse = refuse,
     .prepared_bytes = columns_bytes,
     .prepare = prepare_columns,
-    .enqueue = enqueue,
+    .launch = launch,
     .metrics = direct_metrics};
-
-// `auto-texture`: `texture` if the training images are within the device's texture limits, else `tiled`, as in the
-// program of seed 000 (§4.3). Arrays, limits and exactness are those of the chosen kernel.
-
-extern const DistanceKernel tiled_distance;
-
-namespace {
-
-const DistanceKernel& chosen(const Problem& problem) {
-    return texture_distance.supports(problem) ? tiled_distance : texture_distance;
-}
-
-Refusal auto_supports(const Problem& problem) {
-    return refuse_all_but_direct("auto-texture", problem);
-}
-
-std::size_t auto_prepared_bytes(const Problem& problem) {
-    return chosen(problem).prepared_bytes(problem);
-}
-
-void auto_enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void* d_workspace,
-                  cudaStream_t stream) {
-    const DistanceKernel& kernel = in.d_prepared != nullptr ? texture_distance : tiled_distance;
-    kernel.enqueue(problem, in, out, d_workspace, stream);
-}
-
-}  // namespace
 
 extern const DistanceKernel auto_texture_distance{
     .name = "auto-texture",
     .summary = "texture where the training images fit one, else tiled",
-    .supports = auto_supports,
     .prepared_bytes = auto_prepared_bytes,
     .prepare = prepare_columns,
-    .enqueue = auto_enqueue,
+    .launch = auto_launch,
     .metrics = direct_metrics};
 
 }  // namespace knn::gpu

@@ -13,10 +13,8 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
 #include "gpu/distance/terms.cuh"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -54,15 +52,8 @@ __global__ void __launch_bounds__(side* side)
 }
 
 template <int side>
-Refusal supports(const Problem& problem) {
-    return refuse_all_but_direct(side == 16 ? "tiled" : side == 8 ? "tiled8" : "tiled32", problem);
-}
-
-template <int side>
-void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports<side>(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceInput& in, const DistanceRows& out, void*,
+            cudaStream_t stream) {
     const std::int64_t query_tiles = divide_up(problem.n_query, side);
     const std::int64_t train_tiles = divide_up(problem.n_train, side);
     with_terms(problem, [&]<class Terms>(const Terms& terms) {
@@ -77,20 +68,17 @@ void enqueue(const Problem& problem, const DistanceInput& in, const DistanceRows
 extern const DistanceKernel tiled8_distance{
     .name = "tiled8",
     .summary = "8 x 8 tiles of both sets in shared memory, one thread per pair",
-    .supports = supports<8>,
-    .enqueue = enqueue<8>,
+    .launch = launch<8>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled_distance{
     .name = "tiled",
     .summary = "16 x 16 tiles of both sets in shared memory, one thread per pair",
-    .supports = supports<16>,
-    .enqueue = enqueue<16>,
+    .launch = launch<16>,
     .metrics = direct_metrics};
 extern const DistanceKernel tiled32_distance{
     .name = "tiled32",
     .summary = "32 x 32 tiles of both sets in shared memory, one thread per pair",
-    .supports = supports<32>,
-    .enqueue = enqueue<32>,
+    .launch = launch<32>,
     .metrics = direct_metrics};
 
 }  // namespace knn::gpu

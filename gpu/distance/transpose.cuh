@@ -1,15 +1,9 @@
 #pragma once
 /// The transposed training set, for kernels whose adjacent threads read adjacent training images.
 
-#include <cuda_runtime.h>
-
 #include <cassert>
 
-#include "data/core/problem.h"
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
-#include "gpu/runtime/check.h"
-#include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 

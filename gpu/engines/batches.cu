@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "data/rerank/reranking.h"
 #include "gpu/engines/vote.h"
 
 namespace knn::gpu {
@@ -23,7 +24,47 @@ struct ResultLayout {
 /// Batches that are re-ranked are not larger: 240 MB of descriptors for 28 × 28 pixels.
 constexpr std::int64_t most_reranked = std::int64_t{1} << 16;
 
+/// The memory between the steps of a transform is for this many images.
+constexpr std::int64_t images_per_transform = 16'384;
+
+/// Of n rows, as stages count them.
+double byte_count(std::int64_t n, std::int64_t dim) {
+    return static_cast<double>(n) * static_cast<double>(dim);
+}
+
 }  // namespace
+
+Upload::Upload(const Training& training) {
+    const bool transforms = training.transform != nullptr;
+    const Rows& rows = training.rows;
+    n = rows.count;
+    ImageBuffer& uploaded = transforms ? pixels : features;
+    uploaded.reserve(n, rows.dim);
+    labels.reserve(training.labels.size());
+    timer.time(stream, {.name = "upload", .bytes = byte_count(n, rows.dim), .kind = StageKind::copy}, [&] {
+        enqueue_upload(rows, uploaded.rows(n, rows.dim), stream);
+        enqueue_copy(training.labels, labels.d_data(), stream, "uploading labels");
+    });
+    if (transforms) transform = DeviceTransform(*training.transform);
+    dim = transforms ? transform.dim_out() : rows.dim;
+    if (training.reranking != nullptr) {
+        reranker = std::make_unique<DeviceReranker>(training.reranking->rerank, training.shape);
+        timer.time(stream, {.name = "describe", .bytes = byte_count(n, rows.dim)},
+                   [&] { reranker->describe_training(uploaded.rows(n, rows.dim), stream); });
+        reranker->set_density(training.reranking->density, stream);
+    }
+    if (!transforms) return;
+    features.reserve(n, dim);
+    transform.reserve(std::min(n, images_per_transform));
+    timer.time(stream, {.name = "transform", .bytes = byte_count(n, rows.dim + dim)},
+               [&] { transform.enqueue(pixels.rows(n, rows.dim), features.rows(n, dim), stream); });
+}
+
+void Upload::finish(Timeline& timeline) {
+    timer.synchronize();
+    timer.add_to(timeline);
+    pixels = {};
+}
 
 /// The memory of one batch in flight.
 struct BatchedIndex::Slot {
@@ -50,20 +91,15 @@ struct BatchedIndex::Run {
     }
 };
 
-BatchedIndex::BatchedIndex(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
+BatchedIndex::BatchedIndex(std::unique_ptr<BatchEngine> engine, Resident training, const Measure& measure,
                            const Plan& plan)
     : engine_(std::move(engine)),
-      labels_(std::move(upload.labels)),
-      transform_(std::move(upload.transform)),
-      n_train_(upload.n),
-      dim_(upload.dim),
-      rerank_(upload.rerank),
-      reranker_(std::move(upload.reranker)),
-      measure_(reranker_ ? Measure{} : measure),
+      training_(std::move(training)),
+      measure_(training_.reranker ? Measure{} : measure),
       device_(plan.device.number),
       limit_(plan.batch),
       slots_{std::make_unique<Slot>(), std::make_unique<Slot>()} {
-    if (plan.expected.n_query > 0 && plan.expected.k <= n_train_) prepare(plan.expected);
+    if (plan.expected.n_query > 0 && plan.expected.k <= training_.n) prepare(plan.expected);
 }
 
 BatchedIndex::~BatchedIndex() {
@@ -77,30 +113,40 @@ void BatchedIndex::prepare(const Plan::Expected& search) {
     try {
         reserve({search.n_query, search.k, false, search.has_known});
         const std::int64_t n = std::min(batch_, search.n_query);
-        for (const auto& slot : slots_) {
-            slot->images.reserve(n, query_dim());
-            if (!transform_.is_raw()) slot->features.reserve(n, dim_);
-            if (search.has_known) slot->known.reserve(static_cast<std::size_t>(n * search.k));
-            slot->results.reserve(ResultLayout(n, search.k, false).bytes);
-            slot->host_results.reserve(ResultLayout(n, search.k, false).bytes);
-        }
+        for (const auto& slot : slots_)
+            reserve_slot(*slot, n, search.has_known ? static_cast<std::size_t>(n * search.k) : 0,
+                         ResultLayout(n, search.k, false).bytes);
     } catch (const DeviceError&) {
     }
+}
+
+void BatchedIndex::reserve_slot(Slot& slot, std::int64_t n, std::size_t known, std::size_t result_bytes) {
+    slot.images.reserve(n, query_dim());
+    if (!training_.transform.is_raw()) slot.features.reserve(n, training_.dim);
+    slot.known.reserve(known);
+    slot.results.reserve(result_bytes);
+    slot.host_results.reserve(result_bytes);
+}
+
+std::int64_t BatchedIndex::query_dim() const {
+    return training_.transform.is_raw() ? training_.dim : training_.transform.dim_in();
 }
 
 std::int64_t BatchedIndex::top_k(const TopK& wanted, const TopKResult& result, Timeline& timeline,
                                  const Watch& watch) {
     const std::lock_guard lock(searching_);
     check(cudaSetDevice(device_), "choosing the device");
-    require_top_k(wanted, result, n_train_);
+    require_top_k(wanted, result, training_.n);
     const std::int64_t n = wanted.queries.count();
     require(n == 0 || wanted.queries.rows.dim == query_dim(),
             "queries of as many pixels as the training images");
-    require(wanted.vote == nullptr || labels_.size() > 0, "labels to vote with");
+    require(wanted.vote == nullptr || training_.labels.size() > 0, "labels to vote with");
     watch.step(0, n);
     if (n == 0) return 0;
-    const int others = static_cast<int>(n_train_) - (wanted.queries.leaves_out() ? 1 : 0);
-    const int candidates = reranker_ ? std::max(wanted.k, std::min(rerank_.candidates, others)) : wanted.k;
+    const int others = static_cast<int>(training_.n) - (wanted.queries.leaves_out() ? 1 : 0);
+    const DeviceReranker* reranker = training_.reranker.get();
+    const int candidates =
+        reranker != nullptr ? std::max(wanted.k, std::min(reranker->candidates(), others)) : wanted.k;
     reserve({n, candidates, wanted.queries.leaves_out(), !wanted.known.neighbors.empty()});
     run({wanted, result, candidates, batch_ >= n}, timeline, watch);
     return batch_;
@@ -130,63 +176,59 @@ void BatchedIndex::run(const Run& run, Timeline& timeline, const Watch& watch) {
 }
 
 /// The engine comes last: it takes what fits into the memory that is left.
-void BatchedIndex::reserve(const BatchEngine::Shape& shape) {
-    if (!transform_.is_raw()) transform_.reserve(std::min(shape.n_query, images_per_transform));
-    if (reranker_) {
+void BatchedIndex::reserve(const SearchShape& shape) {
+    if (!training_.transform.is_raw())
+        training_.transform.reserve(std::min(shape.n_query, images_per_transform));
+    if (training_.reranker) {
         const std::int64_t most =
             std::min({shape.n_query, most_reranked, limit_ > 0 ? limit_ : most_reranked});
-        reranker_->reserve(most, shape.k);
+        training_.reranker->reserve(most, shape.k);
         candidates_.reserve(static_cast<std::size_t>(most) * static_cast<std::size_t>(shape.k));
     }
     batch_ = engine_->reserve(shape, limit_);
-    if (reranker_ && batch_ > most_reranked) batch_ = engine_->reserve(shape, most_reranked);
+    if (training_.reranker && batch_ > most_reranked) batch_ = engine_->reserve(shape, most_reranked);
 }
 
-cudaEvent_t BatchedIndex::enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
-                                         const NeighborRows& out, StageTimer& timer) {
-    timer.time(kernels_, {.name = "describe", .bytes = byte_count(images.n, images.cols)},
-               [&] { reranker_->describe_queries(images, kernels_); });
-    return timer.time(kernels_, {.name = "rerank"}, [&] { reranker_->enqueue(candidates, out, kernels_); });
-}
-
-/// Upload, transform and the engine's stages of a batch; `neighbors` gets their result.
-cudaEvent_t BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& queries,
-                                         const NeighborRows& neighbors) {
+/// Upload, transform, the engine's stages and re-ranking of a batch; `neighbors` gets the result.
+void BatchedIndex::enqueue_search(const Run& run, Slot& slot, const Queries& queries,
+                                  const NeighborRows& neighbors) {
     const Rows& rows = queries.rows;
+    DeviceTransform& transform = training_.transform;
+    DeviceReranker* reranker = training_.reranker.get();
     const Known& known = run.wanted.known;
     const auto known_rows = run.rows_of(known.neighbors, slot, run.wanted.k);
-    slot.images.reserve(rows.count, rows.dim);
-    if (!transform_.is_raw()) slot.features.reserve(rows.count, dim_);
-    slot.known.reserve(known_rows.size());
     slot.left_out.reserve(queries.images.size());
     const cudaStream_t in = run.is_one_batch ? kernels_ : uploads_;
     const ByteRows images = slot.images.rows(rows.count, rows.dim);
-    const Batch batch{transform_.is_raw() ? images : slot.features.rows(rows.count, dim_),
-                      reranker_ ? NeighborRows{candidates_.d_data(), rows.count, run.candidates} : neighbors,
-                      {queries.leaves_out() ? slot.left_out.d_data() : nullptr},
-                      known_rows.empty() ? KnownRows{} : KnownRows{slot.known.d_data(), known.first}};
-    const double bytes = byte_count(rows.count, rows.dim) + static_cast<double>(known_rows.size_bytes());
-    cudaEvent_t done = slot.timer.time(in, {.name = "upload", .bytes = bytes, .kind = StageKind::copy}, [&] {
+    const double bytes = byte_count(rows.count, rows.dim);
+    const Batch batch{
+        transform.is_raw() ? images : slot.features.rows(rows.count, training_.dim),
+        reranker != nullptr ? NeighborRows{candidates_.d_data(), rows.count, run.candidates} : neighbors,
+        {queries.leaves_out() ? slot.left_out.d_data() : nullptr},
+        known_rows.empty() ? KnownRows{} : KnownRows{slot.known.d_data(), known.first}};
+    const Stage upload{.name = "upload",
+                       .bytes = bytes + static_cast<double>(known_rows.size_bytes()),
+                       .kind = StageKind::copy};
+    slot.timer.time(in, upload, [&] {
         enqueue_upload(rows, images, in);
-        if (queries.leaves_out())
-            check(cudaMemcpyAsync(slot.left_out.d_data(), queries.images.data(), queries.images.size_bytes(),
-                                  cudaMemcpyHostToDevice, in),
-                  "uploading indices");
+        enqueue_copy(queries.images, slot.left_out.d_data(), in, "uploading indices");
         if (known_rows.empty()) return;
         // From the pinned memory that gets the batch's answers later.
         std::memcpy(slot.host_results.data(), known_rows.data(), known_rows.size_bytes());
-        check(cudaMemcpyAsync(slot.known.d_data(), slot.host_results.data(), known_rows.size_bytes(),
-                              cudaMemcpyHostToDevice, in),
-              "uploading known neighbors");
+        const auto* pinned = reinterpret_cast<const Neighbor*>(slot.host_results.data());
+        enqueue_copy(std::span(pinned, known_rows.size()), slot.known.d_data(), in,
+                     "uploading known neighbors");
     });
-    if (in != kernels_) kernels_.wait_for(done);
-    if (!transform_.is_raw())
-        done =
-            slot.timer.time(kernels_, {.name = "transform", .bytes = byte_count(rows.count, rows.dim + dim_)},
-                            [&] { transform_.enqueue(images, batch.query, kernels_); });
-    for (Step& step : engine_->steps(batch))
-        done = slot.timer.time(kernels_, std::move(step.stage), [&] { step.enqueue(kernels_); });
-    return reranker_ ? enqueue_rerank(images, batch.out, neighbors, slot.timer) : done;
+    if (in != kernels_) kernels_.wait_for(slot.timer.last());
+    if (!transform.is_raw())
+        slot.timer.time(kernels_,
+                        {.name = "transform", .bytes = byte_count(rows.count, rows.dim + training_.dim)},
+                        [&] { transform.enqueue(images, batch.query, kernels_); });
+    engine_->enqueue(batch, slot.timer, kernels_);
+    if (reranker == nullptr) return;
+    slot.timer.time(kernels_, {.name = "describe", .bytes = bytes},
+                    [&] { reranker->describe_queries(images, kernels_); });
+    slot.timer.time(kernels_, {.name = "rerank"}, [&] { reranker->enqueue(batch.out, neighbors, kernels_); });
 }
 
 void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
@@ -194,32 +236,30 @@ void BatchedIndex::enqueue(const Run& run, Slot& slot, std::int64_t begin) {
     const Queries queries = wanted.queries.slice(begin, std::min(batch_, wanted.queries.count() - begin));
     const VotingRule* rule = wanted.vote;
     const ResultLayout layout(queries.count(), wanted.k, rule != nullptr);
-    slot.results.reserve(layout.bytes);
-    slot.host_results.reserve(layout.bytes);
     slot.begin = begin;
     slot.n = queries.count();
+    reserve_slot(slot, slot.n, run.rows_of(wanted.known.neighbors, slot, wanted.k).size(), layout.bytes);
     const cudaStream_t out = run.is_one_batch ? kernels_ : downloads_;
     const NeighborRows neighbors{reinterpret_cast<Neighbor*>(slot.results.d_data()), slot.n, wanted.k};
     auto* d_votes = reinterpret_cast<Vote*>(slot.results.d_data() + layout.votes);
     const double n = static_cast<double>(slot.n), k = wanted.k;
 
-    cudaEvent_t done = enqueue_search(run, slot, queries, neighbors);
+    enqueue_search(run, slot, queries, neighbors);
     if (rule != nullptr)
-        done = slot.timer.time(
-            kernels_, {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {
-                enqueue_vote(neighbors, labels_.d_data(), rule->weights, rule->tie, d_votes, kernels_,
-                             measure_.metric);
-            });
-    if (out != kernels_) downloads_.wait_for(done);
-    slot.timer.time(out,
-                    {.name = "download",
-                     .bytes = n * (k * sizeof(Neighbor) + (rule != nullptr ? sizeof(Vote) : 0)),
-                     .kind = StageKind::copy},
-                    [&] {
-                        check(cudaMemcpyAsync(slot.host_results.data(), slot.results.d_data(), layout.bytes,
-                                              cudaMemcpyDeviceToHost, out),
-                              "downloading answers");
-                    });
+        slot.timer.time(kernels_,
+                        {.name = "vote", .bytes = n * k * (sizeof(Neighbor) + 1) + n * sizeof(Vote)}, [&] {
+                            enqueue_vote(neighbors, training_.labels.d_data(), rule->weights, rule->tie,
+                                         d_votes, kernels_, measure_.metric);
+                        });
+    if (out != kernels_) downloads_.wait_for(slot.timer.last());
+    const Stage download{.name = "download",
+                         .bytes = n * (k * sizeof(Neighbor) + (rule != nullptr ? sizeof(Vote) : 0)),
+                         .kind = StageKind::copy};
+    slot.timer.time(out, download, [&] {
+        check(cudaMemcpyAsync(slot.host_results.data(), slot.results.d_data(), layout.bytes,
+                              cudaMemcpyDeviceToHost, out),
+              "downloading answers");
+    });
 }
 
 /// Waits for the batch in the slot, if there is one, and takes its results and times.

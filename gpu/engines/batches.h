@@ -13,15 +13,10 @@
 
 #include <cuda_runtime.h>
 
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <span>
-#include <utility>
-#include <vector>
 
 #include "data/core/device_index.h"
-#include "gpu/engines/upload.h"
 #include "gpu/rerank/rerank.h"
 #include "gpu/runtime/buffers.h"
 #include "gpu/runtime/stream.h"
@@ -30,21 +25,25 @@
 
 namespace knn::gpu {
 
-/// One batch on the device.
-struct Batch {
-    ByteRows query;  ///< features
-    NeighborRows out;
-    LeftOut left_out;
-    KnownRows known;
+/// What the loop over batches keeps of a training set.
+struct Resident {
+    std::int64_t n = 0, dim = 0;  ///< of the features
+    DeviceBuffer<std::uint8_t> labels;
+    DeviceTransform transform;                 ///< for queries
+    std::unique_ptr<DeviceReranker> reranker;  ///< with the training set's descriptors; null: there is none
 };
 
-/// A stage, and the function that queues its launches.
-struct Step {
-    Stage stage;
-    std::function<void(cudaStream_t)> enqueue;
+/// The upload of the training set while an engine is opened, its transform, and what re-ranks neighbors.
+struct Upload : Resident {
+    /// Queues the copies and launches on `stream`. The host memory must outlive this.
+    explicit Upload(const Training& training);
+    /// Waits, and adds the stages so far to `timeline`.
+    void finish(Timeline& timeline);
 
-    Step(Stage what, std::function<void(cudaStream_t)> launches)
-        : stage(std::move(what)), enqueue(std::move(launches)) {}
+    Stream stream;
+    StageTimer timer;
+    ImageBuffer features;  ///< what is searched; without a transform the pixels
+    ImageBuffer pixels;    ///< that the transform reads
 };
 
 /// A training set on the device, and the stages of a search in it.
@@ -52,24 +51,18 @@ class BatchEngine {
   public:
     virtual ~BatchEngine() = default;
 
-    /// What the memory of a search depends on.
-    struct Shape {
-        std::int64_t n_query;
-        int k;
-        bool leaves_out, has_known;  ///< has_known: only if the engine's capabilities say so
-    };
     /// Allocates memory for a search, while nothing is running. Returns the batch size: the best number of queries, at
-    /// most `limit` unless it is 0.
-    virtual std::int64_t reserve(const Shape& shape, std::int64_t limit) = 0;
-    /// The stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
+    /// most `limit` unless it is 0. shape.has_known: only if the engine's capabilities say so.
+    virtual std::int64_t reserve(const SearchShape& shape, std::int64_t limit) = 0;
+    /// Queues the stages between upload and vote, for at most as many queries as `reserve` returned. Batches run one
     /// after another, so they may share workspaces.
-    virtual std::vector<Step> steps(const Batch& batch) = 0;
+    virtual void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) = 0;
 };
 
 class BatchedIndex final : public DeviceIndex {
   public:
-    /// Takes labels, transform and re-ranker from `upload`. plan.batch: the limit of a batch, or 0.
-    BatchedIndex(std::unique_ptr<BatchEngine> engine, Upload& upload, const Measure& measure,
+    /// plan.batch: the limit of a batch, or 0.
+    BatchedIndex(std::unique_ptr<BatchEngine> engine, Resident training, const Measure& measure,
                  const Plan& plan);
     ~BatchedIndex() override;
 
@@ -82,23 +75,17 @@ class BatchedIndex final : public DeviceIndex {
     struct Run;
     void prepare(const Plan::Expected& search);
     void run(const Run& run, Timeline& timeline, const Watch& watch);
-    void reserve(const BatchEngine::Shape& shape);
+    void reserve(const SearchShape& shape);
+    void reserve_slot(Slot& slot, std::int64_t n, std::size_t known, std::size_t result_bytes);
     void enqueue(const Run& run, Slot& slot, std::int64_t begin);
-    cudaEvent_t enqueue_search(const Run& run, Slot& slot, const Queries& queries,
-                               const NeighborRows& neighbors);
-    cudaEvent_t enqueue_rerank(const ByteRows& images, const NeighborRows& candidates,
-                               const NeighborRows& out, StageTimer& timer);
+    void enqueue_search(const Run& run, Slot& slot, const Queries& queries, const NeighborRows& neighbors);
     void collect(const Run& run, Slot& slot, Timeline& timeline);
     void abandon();
-    std::int64_t query_dim() const { return transform_.is_raw() ? dim_ : transform_.dim_in(); }
+    std::int64_t query_dim() const;
 
     std::mutex searching_;
     std::unique_ptr<BatchEngine> engine_;
-    DeviceBuffer<std::uint8_t> labels_;
-    DeviceTransform transform_;
-    std::int64_t n_train_, dim_;  ///< dim_: bytes of features
-    Rerank rerank_;
-    std::unique_ptr<DeviceReranker> reranker_;
+    Resident training_;
     DeviceBuffer<Neighbor> candidates_;  ///< of a batch, if they are ordered again
     Measure measure_;                    ///< of the neighbors
     int device_;

@@ -7,15 +7,11 @@
 // matrix, the floats and the workspace are those of one batch, because batches run one after another.
 
 #include <algorithm>
-#include <cassert>
 
-#include "data/core/round_up.h"
 #include "gpu/distance/distance.h"
-#include "gpu/distance/expand.h"
 #include "gpu/engines/batches.h"
 #include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/runtime/buffers.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -40,7 +36,6 @@ __global__ void __launch_bounds__(leave_out_threads) leave_out_kernel(DistanceRo
 }
 
 void enqueue_leave_out(const DistanceRows& matrix, const LeftOut& left_out, cudaStream_t stream) {
-    require(left_out.any(), "queries that are training images");
     leave_out_kernel<<<grid_size(divide_up(matrix.n, leave_out_threads)), leave_out_threads, 0, stream>>>(
         matrix, left_out);
     check_launch("launching leave_out");
@@ -73,11 +68,13 @@ class Classic final : public BatchEngine {
             train_bytes_ = std::move(upload.features);
     }
 
-    std::int64_t reserve(const Shape& shape, std::int64_t limit) override {
-        const auto [n_query, k, leaves_out, has_known] = shape;
-        require(!has_known, "an engine that takes known neighbors");
-        require_supported(selector_.supports(problem_of(n_query, k)));  // may differ from the k of the plan
-        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, n_query, max_queries});
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
+        const int k = shape.k;
+        require(!shape.has_known, "an engine that takes known neighbors");
+        // k may differ from that of the plan.
+        if (const Refusal refusal = selector_.supports(problem_of(shape.n_query, k)))
+            throw DeviceError("GPU: " + *refusal);
+        const std::int64_t most = std::min({limit > 0 ? limit : usual_batch, shape.n_query, max_queries});
         std::int64_t batch = most;
         if (batch > matrix_.rows().n || workspace_bytes(batch, k) > workspace_.size()) {
             batch = fitting(most, k);
@@ -93,36 +90,27 @@ class Classic final : public BatchEngine {
         return batch;
     }
 
-    std::vector<Step> steps(const Batch& batch) override {
-        const std::int64_t count = batch.query.n;
-        const Problem problem = problem_of(count, batch.out.k);
-        const double n = static_cast<double>(count), n_train = static_cast<double>(n_train_);
+    void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) override {
+        const Problem problem = problem_of(batch.query.n, batch.out.k);
+        const double n = static_cast<double>(batch.query.n), n_train = static_cast<double>(n_train_);
         const double dim = static_cast<double>(dim_), pairs = n * n_train;
-        const double pixel = distance_.takes == Pixels::floats ? 4 : 1;
+        const bool floats = distance_.takes == Pixels::floats;
         const DistanceInput in{.train = images(train_floats_, train_bytes_.rows(n_train_, dim_)),
                                .query = images(query_floats_, batch.query),
                                .d_prepared = prepared_.size() > 0 ? prepared_.d_data() : nullptr};
-        const DistanceRows matrix = matrix_.first(count);
-        const LeftOut left_out = batch.left_out;
-        const NeighborRows out = batch.out;
-        char* d_workspace = workspace_.d_data();
-        std::vector<Step> steps;
-        if (distance_.takes == Pixels::floats)
-            steps.emplace_back(Stage{.name = "expand", .bytes = 5 * n * dim},
-                               [bytes = batch.query, floats = in.query.floats](cudaStream_t stream) {
-                                   enqueue_expand(bytes, floats, stream);
-                               });
-        steps.emplace_back(Stage{.name = "distance",
-                                 .bytes = pixel * (n_train * dim + n * dim) + 4 * pairs,
-                                 .operations = distance_.operations * pairs * dim},
-                           [=, this](cudaStream_t stream) {
-                               distance_.enqueue(problem, in, matrix, d_workspace, stream);
-                               if (left_out.any()) enqueue_leave_out(matrix, left_out, stream);
-                           });
-        steps.emplace_back(
-            Stage{.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
-            [=, this](cudaStream_t stream) { selector_.enqueue(problem, matrix, out, d_workspace, stream); });
-        return steps;
+        const DistanceRows matrix = matrix_.first(batch.query.n);
+        if (floats)
+            timer.time(stream, {.name = "expand", .bytes = 5 * n * dim},
+                       [&] { enqueue_expand(batch.query, in.query.floats, stream); });
+        const Stage distance{.name = "distance",
+                             .bytes = (floats ? 4 : 1) * (n_train * dim + n * dim) + 4 * pairs,
+                             .operations = distance_.operations * pairs * dim};
+        timer.time(stream, distance, [&] {
+            distance_.enqueue(problem, in, matrix, workspace_.d_data(), stream);
+            if (batch.left_out.any()) enqueue_leave_out(matrix, batch.left_out, stream);
+        });
+        timer.time(stream, {.name = "sort", .bytes = 4 * pairs + 8 * n * batch.out.k},
+                   [&] { selector_.enqueue(problem, matrix, batch.out, workspace_.d_data(), stream); });
     }
 
   private:
@@ -166,6 +154,13 @@ class Classic final : public BatchEngine {
 
 }  // namespace
 
+std::vector<Strategy> distance_kernels() {
+    return strategies_of(distance_table());
+}
+std::vector<Strategy> selectors() {
+    return strategies_of(selector_table());
+}
+
 Refusal settle_classic(const Problem& problem, Plan& plan) {
     const OnDevice on_device(plan.device.number);
     Refusal refusal;
@@ -192,7 +187,7 @@ std::unique_ptr<DeviceIndex> open_classic(const Training& training, const Measur
     auto engine =
         std::make_unique<Classic>(named_in(distance_table(), plan.distance),
                                   named_in(selector_table(), plan.select), measure, upload, timeline);
-    return std::make_unique<BatchedIndex>(std::move(engine), upload, measure, plan);
+    return std::make_unique<BatchedIndex>(std::move(engine), std::move(upload), measure, plan);
 }
 
 }  // namespace knn::gpu

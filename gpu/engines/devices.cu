@@ -95,11 +95,7 @@ std::vector<Device> devices(std::string* why_none) {
 }
 
 std::vector<DeviceLink> links() {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess) {
-        cudaGetLastError();
-        return {};
-    }
+    const int count = device_count();
     std::vector<DeviceLink> all;
     for (int from = 0; from < count; ++from)
         for (int to = from + 1; to < count; ++to) {

@@ -2,13 +2,13 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <future>
 #include <mutex>
 #include <new>
 #include <vector>
 
 #include "gpu/engines/strategies.h"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -65,12 +65,10 @@ class RegisteredMemory final : public HostMemory, std::pmr::memory_resource {
 
     void do_deallocate(void* data, std::size_t, std::size_t) override {
         const std::lock_guard lock(mutex_);
-        for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
-            if (block->data != data) continue;
-            release(*block);
-            blocks_.erase(block);
-            return;
-        }
+        const auto block =
+            std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& one) { return one.data == data; });
+        release(*block);
+        blocks_.erase(block);
     }
 
     bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {

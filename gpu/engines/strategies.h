@@ -3,22 +3,39 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "gpu/engines/engines.h"
+#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
 /// Makes `device` the current device during its lifetime. Throws DeviceError if it does not exist.
 class OnDevice {
   public:
-    explicit OnDevice(int device);
-    ~OnDevice();
+    explicit OnDevice(int device) {
+        const int count = device_count();
+        if (device < 0 || device >= count)
+            throw DeviceError("there is no GPU number " + std::to_string(device) + "; this machine has " +
+                              std::to_string(count));
+        before_ = current_device();
+        if (before_ != device) check(cudaSetDevice(device), "choosing the device");
+    }
+    ~OnDevice() { cudaSetDevice(before_); }
     OnDevice(const OnDevice&) = delete;
     OnDevice& operator=(const OnDevice&) = delete;
 
   private:
     int before_ = 0;
 };
+
+template <class Entry>
+std::vector<Strategy> strategies_of(std::span<const Entry* const> table) {
+    std::vector<Strategy> all;
+    for (const Entry* entry : table)
+        all.push_back({entry->name, entry->summary});
+    return all;
+}
 
 /// The strategy of this name, or, if `name` is empty, the first that `refuse` accepts. If there is none, null, and
 /// `refusal` has the reason. `kind` is for the message.

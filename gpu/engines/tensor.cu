@@ -6,13 +6,9 @@
 //
 // gpu/fused/search.h describes the steps and their arrays.
 
-#include "gpu/engines/strategies.h"
-
-#include <algorithm>
-
 #include "gpu/engines/batches.h"
+#include "gpu/engines/strategies.h"
 #include "gpu/engines/vote.h"
-#include "gpu/fused/fused.h"
 #include "gpu/fused/search.h"
 
 namespace knn::gpu {
@@ -30,34 +26,26 @@ const TensorKernel* choose_kernel(const Problem& problem, const std::string& nam
 class Tensor final : public BatchEngine {
   public:
     Tensor(const TensorKernel& kernel, const ByteRows& train, cudaStream_t stream)
-        : training_(train, stream), search_(kernel, training_), n_train_(train.n), dim_(train.cols) {}
+        : training_(train, stream), search_(kernel, training_) {}
 
-    std::int64_t reserve(const Shape& shape, std::int64_t limit) override {
-        return search_.reserve(shape.n_query, shape.k, shape.leaves_out, limit, shape.has_known);
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit) override {
+        return search_.reserve(shape, limit);
     }
-
+    void enqueue(const Batch& batch, StageTimer& timer, cudaStream_t stream) override {
+        search_.enqueue(batch, stream, &timer);
+    }
     int dim() const { return training_.dim(); }
-
-    std::vector<Step> steps(const Batch& batch) override {
-        std::vector<Step> steps;
-        for (FusedSearch::Step& step : search_.steps(batch.query, batch.out, batch.left_out, batch.known)) {
-            Stage stage{.name = step.name};
-            // All pixels count, although the kernels skip unused ones.
-            if (step.compares_all)
-                stage.operations = 2.0 * static_cast<double>(batch.query.n) * static_cast<double>(n_train_) *
-                                   static_cast<double>(dim_);
-            steps.emplace_back(std::move(stage), std::move(step.enqueue));
-        }
-        return steps;
-    }
 
   private:
     FusedTraining training_;
     FusedSearch search_;
-    std::int64_t n_train_, dim_;
 };
 
 }  // namespace
+
+std::vector<Strategy> tensor_kernels() {
+    return strategies_of(tensor_table());
+}
 
 void load_tensor_kernels(int device) {
     const OnDevice on_device(device);
@@ -100,7 +88,7 @@ std::unique_ptr<DeviceIndex> open_tensor(const Training& training, const Measure
     });
     kernel.load(engine->dim());
     upload.finish(timeline);
-    return std::make_unique<BatchedIndex>(std::move(engine), upload, measure, plan);
+    return std::make_unique<BatchedIndex>(std::move(engine), std::move(upload), measure, plan);
 }
 
 }  // namespace knn::gpu

@@ -12,7 +12,6 @@
 #include <cassert>
 
 #include "gpu/fused/fused.h"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -143,17 +142,17 @@ int brute_force_blocks() {
 }
 
 void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
-                         const std::uint32_t* d_query_norms, const NeighborRows& out,
-                         const Undecided& undecided, const LeftOut& left_out, const KnownRows& known,
+                         const std::uint32_t* d_query_norms, const Batch& batch, const Undecided& undecided,
                          const BruteForceWorkspace& workspace, cudaStream_t stream) {
+    const NeighborRows& out = batch.out;
     require(out.k >= 1 && out.k <= max_k && out.k <= train.n, "k from 1 to 1024 and the training images");
     require(out.n_query == query.n && train.cols == query.cols && train.n % tile_train == 0,
             "whole tiles of training images, and a row of neighbors for each query");
     require(train.aligned(sizeof(uint4)) && query.aligned(sizeof(uint4)), "rows at multiples of 16 bytes");
     const int K = TopK<threads>::size_for(out.k);
     brute_force_kernel<<<static_cast<unsigned>(brute_force_blocks()), threads, TopK<threads>::bytes(K),
-                         stream>>>(train, d_images, query, d_query_norms, out, undecided, left_out, known,
-                                   workspace, K);
+                         stream>>>(train, d_images, query, d_query_norms, out, undecided, batch.left_out,
+                                   batch.known, workspace, K);
     check_launch("launching brute_force");
 }
 

@@ -17,8 +17,6 @@
 
 #include "data/core/round_up.h"
 #include "gpu/fused/fused.h"
-#include "gpu/runtime/check.h"
-#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 
@@ -35,11 +33,9 @@ __host__ __device__ constexpr int sort_bytes(int keys) {
 struct Fold {
     TensorPass pass;
     FoldStep step;
-    const TrainImage* d_images;
-    const std::uint32_t* d_query_norms;
-    std::int32_t* d_thresholds;
     NeighborRows out;
     LeftOut left_out;
+    KnownRows known;
 
     /// The keys of a group's images, no_key for those below the threshold and for the query itself. index: in the
     /// query's lists.
@@ -51,7 +47,7 @@ struct Fold {
         const int4 loaded = lists.d_products[at];
         const std::uint32_t position = lists.d_positions[at];
         const int products[4] = {loaded.x, loaded.y, loaded.z, loaded.w};
-        const auto* d_pairs = reinterpret_cast<const uint4*>(d_images + position);
+        const auto* d_pairs = reinterpret_cast<const uint4*>(pass.d_images + position);
         const uint4 near = d_pairs[0], far = d_pairs[4];  // two images each
         const TrainImage images[4] = {{near.x, near.y}, {near.z, near.w}, {far.x, far.y}, {far.z, far.w}};
 #pragma unroll
@@ -60,11 +56,11 @@ struct Fold {
             const bool reaches = products[i] - static_cast<std::int32_t>(norm / 2) >= threshold &&
                                  images[i].index != no_image && images[i].index != itself;
             const std::uint32_t distance = query_norm + norm - 2 * static_cast<std::uint32_t>(products[i]);
-            keys[i] = reaches ? key_of(distance, step.known.first + images[i].index) : no_key;
+            keys[i] = reaches ? key_of(distance, known.first + images[i].index) : no_key;
         }
     }
     __device__ NeighborKey key_before(std::int64_t query, int i) const {
-        const Neighbor* before = step.is_first ? step.known.d_data : out.d_data;
+        const Neighbor* before = step.is_first ? known.d_data : out.d_data;
         if (before == nullptr) return no_key;
         const Neighbor neighbor = before[query * out.k + i];
         return NeighborKey{neighbor.distance} << 32 | neighbor.index;  // of an image, or no_key
@@ -73,7 +69,8 @@ struct Fold {
         if (step.is_last)
             pass.undecided.d_queries[atomicAdd(pass.undecided.d_count, 1)] = static_cast<std::int32_t>(query);
         else
-            d_thresholds[query] = closed_threshold;  // no survivors in the next pass: the last fold notices
+            pass.d_thresholds[query] =
+                closed_threshold;  // no survivors in the next pass: the last fold notices
     }
     /// Index of the neighbor that `conclude` takes: the k-th, or before the last pass the rank-th.
     __device__ int deciding() const {
@@ -85,7 +82,7 @@ struct Fold {
                              std::int32_t threshold) const {
         const std::int64_t score = score_at(static_cast<std::uint32_t>(best >> 32), query_norm);
         if (!step.is_last) {
-            if (best != no_key) d_thresholds[query] = max(threshold, static_cast<std::int32_t>(score));
+            if (best != no_key) pass.d_thresholds[query] = max(threshold, static_cast<std::int32_t>(score));
         } else if (best == no_key || score < threshold) {
             leave_undecided(query);
         }
@@ -149,8 +146,8 @@ __global__ void __launch_bounds__(threads, blocks_at_once)
     if (q >= fold.out.n_query) return;
     assert(blockDim.x == threads && k <= warp_size);
     // Issued early, to overlap with counting the groups.
-    const std::uint32_t query_norm = fold.d_query_norms[q];
-    const std::int32_t threshold = fold.d_thresholds[q];
+    const std::uint32_t query_norm = fold.pass.d_query_norms[q];
+    const std::int32_t threshold = fold.pass.d_thresholds[q];
     const std::uint32_t itself = fold.left_out.of(q);
     NeighborKey best = lane < k ? fold.key_before(q, lane) : no_key;
     const GroupNumbers<warp_size> found{all_numbers[warp], &counts[warp], warp_groups};
@@ -224,8 +221,8 @@ __global__ void __launch_bounds__(threads) block_fold_kernel(const __grid_consta
         max_groups};
     if (thread == 0) n_keys = 0;
     const int n_groups = found.collect(fold.pass, q, thread);  // synchronizes the block
-    const std::uint32_t query_norm = fold.d_query_norms[q];
-    const std::int32_t threshold = fold.d_thresholds[q];
+    const std::uint32_t query_norm = fold.pass.d_query_norms[q];
+    const std::int32_t threshold = fold.pass.d_thresholds[q];
     const std::uint32_t itself = fold.left_out.of(q);
     const auto keep = [&](const auto& some_keys) {
         int passing = 0;
@@ -260,8 +257,7 @@ void launch_block_fold(const Fold& fold, cudaStream_t stream) {
     constexpr int shared_bytes =
         sort_bytes(max_keys) + max_keys / 2 * static_cast<int>(sizeof(std::uint32_t));
     const auto kernel = block_fold_kernel<max_keys>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-          "asking for shared memory");
+    allow_shared(kernel, shared_bytes);
     kernel<<<grid_size(fold.out.n_query), threads, shared_bytes, stream>>>(fold);
 }
 
@@ -271,14 +267,13 @@ void load_fold() {
     load_kernels(warp_fold_kernel);
 }
 
-void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
-                  const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
-                  const LeftOut& left_out, cudaStream_t stream) {
+void enqueue_fold(const TensorPass& pass, const FoldStep& step, const Batch& batch, cudaStream_t stream) {
+    const NeighborRows& out = batch.out;
     require(out.k >= 1 && out.k <= max_k, "k from 1 to 1024");
     require(step.is_last || (step.rank >= 1 && step.rank <= out.k), "a rank from 1 to k");
     require(out.n_query <= std::int64_t{pass.schedule.query_tiles} * tile_queries,
             "a row of neighbors for each query");
-    const Fold fold{pass, step, d_images, d_query_norms, d_thresholds, out, left_out};
+    const Fold fold{pass, step, out, batch.left_out, batch.known};
     if (out.k <= warp_size)
         warp_fold_kernel<<<grid_size(divide_up(out.n_query, warps)), threads, 0, stream>>>(fold);
     else if (out.k <= 128)

@@ -4,13 +4,12 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "data/core/problem.h"
 #include "gpu/fused/survivors.cuh"
 #include "gpu/runtime/buffers.h"
-#include "gpu/runtime/views.h"
 #include "gpu/select/topk.cuh"
 
 namespace knn::gpu {
@@ -31,56 +30,43 @@ struct TensorKernel {
 /// All of them, the fastest first.
 std::span<const TensorKernel* const> tensor_table();
 
-/// The pixels that the search multiplies: those that are not zero in all training images. The others
-/// contribute nothing to q·r, so skipping them is exact; MNIST uses 717 of 784. Waits for the device.
-class UsedPixels {
-  public:
-    explicit UsedPixels(const ByteRows& train, cudaStream_t stream);
-    std::int64_t count() const { return count_; }  ///< at least 1
-    /// Their indices, ascending; null if all are used.
-    const std::int32_t* d_indices() const { return d_indices_.d_data(); }
+/// Every pass of a tensor kernel calls this. Throws DeviceError if its arrays are not as above.
+void check_pass(const ByteRows& train, const ByteRows& query, const TensorPass& pass, PassKind kind);
 
-  private:
-    std::int64_t count_ = 0;
-    DeviceBuffer<std::int32_t> d_indices_;
-};
+/// The indices of the pixels that the search multiplies, ascending: those that are not zero in all training images; at
+/// least one. The others contribute nothing to q·r, so skipping them is exact; MNIST uses 717 of 784. Waits for the
+/// device.
+std::vector<std::int32_t> used_pixels(const ByteRows& train, cudaStream_t stream);
 
 /// Copies the used pixels of training images (any pitch) in tile order, n_tiles · tile_train rows, to
-/// `arranged`, zero beyond its `cols` and the last image; d_images: their norms and indices; d_score_bias:
-/// −⌊‖r‖² / 2⌋, padding_score for rows without an image.
-void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
+/// `arranged`, zero beyond its `cols` and the last image; d_used: their indices, null: all, in whole groups of four;
+/// d_images: norms and indices of images; d_score_bias: −⌊‖r‖² / 2⌋, padding_score for rows without an image.
+void enqueue_prepare_training(const ByteRows& train, const std::int32_t* d_used, int n_tiles,
                               const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream);
 
 /// Copies the used pixels of queries (any pitch) to `arranged`; d_norms: ‖q‖² of all pixels. No query is
 /// undecided yet, or all of them are, if the passes of a tensor kernel do not pay.
-void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const Undecided& undecided,
+void enqueue_prepare_queries(const ByteRows& query, const std::int32_t* d_used, const Undecided& undecided,
                              bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
                              cudaStream_t stream);
 
 /// `pass` is the sampling pass. The rank-th largest of each query's maxima (1 <= rank <= buckets) becomes its
-/// threshold, or the score at the distance of its k-th known neighbor (null: none) if that is higher; rank 0 closes all
-/// queries. Rows beyond n_query are closed.
-void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, const Neighbor* d_known,
-                        int k, const std::uint32_t* d_query_norms, std::int32_t* d_thresholds,
-                        cudaStream_t stream);
+/// threshold, or the score at the distance of its k-th known neighbor if that is higher; rank 0 closes all queries. Rows
+/// beyond those of the batch are closed.
+void enqueue_thresholds(const TensorPass& pass, int rank, const Batch& batch, cudaStream_t stream);
 
 /// Parameters of the fold after one pass of the search. `out` keeps the best from pass to pass.
 struct FoldStep {
     bool is_first = true;  ///< `out` holds nothing yet
     bool is_last = true;   ///< gives the answer; else raises each threshold to the rank-th best so far
     int rank = 0;          ///< 1 <= rank <= k
-    KnownRows known = {};  ///< compete with the survivors
 };
 
-/// Folds the survivors of a pass into the k best of each query, and empties their lists. After the last pass,
-/// queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more than
-/// a team can sort, or fewer than k reach the last threshold.
-///
-/// d_images: in tile order; d_thresholds: one per query.
-void enqueue_fold(const TensorPass& pass, const FoldStep& step, const TrainImage* d_images,
-                  const std::uint32_t* d_query_norms, std::int32_t* d_thresholds, const NeighborRows& out,
-                  const LeftOut& left_out, cudaStream_t stream);
+/// Folds the survivors of a pass, and what the batch knows, into the k best of each query, and empties their lists. After
+/// the last pass, queries that the survivors do not decide go into `pass.undecided`: a list overflowed, there were more
+/// than a team can sort, or fewer than k reach the last threshold.
+void enqueue_fold(const TensorPass& pass, const FoldStep& step, const Batch& batch, cudaStream_t stream);
 
 /// Blocks of the brute-force fallback, and their shared workspace.
 int brute_force_blocks();
@@ -89,11 +75,10 @@ struct BruteForceWorkspace {
     std::int32_t* d_finished = nullptr;  ///< brute_force_blocks(); 0 before and after a launch
 };
 
-/// The k nearest of the undecided queries among `known` and the training images, by comparing each with every one.
-/// train and d_images: in tile order.
+/// The k nearest of the batch's undecided queries among the known and the training images, by comparing each with every
+/// one. train and d_images: in tile order; query: the batch as the tensor kernels read it.
 void enqueue_brute_force(const ByteRows& train, const TrainImage* d_images, const ByteRows& query,
-                         const std::uint32_t* d_query_norms, const NeighborRows& out,
-                         const Undecided& undecided, const LeftOut& left_out, const KnownRows& known,
+                         const std::uint32_t* d_query_norms, const Batch& batch, const Undecided& undecided,
                          const BruteForceWorkspace& workspace, cudaStream_t stream);
 
 /// Load the kernels onto the current device (load_kernels); of the fold the one for k <= 32.

@@ -13,12 +13,8 @@
 #include "gpu/fused/fused.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "data/core/round_up.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/check.h"
-#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 
@@ -136,13 +132,12 @@ __global__ void __launch_bounds__(threads)
 }
 
 __global__ void __launch_bounds__(threads)
-    thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, const Neighbor* d_known, int k,
-                      const std::uint32_t* d_query_norms, std::int32_t* d_thresholds) {
+    thresholds_kernel(TensorPass pass, std::int64_t n_query, int rank, const Neighbor* d_known, int k) {
     const std::int64_t q = warp_index();
     const int lane = static_cast<int>(threadIdx.x) % warp_size;
     if (q >= std::int64_t{pass.schedule.query_tiles} * tile_queries) return;
     if (q >= n_query || rank == 0) {
-        if (lane == 0) d_thresholds[q] = closed_threshold;
+        if (lane == 0) pass.d_thresholds[q] = closed_threshold;
         return;
     }
     static_assert(buckets == 2 * warp_size);
@@ -159,8 +154,8 @@ __global__ void __launch_bounds__(threads)
             if (lane != 0) return;
             std::int64_t threshold = max(largest, lowest_threshold);
             if (d_known != nullptr)
-                threshold = max(threshold, score_at(d_known[q * k + k - 1].distance, d_query_norms[q]));
-            d_thresholds[q] = static_cast<std::int32_t>(threshold);
+                threshold = max(threshold, score_at(d_known[q * k + k - 1].distance, pass.d_query_norms[q]));
+            pass.d_thresholds[q] = static_cast<std::int32_t>(threshold);
             return;
         }
         const unsigned holders = __ballot_sync(all_lanes, max(mine[0], mine[1]) == largest);
@@ -170,7 +165,7 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
+std::vector<std::int32_t> used_pixels(const ByteRows& train, cudaStream_t stream) {
     const auto dim = static_cast<std::size_t>(train.cols);
     DeviceBuffer<std::uint8_t> d_used(dim);
     check(cudaMemsetAsync(d_used.d_data(), 0, dim, stream), "clearing flags");
@@ -187,39 +182,34 @@ UsedPixels::UsedPixels(const ByteRows& train, cudaStream_t stream) {
     for (std::size_t pixel = 0; pixel < dim; ++pixel)
         if (used[pixel] != 0) indices.push_back(static_cast<std::int32_t>(pixel));
     if (indices.empty()) indices.push_back(0);
-    count_ = static_cast<std::int64_t>(indices.size());
-    if (indices.size() == dim) return;
-    indices.resize(static_cast<std::size_t>(round_up(count_, 4)));  // they are read four at a time
-    d_indices_ = copied_to_device(std::span(indices), "uploading the pixels in use");
+    return indices;
 }
 
 void load_prepare() {
     load_kernels(used_pixels_kernel, prepare_training_kernel, prepare_queries_kernel, thresholds_kernel);
 }
 
-void enqueue_prepare_training(const ByteRows& train, const UsedPixels& used, int n_tiles,
+void enqueue_prepare_training(const ByteRows& train, const std::int32_t* d_used, int n_tiles,
                               const ByteRows& arranged, TrainImage* d_images, std::int32_t* d_score_bias,
                               cudaStream_t stream) {
     prepare_training_kernel<<<blocks_for(std::int64_t{n_tiles} * tile_train), threads,
                               shared_rows_bytes(train.cols), stream>>>(
-        train, used.d_indices(), n_tiles, tile_stride(n_tiles), arranged, d_images, d_score_bias);
+        train, d_used, n_tiles, tile_stride(n_tiles), arranged, d_images, d_score_bias);
     check_launch("launching prepare_training");
 }
 
-void enqueue_prepare_queries(const ByteRows& query, const UsedPixels& used, const Undecided& undecided,
+void enqueue_prepare_queries(const ByteRows& query, const std::int32_t* d_used, const Undecided& undecided,
                              bool all_undecided, const ByteRows& arranged, std::uint32_t* d_norms,
                              cudaStream_t stream) {
     require(query.n < std::int64_t{1} << 31, "fewer than 2,147,483,648 queries");
     prepare_queries_kernel<<<blocks_for(query.n), threads, shared_rows_bytes(query.cols), stream>>>(
-        query, used.d_indices(), undecided, all_undecided, arranged, d_norms);
+        query, d_used, undecided, all_undecided, arranged, d_norms);
     check_launch("launching prepare_queries");
 }
 
-void enqueue_thresholds(const TensorPass& pass, std::int64_t n_query, int rank, const Neighbor* d_known,
-                        int k, const std::uint32_t* d_query_norms, std::int32_t* d_thresholds,
-                        cudaStream_t stream) {
+void enqueue_thresholds(const TensorPass& pass, int rank, const Batch& batch, cudaStream_t stream) {
     thresholds_kernel<<<blocks_for(std::int64_t{pass.schedule.query_tiles} * tile_queries), threads, 0,
-                        stream>>>(pass, n_query, rank, d_known, k, d_query_norms, d_thresholds);
+                        stream>>>(pass, batch.query.n, rank, batch.known.d_data, batch.out.k);
     check_launch("launching thresholds");
 }
 

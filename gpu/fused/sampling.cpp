@@ -21,14 +21,6 @@ bool is_safe(double above, double ratio, int k) {
     return (above - deviations * std::sqrt(above)) * ratio >= k;
 }
 
-}  // namespace
-
-double images_above(int rank, int buckets) {
-    return -buckets * std::log1p(-static_cast<double>(rank) / buckets);
-}
-
-namespace {
-
 /// The lowest safe rank once `seen` tiles are searched, at most k.
 int rank_after(int seen, int train_tiles, int k) {
     const double ratio = static_cast<double>(train_tiles) / seen;
@@ -70,6 +62,10 @@ double add_passes(Sampling& choice, int train_tiles, int k, int pass_tiles, bool
 }
 
 }  // namespace
+
+double images_above(int rank, int buckets) {
+    return -buckets * std::log1p(-static_cast<double>(rank) / buckets);
+}
 
 Sampling choose_sampling(int train_tiles, int k, int dim, int pass_tiles) {
     Sampling best;

@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "data/core/round_up.h"
-#include "gpu/fused/fused.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
+extern const TensorKernel tensor_sm90, tensor_mma;
+
 namespace {
+
+const TensorKernel* const table[] = {&tensor_sm90, &tensor_mma};
 
 constexpr std::int64_t pass_windows =
     4;  // a pass keeps a list for each window, so larger sets take more passes
@@ -18,10 +19,6 @@ constexpr std::int64_t max_list_bytes = 208 << 20;
 constexpr std::int64_t max_query_tiles = 128;
 constexpr std::int64_t max_direct_queries = 2;  // up to here comparing each with all images is faster
 constexpr std::int64_t window_bytes = 25 * 1000 * 1000;  // training images that stay in the L2 cache
-
-int tiles_of(std::int64_t n_train) {
-    return static_cast<int>(divide_up(n_train, tile_train));
-}
 
 /// The tiles of so many windows.
 int tiles_in(std::int64_t windows, std::int64_t dim) {
@@ -53,6 +50,18 @@ int capacity_for(double survivors, double spread, double share) {
 
 }  // namespace
 
+std::span<const TensorKernel* const> tensor_table() {
+    return table;
+}
+
+void check_pass(const ByteRows& train, const ByteRows& query, const TensorPass& pass, PassKind kind) {
+    require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
+    require(train.n % tile_train == 0 && train.n <= std::int64_t{1} << 31 &&
+                std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
+            "whole tiles of at most 2,147,483,648 training images");
+    require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+}
+
 /// The work of the passes for this number of query tiles, and the lists that they need.
 struct FusedSearch::Layout {
     Schedule sample;
@@ -77,12 +86,18 @@ struct FusedSearch::Layout {
 };
 
 FusedTraining::FusedTraining(const ByteRows& train, cudaStream_t stream)
-    : tiles_(tiles_of(train.n)),
-      used_(train, stream),
+    : n_(train.n),
+      tiles_(static_cast<int>(divide_up(train.n, tile_train))),
       images_(static_cast<std::size_t>(tiles_) * tile_train),
       score_bias_(static_cast<std::size_t>(tiles_) * tile_train) {
-    rows_.reserve(std::int64_t{tiles_} * tile_train, used_.count());
-    enqueue_prepare_training(train, used_, tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
+    std::vector<std::int32_t> used = used_pixels(train, stream);
+    dim_ = static_cast<int>(used.size());
+    if (dim_ < train.cols) {
+        used.resize(static_cast<std::size_t>(round_up(dim_, 4)));  // they are read four at a time
+        used_ = copied_to_device(std::span(used), "uploading the pixels in use");
+    }
+    rows_.reserve(std::int64_t{tiles_} * tile_train, dim_);
+    enqueue_prepare_training(train, d_used(), tiles_, rows(), images_.d_data(), score_bias_.d_data(), stream);
     check(cudaStreamSynchronize(stream), "preparing the training set");
 }
 
@@ -95,25 +110,25 @@ FusedSearch::FusedSearch(const TensorKernel& kernel, const FusedTraining& traini
     fill(fallback_finished_, 0, "clearing counters");
 }
 
-std::int64_t FusedSearch::reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit,
-                                  bool improve) {
-    const Asked asked{n_query, limit, k, exclude, improve};
-    if (asked == asked_) return batch_;
-    // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
-    const std::tuple wanted{k, exclude, improve};
-    if (n_query > max_direct_queries && sampling_for_ != wanted) {
-        const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (exclude ? 1 : 0);
-        sampling_ = improve ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
-                            : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
+std::int64_t FusedSearch::reserve(const SearchShape& shape, std::int64_t limit) {
+    const auto [n_query, k, leaves_out, has_known] = shape;
+    if (shape == asked_ && limit == limit_) return batch_;
+    const SearchShape wanted{0, k, leaves_out, has_known};
+    if (n_query > few_queries && !(sampled_for_ == wanted)) {
+        // The query itself may be among those that reach a threshold of the sample, but not among the k best so far.
+        const int pass_tiles = tiles_in(pass_windows, training_.dim()), reaching = k + (leaves_out ? 1 : 0);
+        sampling_ = has_known ? sampling_of_known(training_.tiles(), reaching, pass_tiles)
+                              : choose_sampling(training_.tiles(), reaching, training_.dim(), pass_tiles);
         for (SearchPass& pass : sampling_.passes)
             pass.rank = std::min(pass.rank, k);
-        sampling_for_ = wanted;
+        sampled_for_ = wanted;
     }
     asked_ = {};  // until the allocations succeed
     batch_ = choose_batch(n_query, limit);
     reserve_batch(batch_, k);
     if (n_query % batch_ != 0) reserve_batch(n_query % batch_, k);
-    asked_ = asked;
+    asked_ = shape;
+    limit_ = limit;
     return batch_;
 }
 
@@ -148,83 +163,64 @@ bool FusedSearch::only_brute_force(std::int64_t n_query) const {
     return n_query <= max_direct_queries || sampling_.sample_tiles == 0;
 }
 
-void FusedSearch::limit_capacity(int capacity) {
-    max_capacity_ = capacity;
-}
-
 FusedSearch::Layout FusedSearch::layout_for(std::int64_t n_query) const {
     return {sampling_, training_.dim(), divide_up(n_query, tile_queries), multiprocessors_};
 }
 
-FusedSearch::Passes FusedSearch::passes_for(std::int64_t n_query) const {
-    const Layout layout = layout_for(n_query);
-    TensorPass pass;
-    pass.dim = training_.dim();
-    pass.d_score_bias = training_.d_score_bias();
-    pass.d_thresholds = thresholds_.d_data();
-    pass.d_maxima = maxima_.d_data();
-    pass.sample_slots = layout.sample.slots();
-    pass.lists.d_products = products_.d_data();
-    pass.lists.d_positions = positions_.d_data();
-    pass.lists.d_counts = counts_.d_data();
-    pass.lists.capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
-    pass.slots = layout.slots;
-    pass.undecided = {undecided_count_.d_data(), undecided_.d_data()};
-    Passes passes;
-    passes.sample = pass;
-    passes.sample.schedule = layout.sample;
-    for (const Schedule& schedule : layout.passes) {
-        pass.schedule = schedule;
-        passes.searches.push_back(pass);
-    }
-    return passes;
-}
-
-std::vector<FusedSearch::Step> FusedSearch::steps(const ByteRows& query, const NeighborRows& out,
-                                                  const LeftOut& left_out, const KnownRows& known) {
-    require(query.n <= batch_ && out.k == asked_.k && left_out.any() == asked_.exclude &&
-                (known.d_data != nullptr) == asked_.improve,
+void FusedSearch::enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer) {
+    const ByteRows& query = batch.query;
+    require(query.n <= batch_ && batch.out.k == asked_.k && batch.left_out.any() == asked_.leaves_out &&
+                (batch.known.d_data != nullptr) == asked_.has_known,
             "a batch of the search that `reserve` prepared");
-    const ByteRows rows = query_.rows(query.n, training_.dim());
+    const auto stage = [&](const Stage& what, const auto& launch) {
+        timer != nullptr ? timer->time(stream, what, launch) : launch();
+    };
+    const ByteRows train = training_.rows(), rows = query_.rows(query.n, training_.dim());
     const Undecided undecided{undecided_count_.d_data(), undecided_.d_data()};
     const bool all_undecided = only_brute_force(query.n);
-    const auto prepare = [=, this](cudaStream_t stream) {
-        enqueue_prepare_queries(query, training_.used(), undecided, all_undecided, rows,
+    stage({.name = "prepare"}, [&] {
+        enqueue_prepare_queries(query, training_.d_used(), undecided, all_undecided, rows,
                                 query_norms_.d_data(), stream);
-    };
-    const auto fallback = [=, this](cudaStream_t stream) {
-        enqueue_brute_force(training_.rows(), training_.d_images(), rows, query_norms_.d_data(), out,
-                            undecided, left_out, known,
+    });
+    if (!all_undecided) {
+        const Layout layout = layout_for(query.n);
+        const int capacity = max_capacity_ > 0 ? std::min(layout.capacity, max_capacity_) : layout.capacity;
+        TensorPass pass{.schedule = layout.sample,
+                        .dim = training_.dim(),
+                        .d_images = training_.d_images(),
+                        .d_score_bias = training_.d_score_bias(),
+                        .d_query_norms = query_norms_.d_data(),
+                        .d_thresholds = thresholds_.d_data(),
+                        .d_maxima = maxima_.d_data(),
+                        .sample_slots = layout.sample.slots(),
+                        .lists = {products_.d_data(), positions_.d_data(), counts_.d_data(), capacity},
+                        .slots = layout.slots,
+                        .undecided = undecided};
+        stage({.name = "sample"}, [&] {
+            kernel_.sample(train, rows, pass, stream);
+            enqueue_thresholds(pass, sampling_.sample_rank, batch, stream);
+        });
+        const std::size_t last = layout.passes.size() - 1;
+        const auto fold = [&](std::size_t i) {
+            const FoldStep step{.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank};
+            enqueue_fold(pass, step, batch, stream);
+        };
+        // All pixels count, although the kernels skip unused ones.
+        const double products = static_cast<double>(query.n) * static_cast<double>(training_.count()) *
+                                static_cast<double>(query.cols);
+        stage({.name = "search", .operations = 2 * products}, [&] {
+            for (std::size_t i = 0; i <= last; ++i) {
+                if (i > 0) fold(i - 1);
+                pass.schedule = layout.passes[i];
+                kernel_.search(train, rows, pass, stream);
+            }
+        });
+        stage({.name = "fold"}, [&] { fold(last); });
+    }
+    stage({.name = "fallback"}, [&] {
+        enqueue_brute_force(train, training_.d_images(), rows, query_norms_.d_data(), batch, undecided,
                             {fallback_keys_.d_data(), fallback_finished_.d_data()}, stream);
-    };
-    if (all_undecided) return {{"prepare", prepare}, {"fallback", fallback}};
-    const Passes passes = passes_for(query.n);
-    const std::size_t last = passes.searches.size() - 1;
-    const auto fold = [=, this](std::size_t i, cudaStream_t stream) {
-        enqueue_fold(
-            passes.searches[i],
-            {.is_first = i == 0, .is_last = i == last, .rank = sampling_.passes[i].rank, .known = known},
-            training_.d_images(), query_norms_.d_data(), thresholds_.d_data(), out, left_out, stream);
-    };
-    return {
-        {"prepare", prepare},
-        {"sample",
-         [=, this](cudaStream_t stream) {
-             kernel_.sample(training_.rows(), rows, passes.sample, stream);
-             enqueue_thresholds(passes.sample, query.n, sampling_.sample_rank, known.d_data, out.k,
-                                query_norms_.d_data(), thresholds_.d_data(), stream);
-         }},
-        {"search",
-         [=, this](cudaStream_t stream) {
-             for (std::size_t i = 0; i <= last; ++i) {
-                 if (i > 0) fold(i - 1, stream);
-                 kernel_.search(training_.rows(), rows, passes.searches[i], stream);
-             }
-         },
-         true},
-        {"fold", [=](cudaStream_t stream) { fold(last, stream); }},
-        {"fallback", fallback},
-    };
+    });
 }
 
 std::int64_t FusedSearch::undecided() const {

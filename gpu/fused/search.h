@@ -13,14 +13,9 @@
 
 #include <cuda_runtime.h>
 
-#include <functional>
-#include <tuple>
-#include <vector>
-
 #include "gpu/fused/fused.h"
 #include "gpu/fused/sampling.h"
-#include "gpu/runtime/buffers.h"
-#include "gpu/runtime/views.h"
+#include "gpu/runtime/stream.h"
 
 namespace knn::gpu {
 
@@ -34,16 +29,19 @@ class FusedTraining {
     /// short.
     FusedTraining(const ByteRows& train, cudaStream_t stream);
 
+    std::int64_t count() const { return n_; }
     int tiles() const { return tiles_; }
-    int dim() const { return static_cast<int>(used_.count()); }  ///< pixels that are multiplied
-    const UsedPixels& used() const { return used_; }
-    ByteRows rows() const { return rows_.rows(std::int64_t{tiles_} * tile_train, used_.count()); }
+    int dim() const { return dim_; }  ///< pixels that are multiplied
+    /// Their indices; null: all.
+    const std::int32_t* d_used() const { return used_.d_data(); }
+    ByteRows rows() const { return rows_.rows(std::int64_t{tiles_} * tile_train, dim_); }
     const TrainImage* d_images() const { return images_.d_data(); }
     const std::int32_t* d_score_bias() const { return score_bias_.d_data(); }
 
   private:
-    int tiles_;
-    UsedPixels used_;
+    std::int64_t n_;
+    int tiles_, dim_;
+    DeviceBuffer<std::int32_t> used_;
     TensorRows rows_;
     DeviceBuffer<TrainImage> images_;
     DeviceBuffer<std::int32_t> score_bias_;
@@ -58,26 +56,17 @@ class FusedSearch {
     /// Allocates memory for a search, keeping the present memory if it suffices; nothing may be running.
     /// Returns the batch size: at most `limit` unless it is 0, with at most 208 MiB of survivors, and such that
     /// batches have nearly equal size.
-    /// improve: of searches that begin with known neighbors.
-    std::int64_t reserve(std::int64_t n_query, int k, bool exclude, std::int64_t limit = 0,
-                         bool improve = false);
+    std::int64_t reserve(const SearchShape& shape, std::int64_t limit = 0);
 
-    /// The steps of a search, in order; each queues its launches on `stream`.
-    struct Step {
-        const char* name;
-        std::function<void(cudaStream_t)> enqueue;
-        bool compares_all = false;  ///< every query with every training image
-    };
-    /// A batch of the search that `reserve` prepared. query: bytes of any pitch; out: its k nearest, among the known ones
-    /// (not in the same memory) and the training images.
-    std::vector<Step> steps(const ByteRows& query, const NeighborRows& out, const LeftOut& left_out = {},
-                            const KnownRows& known = {});
+    /// Queues a batch of the search that `reserve` prepared. batch.query: bytes of any pitch; batch.out: the k nearest,
+    /// among the known ones (not in the same memory) and the training images. timer: may be null.
+    void enqueue(const Batch& batch, cudaStream_t stream, StageTimer* timer = nullptr);
 
     /// Queries that the last search compared with all training images. Waits for the device.
     std::int64_t undecided() const;
 
     /// For tests: makes the lists so short that some overflow.
-    void limit_capacity(int capacity);
+    void limit_capacity(int capacity) { max_capacity_ = capacity; }
 
   private:
     struct Layout;
@@ -86,25 +75,14 @@ class FusedSearch {
     std::int64_t choose_batch(std::int64_t n_query, std::int64_t limit) const;
     /// Whether each query is compared with the whole training set, without passes.
     bool only_brute_force(std::int64_t n_query) const;
-    /// The passes over the sample and over all tiles, for this number of queries.
-    struct Passes {
-        TensorPass sample;
-        std::vector<TensorPass> searches;
-    };
-    Passes passes_for(std::int64_t n_query) const;
 
     const TensorKernel& kernel_;
     const FusedTraining& training_;
     int multiprocessors_, max_capacity_ = 0;
-    struct Asked {
-        std::int64_t n_query = 0, limit = 0;
-        int k = 0;
-        bool exclude = false, improve = false;
-        bool operator==(const Asked&) const = default;
-    } asked_;  ///< the arguments of the last call of `reserve`
-    std::int64_t batch_ = 0;
+    SearchShape asked_;  ///< the arguments of the last call of `reserve`
+    std::int64_t limit_ = 0, batch_ = 0;
     Sampling sampling_;
-    std::tuple<int, bool, bool> sampling_for_;  ///< k, exclude, improve
+    SearchShape sampled_for_;  ///< n_query: 0
     TensorRows query_;
     DeviceBuffer<std::uint32_t> query_norms_;
     DeviceBuffer<std::int32_t> thresholds_, maxima_, counts_, undecided_count_, undecided_;

@@ -62,9 +62,11 @@ enum class PassKind {
 struct TensorPass {
     Schedule schedule;
     int dim = 0;
-    const std::int32_t* d_score_bias = nullptr;  ///< −⌊‖r‖² / 2⌋ or padding_score, in tile order
-    const std::int32_t* d_thresholds = nullptr;  ///< n
-    std::int32_t* d_maxima = nullptr;            ///< n × sample_slots × buckets, from the sampling pass
+    const TrainImage* d_images = nullptr;          ///< in tile order
+    const std::int32_t* d_score_bias = nullptr;    ///< −⌊‖r‖² / 2⌋ or padding_score, in tile order
+    const std::uint32_t* d_query_norms = nullptr;  ///< ‖q‖²
+    std::int32_t* d_thresholds = nullptr;          ///< n
+    std::int32_t* d_maxima = nullptr;              ///< n × sample_slots × buckets, from the sampling pass
     int sample_slots = 0;
     SurvivorLists lists;
     int slots = 0;

@@ -22,7 +22,6 @@
 #include "data/core/round_up.h"
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -169,15 +168,10 @@ void load(int) {
 template <PassKind kind>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     require(pass.dim >= 1 && pass.dim <= max_tensor_dim, "1 to 4,096 pixels");
-    require(train.aligned(32) && query.aligned(32), "rows at multiples of 32 bytes");
-    require(train.n % tile_train == 0 && train.n <= max_train &&
-                std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
-            "whole tiles of at most 2,147,483,648 training images");
-    require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+    check_pass(train, query, pass, kind);
     const int stages = static_cast<int>(divide_up(pass.dim, stage_dim));
     const auto kernel = tensor_mma_kernel<kind>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring * stage_bytes),
-          "asking for shared memory");
+    allow_shared(kernel, ring * stage_bytes);
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, ring * stage_bytes, stream>>>(
         train, query, pass, stages);
     check_launch("launching tensor_mma");

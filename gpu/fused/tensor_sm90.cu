@@ -27,7 +27,6 @@
 #include "gpu/fused/comparer.cuh"
 #include "gpu/fused/fused.h"
 #include "gpu/fused/hopper.cuh"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 
@@ -35,7 +34,7 @@ namespace {
 
 constexpr int group_threads = 128, threads = 3 * group_threads;
 [[maybe_unused]] constexpr int consumer_warps = 8;
-constexpr int stage_dim = 128, step_dim = 32, row_bytes = 32;
+constexpr int stage_dim = 128, step_dim = 32;
 constexpr int steps = stage_dim / step_dim;
 constexpr int query_stage_bytes = tile_queries * stage_dim, train_stage_bytes = tile_train * stage_dim;
 constexpr int bias_bytes = tile_train * 4;
@@ -364,16 +363,11 @@ void load(int dim) {
 template <PassKind kind>
 void launch(const ByteRows& train, const ByteRows& query, const TensorPass& pass, cudaStream_t stream) {
     require(pass.dim >= 1 && pass.dim <= max_stages * stage_dim, "1 to 1,024 pixels");
-    require(train.aligned(row_bytes) && query.aligned(row_bytes), "rows at multiples of 32 bytes");
-    require(train.n % tile_train == 0 &&
-                std::int64_t{pass.schedule.first_tile + pass.schedule.train_tiles} * tile_train <= train.n,
-            "whole tiles of training images");
-    require(kind == PassKind::sample || pass.lists.capacity >= 1, "lists of at least one group of survivors");
+    check_pass(train, query, pass, kind);
     const Shape shape = shape_for(pass.dim);
     require(shape.bytes() <= shared_limit, "at most 227 KiB of shared memory");
     const auto kernel = kernels<kind>[shape.tail_steps - 1];
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shape.bytes()),
-          "asking for shared memory");
+    allow_shared(kernel, shape.bytes());
     kernel<<<static_cast<unsigned>(pass.schedule.blocks), threads, static_cast<std::size_t>(shape.bytes()),
              stream>>>(map_of(query, tile_queries), map_of(train, tile_train), pass, shape);
     check_launch("launching tensor_sm90");

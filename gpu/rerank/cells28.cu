@@ -11,9 +11,7 @@
 // exact    integers; a bracket is within ±2 · 8 · 63²
 // work     about 1,000 instructions of a warp for 4 pairs
 
-#include "gpu/rerank/kernels.h"
 #include "gpu/rerank/pairs28.cuh"
-#include "gpu/runtime/check.h"
 
 namespace knn::gpu {
 

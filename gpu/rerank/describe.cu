@@ -1,7 +1,7 @@
 // Descriptors of images of any shape (data/rerank/descriptor.h).
 //
 // in       n × rows · cols bytes, device memory, any pitch
-// out      n descriptors in any form (kernels.h)
+// out      n descriptors (kernels.h)
 // scratch  per image, in shared memory or workspace: the image without its slant (rows × cols bytes); for gradients
 //          their levels (rows × cols pairs of signed bytes), for cells the shares of the 8 directions of each pixel
 //          (rows × cols × 8 16-bit numbers) and their weighted sums down the columns (cell rows × cols × 8)
@@ -13,7 +13,6 @@
 #include "data/transform/deskew.h"
 #include "data/transform/histograms.h"
 #include "gpu/rerank/kernels.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
@@ -218,17 +217,13 @@ std::size_t describe_workspace_bytes(ImageShape shape, const DescriptorForm& for
 
 void enqueue_describe(const ByteRows& images, ImageShape shape, const DescriptorForm& form,
                       const DescriptorView& out, void* d_workspace, cudaStream_t stream) {
-    require(images.cols == shape.dim() && images.n <= out.count, "images of the shape and room for them");
+    require(images.cols == shape.dim(), "images of the shape");
     if (images.n == 0) return;
     const Scratch scratch(shape, form);
     describe_kernel<<<grid_size(scratch.blocks(images.n)), threads, scratch.in_shared() ? scratch.bytes : 0,
                       stream>>>(images, shape, form, out, scratch,
                                 scratch.in_shared() ? nullptr : static_cast<std::uint8_t*>(d_workspace));
     check_launch("launching describe");
-}
-
-void load_describe() {
-    load_kernels(describe_kernel);
 }
 
 }  // namespace knn::gpu

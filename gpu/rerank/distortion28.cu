@@ -20,10 +20,7 @@
 // work     about 2,900 instructions of a warp for 4 pairs
 // source   Keysers et al., "Deformation models for image recognition", 2007
 
-#include "gpu/rerank/kernels.h"
 #include "gpu/rerank/pairs28.cuh"
-#include "gpu/runtime/check.h"
-#include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {
 

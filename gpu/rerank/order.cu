@@ -9,7 +9,6 @@
 
 #include "data/rerank/density.h"
 #include "gpu/rerank/kernels.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -5,8 +5,6 @@
 
 #include <cuda_pipeline.h>
 
-#include <cassert>
-
 #include "gpu/rerank/kernels.h"
 #include "gpu/runtime/warp.cuh"
 

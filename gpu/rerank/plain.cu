@@ -1,7 +1,7 @@
 // Both parts of the distance as they are defined (data/rerank/distance.h), for images that no special
 // kernel takes, and to compare those with.
 //
-// in       descriptors in any form (kernels.h), device memory
+// in       descriptors (kernels.h), device memory
 // out      n_query × candidates scores
 // launch   a block of 128 threads per pair; a thread takes every 128th point or cell
 // exact    integers; sums below 2³² (distance.h)
@@ -9,7 +9,6 @@
 
 #include "data/rerank/distance.h"
 #include "gpu/rerank/kernels.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 
 namespace knn::gpu {

@@ -12,33 +12,15 @@
 
 namespace knn::gpu {
 
-/// The descriptors of images on the device, in the form that the kernels read.
-class DeviceDescriptors {
-  public:
-    DeviceDescriptors() = default;
-    explicit DeviceDescriptors(const DescriptorForm& form) : form_(form) {}
-
-    const DescriptorForm& form() const { return form_; }
-    std::int64_t count() const { return count_; }
-    DescriptorView view() const { return {gradients_.d_data(), cells_.d_data(), count_}; }
-
-    /// Memory for n images, cleared on the stream where it is new. Waits for the device then. Throws DeviceError.
-    void reserve(std::int64_t n, cudaStream_t stream);
-    /// The number of images that are there, at most those reserved.
-    void resize(std::int64_t n) { count_ = n; }
-
-  private:
-    DescriptorForm form_;
-    DeviceBuffer<std::uint8_t> gradients_, cells_;
-    std::int64_t count_ = 0;
-};
-
 /// Re-ranks on the device that is current when it is made. Work is queued on streams; one stream at a time, or ordered
 /// by events. Throws DeviceError.
 class DeviceReranker {
   public:
     /// rerank.kind is not none. `plain`: without the kernels for 28 × 28 pixels, for tests and measurements.
     DeviceReranker(const Rerank& rerank, ImageShape shape, bool plain = false);
+
+    /// How many neighbors of each query are ordered again.
+    int candidates() const { return rerank_.candidates; }
 
     /// Descriptors of the training images, made on the device from pixels: count × dim bytes in device memory. Allocates,
     /// so it waits for the device.
@@ -55,20 +37,27 @@ class DeviceReranker {
     /// candidates.n_query: as many as were described. 1 <= out.k <= candidates.k. Kernels alone.
     void enqueue(const NeighborRows& candidates, const NeighborRows& out, cudaStream_t stream);
 
-    const DeviceDescriptors& training() const { return training_; }
-    const DeviceDescriptors& queries() const { return queries_; }
+    const DescriptorForm& form() const { return form_; }
+    DescriptorView training() const { return training_.view(); }
+    DescriptorView queries() const { return queries_.view(); }
     /// Of the last enqueue(), n_query × candidates, before they are divided by density.
     const std::uint32_t* d_scores() const { return scores_.d_data(); }
 
   private:
-    void describe(const ByteRows& images, DeviceDescriptors& to, cudaStream_t stream);
-    void enqueue_distortion(const NeighborRows& candidates, cudaStream_t stream);
-    void enqueue_cells(const NeighborRows& candidates, cudaStream_t stream);
+    struct Descriptors {
+        DeviceBuffer<std::uint8_t> gradients, cells;
+        std::int64_t count = 0;  ///< images that are there, at most those reserved
+
+        DescriptorView view() const { return {gradients.d_data(), cells.d_data()}; }
+    };
+    void reserve(Descriptors& descriptors, std::int64_t n, cudaStream_t stream);
+    void describe(const ByteRows& images, Descriptors& to, cudaStream_t stream);
 
     Rerank rerank_;
     ImageShape shape_;
     bool special_;
-    DeviceDescriptors training_, queries_;
+    DescriptorForm form_;
+    Descriptors training_, queries_;
     DeviceBuffer<std::uint32_t> scores_, density_;
     bool has_density_ = false;
     DeviceBuffer<std::uint8_t> workspace_;

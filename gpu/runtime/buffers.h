@@ -7,7 +7,6 @@
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "data/core/round_up.h"
 #include "data/core/rows.h"
@@ -83,19 +82,13 @@ class PitchedBuffer {
     PitchedBuffer() = default;
     PitchedBuffer(std::int64_t n, std::int64_t cols) {
         void* d_data = nullptr;
+        std::size_t pitch_bytes = 0;
         const std::size_t row_bytes = static_cast<std::size_t>(cols) * sizeof(T);
-        check_allocation(cudaMallocPitch(&d_data, &rows_.pitch_bytes, row_bytes, static_cast<std::size_t>(n)),
+        check_allocation(cudaMallocPitch(&d_data, &pitch_bytes, row_bytes, static_cast<std::size_t>(n)),
                          row_bytes * static_cast<std::size_t>(n));
-        rows_.d_data = static_cast<T*>(d_data);
-        rows_.n = n;
-        rows_.cols = cols;
+        data_.reset(static_cast<T*>(d_data));
+        rows_ = {data_.get(), n, cols, pitch_bytes};
     }
-    PitchedBuffer(PitchedBuffer&& other) noexcept : rows_(std::exchange(other.rows_, {})) {}
-    PitchedBuffer& operator=(PitchedBuffer&& other) noexcept {
-        std::swap(rows_, other.rows_);
-        return *this;
-    }
-    ~PitchedBuffer() { cudaFree(rows_.d_data); }
 
     const PitchedRows<T>& rows() const { return rows_; }
     /// The first n rows, with all columns or without the last ones, which pad them.
@@ -105,8 +98,20 @@ class PitchedBuffer {
     }
 
   private:
+    std::unique_ptr<T[], DeviceMemory> data_;
     PitchedRows<T> rows_;
 };
+
+/// Queues the copy of images to `to`, which has the same number of rows.
+inline void enqueue_upload(const Rows& from, const ByteRows& to, cudaStream_t stream) {
+    const auto dim = static_cast<std::size_t>(from.dim), n = static_cast<std::size_t>(from.count);
+    if (to.pitch_bytes == dim)
+        return check(cudaMemcpyAsync(to.d_data, from.pixels, n * dim, cudaMemcpyHostToDevice, stream),
+                     "uploading images");
+    check(cudaMemcpy2DAsync(to.d_data, to.pitch_bytes, from.pixels, dim, dim, n, cudaMemcpyHostToDevice,
+                            stream),
+          "uploading images");
+}
 
 /// 8-bit images on the device, whose rows begin at multiples of `alignment` bytes.
 template <int alignment>
@@ -122,6 +127,12 @@ class RowBuffer {
     ByteRows rows(std::int64_t n, std::int64_t dim) const {
         return {bytes_.d_data(), n, dim, static_cast<std::size_t>(pitch_of(dim))};
     }
+    /// Reserves memory for images and queues their upload.
+    ByteRows upload(const Rows& images, cudaStream_t stream) {
+        reserve(images.count, images.dim);
+        enqueue_upload(images, rows(images.count, images.dim), stream);
+        return rows(images.count, images.dim);
+    }
 
   private:
     DeviceBuffer<std::uint8_t> bytes_;
@@ -129,29 +140,21 @@ class RowBuffer {
 /// Images whose size is a multiple of 4 are contiguous and uploaded with one copy.
 using ImageBuffer = RowBuffer<4>;
 
-/// Queues the copy of images to `to`, which has the same number of rows.
-inline void enqueue_upload(const Rows& from, const ByteRows& to, cudaStream_t stream) {
-    const auto dim = static_cast<std::size_t>(from.dim), n = static_cast<std::size_t>(from.count);
-    if (to.pitch_bytes == dim)
-        return check(cudaMemcpyAsync(to.d_data, from.pixels, n * dim, cudaMemcpyHostToDevice, stream),
-                     "uploading images");
-    check(cudaMemcpy2DAsync(to.d_data, to.pitch_bytes, from.pixels, dim, dim, n, cudaMemcpyHostToDevice,
-                            stream),
-          "uploading images");
+/// Queues the copy of an array, which may be empty. `what` completes "GPU: <what> failed: ".
+template <class T>
+void enqueue_copy(std::span<const T> from, T* d_to, cudaStream_t stream, const char* what) {
+    if (from.empty()) return;
+    check(cudaMemcpyAsync(d_to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, stream), what);
 }
 
 // Small arrays that the host makes, on the device when the call returns. cudaMemcpy from pageable memory and cudaMemset
 // may return earlier, and our streams do not wait for the default stream (stream.h): a kernel could read what was there
 // before (CUDA Runtime API, "API synchronization behavior").
 
-/// `what` completes "GPU: <what> failed: ".
 template <class T>
 DeviceBuffer<std::remove_const_t<T>> copied_to_device(std::span<T> values, const char* what) {
     DeviceBuffer<std::remove_const_t<T>> copy(values.size());
-    if (values.empty()) return copy;
-    check(cudaMemcpyAsync(copy.d_data(), values.data(), values.size_bytes(), cudaMemcpyHostToDevice,
-                          cudaStreamLegacy),
-          what);
+    enqueue_copy(std::span<const std::remove_const_t<T>>(values), copy.d_data(), cudaStreamLegacy, what);
     check(cudaStreamSynchronize(cudaStreamLegacy), what);
     return copy;
 }

@@ -46,10 +46,8 @@ inline void require(bool holds, const char* what) {
     if (!holds) throw DeviceError(std::string("GPU: invalid launch; expected ") + what);
 }
 
-/// The same for what `supports` answers.
-inline void require_supported(const Refusal& refusal) {
-    if (refusal) throw DeviceError("GPU: " + *refusal);
-}
+/// The most blocks in the second dimension of a grid.
+inline constexpr std::int64_t max_grid_y = 65'535;
 
 /// The first dimension of a grid: a number of blocks below 2³¹.
 inline unsigned grid_size(std::int64_t blocks) {
@@ -67,6 +65,27 @@ inline void check_allocation(cudaError_t call, std::size_t bytes) {
                       "; expected fewer training images, or a search on the CPU");
 }
 
+/// Before a launch with `bytes` of dynamic shared memory: more than 48 KiB must be asked for.
+template <class Kernel>
+void allow_shared(Kernel kernel, int bytes) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+          "asking for shared memory");
+}
+
+/// 0 where there is no driver.
+inline int device_count() {
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+    cudaGetLastError();
+    return count;
+}
+
+inline int current_device() {
+    int device = 0;
+    check(cudaGetDevice(&device), "asking for the current device");
+    return device;
+}
+
 inline int device_attribute(cudaDeviceAttr attribute, int device) {
     int value = 0;
     check(cudaDeviceGetAttribute(&value, attribute, device), "reading a device attribute");
@@ -75,9 +94,7 @@ inline int device_attribute(cudaDeviceAttr attribute, int device) {
 
 /// Of the current device.
 inline int device_attribute(cudaDeviceAttr attribute) {
-    int device = 0;
-    check(cudaGetDevice(&device), "asking for the current device");
-    return device_attribute(attribute, device);
+    return device_attribute(attribute, current_device());
 }
 
 /// Free bytes of the current device.

@@ -53,16 +53,16 @@ inline double elapsed_ms(const Event& begin, const Event& end) {
 /// the same stream share the event between them.
 class StageTimer {
   public:
-    /// Queues `work`; returns the event after it.
+    /// Queues `work`.
     template <class Work>
-    cudaEvent_t time(cudaStream_t stream, Stage what, Work&& work) {
+    void time(cudaStream_t stream, Stage what, Work&& work) {
         if (stages_.empty() || stages_.back().stream != stream) record(stream);
         const std::size_t begin = used_ - 1;
         work();
         record(stream);
         stages_.push_back({std::move(what), stream, begin});
-        return last();
     }
+    /// The event after the last stage.
     cudaEvent_t last() const { return events_[used_ - 1]; }
     /// Waits for the last stage.
     void synchronize() const { events_[used_ - 1].synchronize(); }

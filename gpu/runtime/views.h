@@ -20,6 +20,9 @@ struct PitchedRows {
         return reinterpret_cast<T*>(reinterpret_cast<char*>(d_data) +
                                     static_cast<std::size_t>(i) * pitch_bytes);
     }
+    PitchedRows slice(std::int64_t begin, std::int64_t count) const {
+        return {row(begin), count, cols, pitch_bytes};
+    }
     /// Whether every row begins at a multiple of `bytes`: pieces of that size can be read at once.
     __host__ __device__ bool aligned(std::size_t bytes) const {
         return reinterpret_cast<std::uintptr_t>(d_data) % bytes == 0 && pitch_bytes % bytes == 0;
@@ -39,6 +42,8 @@ struct NeighborRows {
     Neighbor* d_data = nullptr;
     std::int64_t n_query = 0;
     int k = 0;
+
+    NeighborRows slice(std::int64_t begin, std::int64_t n) const { return {d_data + begin * k, n, k}; }
 };
 
 /// The k nearest of each query in other images, n_query × k, which a search improves; rows may end with entries of
@@ -56,6 +61,22 @@ struct LeftOut {
     __host__ __device__ bool any() const { return d_images != nullptr; }
     /// 2³² − 1, which no image has, if there is none.
     __device__ std::uint32_t of(std::int64_t query) const { return any() ? d_images[query] : 0xffffffffu; }
+};
+
+/// What the memory of a search depends on.
+struct SearchShape {
+    std::int64_t n_query = 0;
+    int k = 0;
+    bool leaves_out = false, has_known = false;
+    bool operator==(const SearchShape&) const = default;
+};
+
+/// A batch of queries, and where their neighbors go.
+struct Batch {
+    ByteRows query;  ///< features
+    NeighborRows out;
+    LeftOut left_out = {};
+    KnownRows known = {};
 };
 
 }  // namespace knn::gpu

@@ -19,7 +19,6 @@
 #include <bit>
 #include <cassert>
 
-#include "gpu/runtime/check.h"
 #include "gpu/select/bitonic_block.cuh"
 #include "gpu/select/select.h"
 
@@ -35,7 +34,7 @@ constexpr int piece_log_keys = 13;    // 64 KiB, available on every card
 constexpr int cluster_log_keys = 14;  // 128 KiB: fewer blocks per row, so fewer steps between blocks
 constexpr int max_cluster = 8;        // the portable cluster size
 constexpr int max_log_row = index_bits;
-constexpr std::size_t workspace_goal = std::size_t{256} << 20;
+constexpr std::int64_t workspace_goal = std::int64_t{256} << 20;
 constexpr int step_threads = 256;
 
 int log_padded(std::int64_t n_train) {
@@ -131,22 +130,16 @@ __global__ void __launch_bounds__(threads_of(piece_log_keys), blocks_of(piece_lo
 template <int log_keys>
 constexpr int shared_bytes = sizeof(Key) << log_keys;
 
-template <class Kernel>
-void reserve_shared(Kernel kernel, int bytes) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
-          "reserving shared memory for bitonic");
-}
-
 template <int log_keys>
 void enqueue_one_block(const DistanceRows& in, const NeighborRows& out, cudaStream_t stream) {
     const auto kernel = block_kernel<log_keys>;
-    reserve_shared(kernel, shared_bytes<log_keys>);
+    allow_shared(kernel, shared_bytes<log_keys>);
     kernel<<<grid_size(out.n_query), threads_of(log_keys), shared_bytes<log_keys>, stream>>>(in, out);
     check_launch("launching bitonic");
 }
 
 void enqueue_cluster(const DistanceRows& in, const NeighborRows& out, int log_row, cudaStream_t stream) {
-    reserve_shared(cluster_kernel, shared_bytes<cluster_log_keys>);
+    allow_shared(cluster_kernel, shared_bytes<cluster_log_keys>);
     const unsigned blocks = 1u << std::max(0, log_row - cluster_log_keys);
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;
@@ -161,19 +154,16 @@ void enqueue_cluster(const DistanceRows& in, const NeighborRows& out, int log_ro
     check(cudaLaunchKernelEx(&launch, cluster_kernel, in, out, log_row), "launching bitonic in clusters");
 }
 
-std::int64_t rows_at_once(std::int64_t n_query, int log_row) {
-    const std::size_t row_bytes = sizeof(Key) << log_row;
-    constexpr std::int64_t max_grid_y = 65'535;
-    return std::clamp(static_cast<std::int64_t>(workspace_goal / row_bytes), std::int64_t{1},
-                      std::min(n_query, max_grid_y));
+std::int64_t rows_in_workspace(std::int64_t n_query, int log_row) {
+    return rows_at_once(std::min(n_query, max_grid_y), std::int64_t{sizeof(Key)} << log_row, workspace_goal);
 }
 
 void enqueue_workspace(const DistanceRows& in, const NeighborRows& out, int log_row, Key* d_keys,
                        cudaStream_t stream) {
-    reserve_shared(piece_sort_kernel, shared_bytes<piece_log_keys>);
-    reserve_shared(piece_merge_kernel, shared_bytes<piece_log_keys>);
+    allow_shared(piece_sort_kernel, shared_bytes<piece_log_keys>);
+    allow_shared(piece_merge_kernel, shared_bytes<piece_log_keys>);
     constexpr int threads = threads_of(piece_log_keys);
-    const std::int64_t group = rows_at_once(out.n_query, log_row);
+    const std::int64_t group = rows_in_workspace(out.n_query, log_row);
     for (std::int64_t row = 0; row < out.n_query; row += group) {
         const auto rows = static_cast<unsigned>(std::min(group, out.n_query - row));
         const dim3 pieces(1u << (log_row - piece_log_keys), rows);
@@ -196,42 +186,47 @@ bool fits_cluster(int log_row) {
            device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) >= shared_bytes<cluster_log_keys>;
 }
 
-Refusal supports(const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << max_log_row)
-        return "bitonic sorts rows of at most 67,108,864 distances";
-    return refuse_problem(problem);
+Refusal refuse(const Problem& problem) {
+    if (problem.n_train <= std::int64_t{1} << max_log_row) return std::nullopt;
+    return "bitonic sorts rows of at most 67,108,864 distances";
 }
 
 std::size_t workspace_bytes(const Problem& problem) {
     const int log_row = log_padded(problem.n_train);
     if (log_row <= piece_log_keys || fits_cluster(log_row)) return 0;
-    return (sizeof(Key) << log_row) * static_cast<std::size_t>(rows_at_once(problem.n_query, log_row));
+    return (sizeof(Key) << log_row) * static_cast<std::size_t>(rows_in_workspace(problem.n_query, log_row));
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
     const int log_row = log_padded(problem.n_train);
-    switch (log_row) {
-        case 10:
-            return enqueue_one_block<10>(in, out, stream);
-        case 11:
-            return enqueue_one_block<11>(in, out, stream);
-        case 12:
-            return enqueue_one_block<12>(in, out, stream);
-        case 13:
-            return enqueue_one_block<13>(in, out, stream);
-        default:
-            break;
-    }
+    constexpr decltype(&enqueue_one_block<13>) one_block[] = {enqueue_one_block<min_log_keys>,
+                                                              enqueue_one_block<11>, enqueue_one_block<12>,
+                                                              enqueue_one_block<piece_log_keys>};
+    if (log_row <= piece_log_keys) return one_block[log_row - min_log_keys](in, out, stream);
     if (fits_cluster(log_row)) return enqueue_cluster(in, out, log_row, stream);
     enqueue_workspace(in, out, log_row, static_cast<Key*>(d_workspace), stream);
 }
 
 void load(const Problem& problem) {
     const int log_row = log_padded(problem.n_train);
-    if (log_row > 13 && fits_cluster(log_row)) load_kernels(cluster_kernel);  // that of large sets
+    if (log_row > piece_log_keys && fits_cluster(log_row))
+        load_kernels(cluster_kernel);  // that of large sets
+}
+
+// `bitonic_single`: the same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for
+// many queries because of this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132
+// multiprocessors of an H200.
+
+Problem one_query(Problem problem) {
+    problem.n_query = 1;
+    return problem;
+}
+
+void launch_singly(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+                   cudaStream_t stream) {
+    for (std::int64_t q = 0; q < out.n_query; ++q)
+        launch(one_query(problem), in.slice(q, 1), out.slice(q, 1), d_workspace, stream);
 }
 
 }  // namespace
@@ -239,37 +234,16 @@ void load(const Problem& problem) {
 extern const Selector bitonic_selector{
     .name = "bitonic",
     .summary = "padded bitonic sort of the whole row, in registers and shared memory",
-    .supports = supports,
+    .refuse = refuse,
     .workspace_bytes = workspace_bytes,
-    .enqueue = enqueue,
+    .launch = launch,
     .load = load};
-
-// `bitonic_single`: the same sort fed one query at a time (seed 000, §5.3.1, which supposes that its sort is slow for
-// many queries because of this). No two queries run at the same time, and a row of 60,000 occupies 4 of the 132
-// multiprocessors of an H200.
-
-namespace {
-
-Problem one_query(Problem problem) {
-    problem.n_query = 1;
-    return problem;
-}
-
-void enqueue_singly(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
-                    void* d_workspace, cudaStream_t stream) {
-    check_arrays(problem, in, out);
-    for (std::int64_t q = 0; q < out.n_query; ++q)
-        enqueue(one_query(problem), {in.row(q), 1, in.cols, in.pitch_bytes},
-                {out.d_data + q * out.k, 1, out.k}, d_workspace, stream);
-}
-
-}  // namespace
 
 extern const Selector bitonic_single_selector{
     .name = "bitonic_single",
     .summary = "bitonic, one query at a time",
-    .supports = supports,
+    .refuse = refuse,
     .workspace_bytes = [](const Problem& problem) { return workspace_bytes(one_query(problem)); },
-    .enqueue = enqueue_singly};
+    .launch = launch_singly};
 
 }  // namespace knn::gpu

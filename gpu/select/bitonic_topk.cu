@@ -12,9 +12,6 @@
 // work    4 · n_train bytes and n_train comparisons per query; a sort of 2 · K keys for about every 2 · K
 //         gathered keys
 
-#include <cassert>
-
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 #include "gpu/select/topk.cuh"
 
@@ -50,10 +47,8 @@ __global__ void __launch_bounds__(threads) bitonic_topk_kernel(DistanceRows in, 
         out.d_data[q * out.k + i] = neighbor_of(top.best[i]);
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!refuse_problem(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+            cudaStream_t stream) {
     const int K = TopK<threads>::size_for(problem.k);
     bitonic_topk_kernel<<<grid_size(out.n_query), threads, TopK<threads>::bytes(K), stream>>>(in, out, K);
     check_launch("launching bitonic_topk");
@@ -61,8 +56,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector bitonic_topk_selector{.name = "bitonic_topk",
-                                            .summary = "bitonic sort that keeps the k best while merging",
-                                            .enqueue = enqueue};
+extern const Selector bitonic_topk_selector{
+    .name = "bitonic_topk", .summary = "bitonic sort that keeps the k best while merging", .launch = launch};
 
 }  // namespace knn::gpu

@@ -17,8 +17,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
 
@@ -28,8 +26,7 @@ namespace {
 
 constexpr int section = 64, sections_per_block = 4;  // blocks of one section are too short-lived
 constexpr int threads = 256;                         // of a merge
-constexpr std::int64_t max_grid_y = 65'535;
-constexpr std::size_t workspace_goal = std::size_t{256} << 20;
+constexpr std::int64_t workspace_goal = std::int64_t{256} << 20;
 
 /// The rank of distance `own` in its section; equal distances of lower index count as smaller.
 __device__ int rank_of(int own, const std::uint32_t* distances) {
@@ -122,11 +119,9 @@ struct Plan {
     explicit Plan(const Problem& problem)
         : sections(divide_up(problem.n_train, section)), run(std::min(problem.k, section)) {
         // An unpaired run is copied to a slot for two; runs have at most k keys, so that adds at most k.
-        const std::size_t row_bytes =
-            static_cast<std::size_t>(sections * run + problem.k) * sizeof(NeighborKey);
-        rows = std::clamp(static_cast<std::int64_t>(workspace_goal / row_bytes), std::int64_t{1},
-                          std::clamp(problem.n_query, std::int64_t{1}, max_grid_y));
-        array_bytes = static_cast<std::size_t>(rows) * row_bytes;
+        const std::int64_t row_bytes = (sections * run + problem.k) * std::int64_t{sizeof(NeighborKey)};
+        rows = rows_at_once(std::min(problem.n_query, max_grid_y), row_bytes, workspace_goal);
+        array_bytes = static_cast<std::size_t>(rows * row_bytes);
     }
 };
 
@@ -148,18 +143,12 @@ void enqueue_merges(const Plan& plan, std::int64_t rows, NeighborKey* d_from, Ne
     } while (runs > 0);
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_long_rows("block_rank_merge", problem);
-}
-
 std::size_t workspace_bytes(const Problem& problem) {
     return 2 * Plan(problem).array_bytes;
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
     const Plan plan(problem);
     auto* d_keys = static_cast<NeighborKey*>(d_workspace);
     auto* d_spare = d_keys + plan.array_bytes / sizeof(NeighborKey);
@@ -176,7 +165,10 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector block_rank_merge_selector{
-    "block_rank_merge", "ranks within sections in shared memory, then a merge of their best", supports,
-    workspace_bytes, enqueue};
+    .name = "block_rank_merge",
+    .summary = "ranks within sections in shared memory, then a merge of their best",
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+    .limits_rows = true};
 
 }  // namespace knn::gpu

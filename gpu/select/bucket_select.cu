@@ -20,7 +20,6 @@
 
 #include <cassert>
 
-#include "gpu/runtime/check.h"
 #include "gpu/select/counting.cuh"
 #include "gpu/select/select.h"
 
@@ -103,15 +102,8 @@ __global__ void __launch_bounds__(threads, blocks_per_sm)
     take_nearest<all>(shared, k, out.d_data + std::int64_t{blockIdx.x} * out.k);
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_long_rows("bucket_select", problem);
-}
-
 template <bool all>
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const auto kernel =
         in.aligned(sizeof(uint4)) ? bucket_select_kernel<true, all> : bucket_select_kernel<false, all>;
     kernel<<<grid_size(out.n_query), threads, 0, stream>>>(in, out);
@@ -122,11 +114,11 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 extern const Selector bucket_select_selector{.name = "bucket_select",
                                              .summary = "the k-th key by buckets between the extremes",
-                                             .supports = supports,
-                                             .enqueue = enqueue<true>};
+                                             .launch = launch<true>,
+                                             .limits_rows = true};
 extern const Selector bucket_kth_selector{.name = "bucket_kth",
                                           .summary = "the k-th neighbor alone, by the steps of bucket_select",
-                                          .supports = supports,
-                                          .enqueue = enqueue<false>};
+                                          .launch = launch<false>,
+                                          .limits_rows = true};
 
 }  // namespace knn::gpu

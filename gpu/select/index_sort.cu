@@ -18,8 +18,6 @@
 
 #include <cub/device/device_merge_sort.cuh>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -61,11 +59,6 @@ __global__ void __launch_bounds__(threads)
     d_out[i] = {in.row(row)[column], static_cast<std::uint32_t>(column)};
 }
 
-std::int64_t rows_at_once(const Problem& problem) {
-    return std::clamp<std::int64_t>(batch_goal / problem.n_train, 1,
-                                    std::max<std::int64_t>(1, problem.n_query));
-}
-
 /// Sorts n offsets; if d_cub is null, only says how much memory that takes.
 cudaError_t sort(void* d_cub, std::size_t& cub_bytes, unsigned* d_offsets, std::int64_t n,
                  const Before& before, cudaStream_t stream) {
@@ -78,26 +71,20 @@ struct Plan {
     std::size_t offset_bytes, cub_bytes = 0;
 
     explicit Plan(const Problem& problem)
-        : rows(rows_at_once(problem)),
+        : rows(rows_at_once(problem.n_query, problem.n_train, batch_goal)),
           offset_bytes(static_cast<std::size_t>(round_up(rows * problem.n_train * 4, 256))) {
         check(sort(nullptr, cub_bytes, nullptr, rows * problem.n_train, {}, nullptr),
               "asking for CUB's memory");
     }
 };
 
-Refusal supports(const Problem& problem) {
-    return refuse_long_rows("index_sort", problem);
-}
-
 std::size_t workspace_bytes(const Problem& problem) {
     const Plan plan(problem);
     return plan.offset_bytes + plan.cub_bytes;
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
     Plan plan(problem);
     const auto stride = static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
     require((plan.rows - 1) * stride + in.cols <= std::int64_t{1} << 32, "offsets in 32 bits");
@@ -105,7 +92,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
     void* d_cub = static_cast<char*>(d_workspace) + plan.offset_bytes;
     for (std::int64_t row = 0; row < out.n_query; row += plan.rows) {
         const std::int64_t rows = std::min(plan.rows, out.n_query - row);
-        const DistanceRows part{in.row(row), rows, in.cols, in.pitch_bytes};
+        const DistanceRows part = in.slice(row, rows);
         offsets_kernel<<<grid_size(divide_up(rows * in.cols, threads)), threads, 0, stream>>>(
             d_offsets, in.cols, rows, stride);
         check_launch("launching the offsets of index_sort");
@@ -120,7 +107,10 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector index_sort_selector{"index_sort", "CUB's merge sort of indices, distances looked up",
-                                          supports, workspace_bytes, enqueue};
+extern const Selector index_sort_selector{.name = "index_sort",
+                                          .summary = "CUB's merge sort of indices, distances looked up",
+                                          .workspace_bytes = workspace_bytes,
+                                          .launch = launch,
+                                          .limits_rows = true};
 
 }  // namespace knn::gpu

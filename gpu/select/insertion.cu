@@ -10,8 +10,6 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -39,17 +37,12 @@ __global__ void __launch_bounds__(threads) insertion_kernel(DistanceRows in, Nei
     }
 }
 
-Refusal supports(const Problem& problem) {
-    if (problem.k * problem.n_train > std::int64_t{1} << 32)
-        return "insertion would take minutes: expected k times the training images to be at most "
-               "4,294,967,296";
-    return refuse_problem(problem);
+Refusal refuse(const Problem& problem) {
+    if (problem.k * problem.n_train <= std::int64_t{1} << 32) return std::nullopt;
+    return "insertion would take minutes: expected k times the training images to be at most 4,294,967,296";
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     insertion_kernel<<<grid_size(divide_up(out.n_query, threads)), threads, 0, stream>>>(in, out);
     check_launch("launching insertion");
 }
@@ -58,7 +51,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 extern const Selector insertion_selector{.name = "insertion",
                                          .summary = "one thread per query, insertion into its k best",
-                                         .supports = supports,
-                                         .enqueue = enqueue};
+                                         .refuse = refuse,
+                                         .launch = launch};
 
 }  // namespace knn::gpu

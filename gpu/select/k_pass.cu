@@ -10,8 +10,6 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
 
@@ -39,16 +37,12 @@ __global__ void __launch_bounds__(warps* warp_size) k_pass_kernel(DistanceRows i
     }
 }
 
-Refusal supports(const Problem& problem) {
-    if (problem.k * problem.n_train > std::int64_t{1} << 33)
-        return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
-    return refuse_problem(problem);
+Refusal refuse(const Problem& problem) {
+    if (problem.k * problem.n_train <= std::int64_t{1} << 33) return std::nullopt;
+    return "k_pass would take minutes: expected k times the training images to be at most 8,589,934,592";
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const unsigned blocks = grid_size(divide_up(out.n_query, warps));
     k_pass_kernel<<<blocks, warps * warp_size, 0, stream>>>(in, out);
     check_launch("launching k_pass");
@@ -57,6 +51,6 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector k_pass_selector{
-    .name = "k_pass", .summary = "k searches for a minimum", .supports = supports, .enqueue = enqueue};
+    .name = "k_pass", .summary = "k searches for a minimum", .refuse = refuse, .launch = launch};
 
 }  // namespace knn::gpu

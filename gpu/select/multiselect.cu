@@ -20,12 +20,7 @@
 // limits     n_train <= 2³⁰
 // work       4 · n_train bytes read and 8 · n_train written per row, and a tenth of that for the second pass
 
-#include <cassert>
-
-#include "data/core/round_up.h"
 #include "gpu/select/multiselect.cuh"
-
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -58,10 +53,9 @@ __global__ void __launch_bounds__(Group<warps>::threads* rows)
                              out.d_data + row * out.k);
 }
 
-std::int64_t rows_at_once(const Problem& problem) {
-    const auto row_bytes = 2 * problem.n_train * static_cast<std::int64_t>(sizeof(NeighborKey));
-    return std::clamp(workspace_goal / row_bytes, std::int64_t{1},
-                      std::max(std::int64_t{1}, problem.n_query));
+std::int64_t rows_in_workspace(const Problem& problem) {
+    return rows_at_once(problem.n_query, 2 * problem.n_train * std::int64_t{sizeof(NeighborKey)},
+                        workspace_goal);
 }
 
 template <int warps, int rows, Pivot pivot, bool all>
@@ -70,29 +64,22 @@ void enqueue_rows(const DistanceRows& in, const NeighborRows& out, std::int64_t 
     const auto kernel = multiselect_kernel<warps, rows, pivot, all>;
     const int capacity = multiselect::capacity_for<warps>(out.k);
     const int shared_bytes = rows * capacity * static_cast<int>(sizeof(NeighborKey));
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-          "reserving shared memory for multiselect");
+    allow_shared(kernel, shared_bytes);
     kernel<<<grid_size(divide_up(n_rows, rows)), Group<warps>::threads * rows,
              static_cast<std::size_t>(shared_bytes), stream>>>(in, out, first_row, n_rows, capacity,
                                                                d_arrays);
     check_launch("launching multiselect");
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_long_rows("multiselect", problem);
-}
-
 std::size_t workspace_bytes(const Problem& problem) {
-    return static_cast<std::size_t>(rows_at_once(problem) * 2 * problem.n_train) * sizeof(NeighborKey);
+    return static_cast<std::size_t>(rows_in_workspace(problem) * 2 * problem.n_train) * sizeof(NeighborKey);
 }
 
 template <Pivot pivot, bool all>
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
     auto* d_arrays = static_cast<NeighborKey*>(d_workspace);
-    const std::int64_t group = rows_at_once(problem);
+    const std::int64_t group = rows_in_workspace(problem);
     const bool warp_per_row = problem.n_train <= max_warp_row &&
                               problem.n_query >= device_attribute(cudaDevAttrMultiProcessorCount);
     for (std::int64_t row = 0; row < out.n_query; row += group) {
@@ -108,12 +95,21 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector multiselect_selector{
-    "multiselect", "quick multi-select: pivots, warp ballots, a warp or a block per row", supports,
-    workspace_bytes, enqueue<Pivot::sampled, true>};
-extern const Selector multiselect_random_selector{"multiselect_random",
-                                                  "the same with random pivots instead of sampled ones",
-                                                  supports, workspace_bytes, enqueue<Pivot::random, true>};
-extern const Selector quick_kth_selector{"quick_kth", "the k-th neighbor alone, by the steps of multiselect",
-                                         supports, workspace_bytes, enqueue<Pivot::sampled, false>};
+    .name = "multiselect",
+    .summary = "quick multi-select: pivots, warp ballots, a warp or a block per row",
+    .workspace_bytes = workspace_bytes,
+    .launch = launch<Pivot::sampled, true>,
+    .limits_rows = true};
+extern const Selector multiselect_random_selector{
+    .name = "multiselect_random",
+    .summary = "the same with random pivots instead of sampled ones",
+    .workspace_bytes = workspace_bytes,
+    .launch = launch<Pivot::random, true>,
+    .limits_rows = true};
+extern const Selector quick_kth_selector{.name = "quick_kth",
+                                         .summary = "the k-th neighbor alone, by the steps of multiselect",
+                                         .workspace_bytes = workspace_bytes,
+                                         .launch = launch<Pivot::sampled, false>,
+                                         .limits_rows = true};
 
 }  // namespace knn::gpu

@@ -21,8 +21,6 @@
 #include <cassert>
 #include <cmath>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/select/counting.cuh"
 #include "gpu/select/select.h"
 
@@ -87,15 +85,8 @@ unsigned sample_rank(std::int64_t n, int k) {
     return static_cast<unsigned>(std::ceil(expected + 4 * std::sqrt(expected) + 4));
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_long_rows("radix_select", problem);
-}
-
 template <bool all>
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     const auto kernel =
         in.aligned(sizeof(uint4)) ? radix_select_kernel<true, all> : radix_select_kernel<false, all>;
     kernel<<<grid_size(out.n_query), threads, 0, stream>>>(
@@ -107,11 +98,11 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 extern const Selector radix_select_selector{.name = "radix_select",
                                             .summary = "the k-th key digit by digit, below a sampled limit",
-                                            .supports = supports,
-                                            .enqueue = enqueue<true>};
+                                            .launch = launch<true>,
+                                            .limits_rows = true};
 extern const Selector radix_kth_selector{.name = "radix_kth",
                                          .summary = "the k-th neighbor alone, by the steps of radix_select",
-                                         .supports = supports,
-                                         .enqueue = enqueue<false>};
+                                         .launch = launch<false>,
+                                         .limits_rows = true};
 
 }  // namespace knn::gpu

@@ -10,8 +10,6 @@
 
 #include <cassert>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -37,17 +35,14 @@ __global__ void __launch_bounds__(threads)
     if (rank < out.k) out.d_data[q * out.k + rank] = {mine, static_cast<std::uint32_t>(t)};
 }
 
-Refusal supports(const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << 18)
-        return "rank would take minutes: expected at most 262,144 training images";
-    return refuse_problem(problem);
+Refusal refuse(const Problem& problem) {
+    if (problem.n_train <= std::int64_t{1} << 18) return std::nullopt;
+    return "rank would take minutes: expected at most 262,144 training images";
 }
 
 template <int threads>
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+            cudaStream_t stream) {
     const std::int64_t blocks_per_row = divide_up(problem.n_train, threads);
     rank_kernel<threads>
         <<<grid_size(blocks_per_row * problem.n_query), threads, 0, stream>>>(in, out, blocks_per_row);
@@ -56,13 +51,11 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector rank_selector{.name = "rank",
-                                    .summary = "every element counts its own rank",
-                                    .supports = supports,
-                                    .enqueue = enqueue<256>};
+extern const Selector rank_selector{
+    .name = "rank", .summary = "every element counts its own rank", .refuse = refuse, .launch = launch<256>};
 extern const Selector rank512_selector{.name = "rank512",
                                        .summary = "the same with 512 threads in a block instead of 256",
-                                       .supports = supports,
-                                       .enqueue = enqueue<512>};
+                                       .refuse = refuse,
+                                       .launch = launch<512>};
 
 }  // namespace knn::gpu

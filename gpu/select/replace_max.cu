@@ -13,7 +13,6 @@
 #include <cassert>
 
 #include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/select/select.h"
 
@@ -88,10 +87,8 @@ __global__ void __launch_bounds__(warps* warp_size) replace_max_kernel(DistanceR
     candidates.write_in_order(out.d_data + q * out.k);
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!refuse_problem(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
+            cudaStream_t stream) {
     static_assert(warps * sizeof(NeighborKey) * max_k <= 48 << 10, "more must be asked for");
     const unsigned blocks = grid_size(divide_up(out.n_query, warps));
     const std::size_t shared_bytes = warps * sizeof(NeighborKey) * static_cast<std::size_t>(problem.k);
@@ -104,6 +101,6 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 }  // namespace
 
 extern const Selector replace_max_selector{
-    .name = "replace_max", .summary = "keep k, replace the largest, then order them", .enqueue = enqueue};
+    .name = "replace_max", .summary = "keep k, replace the largest, then order them", .launch = launch};
 
 }  // namespace knn::gpu

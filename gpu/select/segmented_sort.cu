@@ -21,8 +21,6 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <cub/device/device_segmented_radix_sort.cuh>
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
 namespace knn::gpu {
@@ -32,7 +30,6 @@ namespace {
 constexpr int threads = 256;
 constexpr std::int64_t max_elements = (std::int64_t{1} << 31) - 1;
 constexpr std::int64_t usual_pitch = 128;  // elements
-constexpr std::int64_t max_grid_y = 65'535;
 constexpr std::int64_t workspace_goal = std::int64_t{1} << 30, bytes_per_pair = 20;
 
 /// Begin, or end, of segment i: offset + i · stride, in elements.
@@ -123,18 +120,12 @@ __global__ void __launch_bounds__(threads)
     d_out[i] = {from.d_keys[place], from.d_indices[place]};
 }
 
-Refusal supports(const Problem& problem) {
-    return refuse_long_rows("segmented_sort", problem);
-}
-
 std::size_t workspace_bytes(const Problem& problem) {
     return Plan(problem).bytes();
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void* d_workspace,
+            cudaStream_t stream) {
     const auto stride = static_cast<std::int64_t>(in.pitch_bytes / sizeof(std::uint32_t));
     Plan plan(problem);
     const Arrays arrays = plan.arrays(d_workspace);
@@ -157,7 +148,10 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector segmented_sort_selector{
-    "segmented_sort", "CUB's segmented sort of (distance, index) pairs", supports, workspace_bytes, enqueue};
+extern const Selector segmented_sort_selector{.name = "segmented_sort",
+                                              .summary = "CUB's segmented sort of (distance, index) pairs",
+                                              .workspace_bytes = workspace_bytes,
+                                              .launch = launch,
+                                              .limits_rows = true};
 
 }  // namespace knn::gpu

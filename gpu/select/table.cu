@@ -1,4 +1,5 @@
-#include "gpu/runtime/check.h"
+#include <cassert>
+
 #include "gpu/select/select.h"
 
 // One line per selector, in the order of --help; `classic` uses the first.
@@ -31,19 +32,23 @@ const Selector* const table[] = {SELECTORS(ROW)};
 #undef ROW
 }  // namespace
 
-Refusal refuse_long_rows(const char* name, const Problem& problem) {
-    if (problem.n_train > std::int64_t{1} << 30)
+Refusal Selector::supports(const Problem& problem) const {
+    if (Refusal refusal = refuse_problem(problem)) return refusal;
+    if (limits_rows && problem.n_train > std::int64_t{1} << 30)
         return std::string(name) + " takes rows of at most 1,073,741,824 distances";
-    return refuse_problem(problem);
+    return refuse(problem);
 }
 
-void check_arrays(const Problem& problem, const DistanceRows& in, const NeighborRows& out) {
+void Selector::enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out,
+                       void* d_workspace, cudaStream_t stream) const {
+    assert(!supports(problem));
     require(in.n == problem.n_query && in.cols == problem.n_train && out.n_query == problem.n_query &&
                 out.k == problem.k,
             "arrays of the problem's shape");
     require(in.aligned(sizeof(std::uint32_t)) &&
                 in.pitch_bytes >= sizeof(std::uint32_t) * static_cast<std::size_t>(in.cols),
             "rows of scores that do not overlap");
+    launch(problem, in, out, d_workspace, stream);
 }
 
 std::span<const Selector* const> selector_table() {

@@ -8,7 +8,6 @@
 // exact    the functions that define the step, integers
 // work     2 · (2 · radius + 1) multiply-adds per pixel
 
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {
@@ -36,28 +35,20 @@ __global__ void __launch_bounds__(threads)
     }
 }
 
-ScratchPlan plan(Steps steps, std::int64_t n) {
-    return {static_cast<std::size_t>(steps.front().dim_in) * sizeof(std::int32_t), n};
-}
-
 std::vector<std::byte> tables(Steps steps) {
-    std::vector<std::byte> bytes;
-    append_table(bytes, std::get<Blur>(steps.front().what).weights);
-    return bytes;
+    return table_of(std::get<Blur>(steps.front().what).weights);
 }
 
-std::size_t workspace_bytes(Steps steps, std::int64_t n) {
-    return plan(steps, n).workspace_bytes();
+std::size_t scratch_bytes(Steps steps) {
+    return static_cast<std::size_t>(steps.front().dim_in) * sizeof(std::int32_t);
 }
 
 void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
     const FittedStep& step = steps.front();
-    const ScratchPlan scratch = plan(steps, arrays.in.n);
-    auto* d_scratch = scratch.in_shared() ? nullptr : static_cast<std::int32_t*>(arrays.d_workspace);
+    const ScratchPlan& scratch = arrays.scratch;
     blur_kernel<<<grid_size(scratch.blocks), threads, scratch.shared_bytes(), stream>>>(
         arrays.in, arrays.out, step.image, reinterpret_cast<const std::int32_t*>(arrays.d_tables),
-        std::get<Blur>(step.what).radius(), d_scratch,
+        std::get<Blur>(step.what).radius(), reinterpret_cast<std::int32_t*>(arrays.d_scratch),
         static_cast<std::int64_t>(scratch.bytes / sizeof(std::int32_t)));
     check_launch("launching blur");
 }
@@ -65,11 +56,10 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
 }  // namespace
 
 extern const TransformKernel blur_transform{.name = "blur",
-                                            .summary = "one block per image of any shape",
                                             .takes = takes_one<Blur>,
                                             .tables = tables,
-                                            .workspace_bytes = workspace_bytes,
-                                            .load = [](Steps) { load_kernels(blur_kernel); },
+                                            .scratch_bytes = scratch_bytes,
+                                            .load = [] { load_kernels(blur_kernel); },
                                             .enqueue = enqueue};
 
 }  // namespace knn::gpu

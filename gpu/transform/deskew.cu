@@ -10,7 +10,6 @@
 
 #include <cub/block/block_reduce.cuh>
 
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {
@@ -48,7 +47,6 @@ __global__ void __launch_bounds__(threads)
 }
 
 void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
     const FittedStep& step = steps.front();
     deskew_kernel<<<grid_size(arrays.in.n), threads, 0, stream>>>(arrays.in, arrays.out, step.image,
                                                                   std::get<Deskew>(step.what).part);
@@ -58,9 +56,8 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
 }  // namespace
 
 extern const TransformKernel deskew_transform{.name = "deskew",
-                                              .summary = "one block per image of any shape",
                                               .takes = takes_one<Deskew>,
-                                              .load = [](Steps) { load_kernels(deskew_kernel); },
+                                              .load = [] { load_kernels(deskew_kernel); },
                                               .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -14,8 +14,6 @@
 // limits  28 × 28 pixels, cells of 4 × 4, compute capability 8.0 (mma.m16n8k32)
 // work    about 2,600 instructions of a warp per image, 128 of them matrix products
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/transform/gradients.cuh"
 #include "gpu/transform/step.h"
 
@@ -219,22 +217,6 @@ ColumnWeights column_weights(const Axis& axis) {
     return {weight(0), weight(1), {weight(-1), weight(-2), weight(-3)}};
 }
 
-/// Whether all cells have these weights, and their products with those of rows fit a byte.
-bool are_weights(const ColumnWeights& weights, const Axis& cols, const Axis& rows) {
-    for (int c = 0; c < cells; ++c)
-        for (int x = 0; x < side; ++x) {
-            const int beside = x < cell * c ? cell * c - x : x - (cell * c + cell - 1);
-            const bool inner = x == cell * c + 1 || x == cell * c + 2;
-            const unsigned expected = inner             ? weights.inner
-                                      : beside <= 0     ? weights.outer
-                                      : beside <= reach ? weights.beside[beside - 1]
-                                                        : 0;
-            if (static_cast<unsigned>(weight_at(cols, c, x)) != expected) return false;
-        }
-    const auto largest = static_cast<unsigned>(*std::max_element(rows.weights.begin(), rows.weights.end()));
-    return std::max({weights.outer, weights.inner, weights.beside[0]}) * largest <= 255;
-}
-
 /// The direction that i of the first octant becomes in the octant of `code` (codes_of).
 int mirrored(int i, int code) {
     if (code & 4) i = 4 - i;
@@ -242,31 +224,15 @@ int mirrored(int i, int code) {
     return code & 1 ? (n_directions - i) % n_directions : i;
 }
 
-bool are_mirrored(const std::vector<Direction>& directions) {
-    if (directions.size() != n_directions) return false;
-    for (int code = 0; code < 8; ++code)
-        for (int i = 0; i <= 2; ++i) {
-            Direction expected = directions[static_cast<std::size_t>(i)];
-            if (code & 4) std::swap(expected.x, expected.y);
-            if (code & 2) expected.x = -expected.x;
-            if (code & 1) expected.y = -expected.y;
-            const Direction& found = directions[static_cast<std::size_t>(mirrored(i, code))];
-            if (found.x != expected.x || found.y != expected.y) return false;
-        }
-    return directions[0].y == 0 && directions[2].x == directions[2].y;
-}
-
-/// Two steps: Deskew, and such Histograms.
+/// Two steps: Deskew, and gradient_histograms() of this shape.
 std::size_t takes(Steps steps) {
     if (steps.size() < 2 || first_step<Deskew>(steps) == nullptr) return 0;
     const auto* histograms = first_step<Histograms>(steps.subspan(1));
     if (histograms == nullptr || histograms->image != ImageShape{side, side} || histograms->has_blocks ||
         !histograms->has_sign || histograms->derivative != Derivative::sobel || histograms->offset <= 0 ||
-        histograms->rows.count() != cells || histograms->cols.count() != cells)
+        histograms->directions.size() != n_directions)
         return 0;
-    const bool fits = are_mirrored(histograms->directions) &&
-                      are_weights(column_weights(histograms->cols), histograms->cols, histograms->rows);
-    return fits && device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8 ? 2 : 0;
+    return device_attribute(cudaDevAttrComputeCapabilityMajor) >= 8 ? 2 : 0;
 }
 
 LaneTable lane_table(const Histograms& histograms, int lane) {
@@ -292,13 +258,10 @@ std::vector<std::byte> tables(Steps steps) {
     std::vector<LaneTable> lanes;
     for (int lane = 0; lane < warp_size; ++lane)
         lanes.push_back(lane_table(std::get<Histograms>(steps[1].what), lane));
-    std::vector<std::byte> bytes;
-    append_table(bytes, lanes);
-    return bytes;
+    return table_of(lanes);
 }
 
 void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
     const auto& histograms = std::get<Histograms>(steps[1].what);
     const Direction& steep = histograms.directions[1];
     const Arguments arguments{
@@ -315,12 +278,10 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
 
 }  // namespace
 
-extern const TransformKernel gradients_transform{
-    .name = "gradients",
-    .summary = "one warp per image of 28 x 28 pixels, both steps",
-    .takes = takes,
-    .tables = tables,
-    .load = [](Steps) { load_kernels(gradients_kernel); },
-    .enqueue = enqueue};
+extern const TransformKernel gradients_transform{.name = "gradients",
+                                                 .takes = takes,
+                                                 .tables = tables,
+                                                 .load = [] { load_kernels(gradients_kernel); },
+                                                 .enqueue = enqueue};
 
 }  // namespace knn::gpu

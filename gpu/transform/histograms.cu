@@ -13,7 +13,6 @@
 // work     about 10 operations per pixel and direction, 12 per pixel and cell that it contributes to
 // source   Dalal and Triggs, "Histograms of oriented gradients for human detection", 2005
 
-#include "gpu/runtime/check.h"
 #include "gpu/runtime/warp.cuh"
 #include "gpu/transform/step.h"
 
@@ -171,20 +170,15 @@ std::vector<std::byte> tables(Steps steps) {
     return Layout(std::get<Histograms>(steps.front().what)).bytes;
 }
 
-ScratchPlan plan(Steps steps, std::int64_t n) {
+std::size_t scratch_bytes(Steps steps) {
     const auto& histograms = std::get<Histograms>(steps.front().what);
     const auto dim = static_cast<std::size_t>(histograms.image.dim());
     const auto sums =
         static_cast<std::size_t>(histograms.has_blocks ? histograms.cells() * histograms.bins() : 0);
-    return {dim * sizeof(Shares) + sums * sizeof(std::int32_t), n};
-}
-
-std::size_t workspace_bytes(Steps steps, std::int64_t n) {
-    return plan(steps, n).workspace_bytes();
+    return dim * sizeof(Shares) + sums * sizeof(std::int32_t);
 }
 
 void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
     const auto& histograms = std::get<Histograms>(steps.front().what);
     const Layout layout(histograms);
     const std::byte* d_tables = arrays.d_tables;
@@ -204,23 +198,20 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
         .cols = axis(histograms.cols, layout.cols, layout.col_weights),
         .block_rows = histograms.has_blocks ? histograms.block_rows() : 0,
         .block_cols = histograms.has_blocks ? histograms.block_cols() : 0};
-    const ScratchPlan scratch = plan(steps, arrays.in.n);
+    const ScratchPlan& scratch = arrays.scratch;
     const std::size_t shared_bytes = max_bins * threads * sizeof(int) + scratch.shared_bytes();
-    auto* d_scratch = scratch.in_shared() ? nullptr : static_cast<std::byte*>(arrays.d_workspace);
     histograms_kernel<<<grid_size(scratch.blocks), threads, shared_bytes, stream>>>(
-        arrays.in, arrays.out, on_device, d_scratch, scratch.bytes);
+        arrays.in, arrays.out, on_device, arrays.d_scratch, scratch.bytes);
     check_launch("launching histograms");
 }
 
 }  // namespace
 
-extern const TransformKernel histograms_transform{
-    .name = "histograms",
-    .summary = "one block per image of any shape, any histograms",
-    .takes = takes,
-    .tables = tables,
-    .workspace_bytes = workspace_bytes,
-    .load = [](Steps) { load_kernels(histograms_kernel); },
-    .enqueue = enqueue};
+extern const TransformKernel histograms_transform{.name = "histograms",
+                                                  .takes = takes,
+                                                  .tables = tables,
+                                                  .scratch_bytes = scratch_bytes,
+                                                  .load = [] { load_kernels(histograms_kernel); },
+                                                  .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -9,7 +9,6 @@
 
 #include <cub/block/block_reduce.cuh>
 
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {
@@ -62,8 +61,7 @@ __global__ void __launch_bounds__(threads) normalize_kernel(ByteRows in, ByteRow
         to[i] = table[image[i]];
 }
 
-void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
+void enqueue(Steps, const StepArrays& arrays, cudaStream_t stream) {
     normalize_kernel<<<grid_size(arrays.in.n), threads, 0, stream>>>(arrays.in, arrays.out);
     check_launch("launching normalize");
 }
@@ -71,9 +69,8 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
 }  // namespace
 
 extern const TransformKernel normalize_transform{.name = "normalize",
-                                                 .summary = "one block per image of any shape",
                                                  .takes = takes_one<Normalize>,
-                                                 .load = [](Steps) { load_kernels(normalize_kernel); },
+                                                 .load = [] { load_kernels(normalize_kernel); },
                                                  .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -8,8 +8,6 @@
 // exact    sums of integers: 2¹⁴ · 255 · √dim < 2³¹
 // work     n · n_out · dim / 2 operations of two 16 × 8-bit products each (dp2a)
 
-#include "data/core/round_up.h"
-#include "gpu/runtime/check.h"
 #include "gpu/transform/step.h"
 
 namespace knn::gpu {
@@ -33,7 +31,7 @@ __device__ int high_products(unsigned a, unsigned b, int sum) {
 struct Weights16 {
     const std::int16_t* d_weights;
     const std::int32_t* d_centers;
-    std::int64_t n_out, dim, scale;
+    std::int64_t n_out, scale;
 };
 
 struct Tiles {
@@ -105,12 +103,10 @@ std::vector<std::byte> tables(Steps steps) {
 }
 
 void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
-    check_arrays(steps, arrays);
     const auto& projection = std::get<Projection>(steps.front().what);
     const Weights16 weights{reinterpret_cast<const std::int16_t*>(arrays.d_tables),
                             reinterpret_cast<const std::int32_t*>(arrays.d_tables + centers_at(projection)),
-                            projection.n_out, projection.dim, projection.scale};
-    require(projection.dim == arrays.in.cols, "rows as long as the components");
+                            projection.n_out, projection.scale};
     const dim3 grid(grid_size(divide_up(arrays.in.n, tile)), grid_size(divide_up(projection.n_out, tile)));
     projection_kernel<<<grid, threads, 0, stream>>>(arrays.in, arrays.out, weights);
     check_launch("launching projection");
@@ -119,10 +115,9 @@ void enqueue(Steps steps, const StepArrays& arrays, cudaStream_t stream) {
 }  // namespace
 
 extern const TransformKernel projection_transform{.name = "projection",
-                                                  .summary = "64 rows x 64 components per block, dp2a",
                                                   .takes = takes_one<Projection>,
                                                   .tables = tables,
-                                                  .load = [](Steps) { load_kernels(projection_kernel); },
+                                                  .load = [] { load_kernels(projection_kernel); },
                                                   .enqueue = enqueue};
 
 }  // namespace knn::gpu

@@ -10,66 +10,15 @@
 #include <span>
 #include <vector>
 
+#include "data/core/round_up.h"
 #include "data/transform/fitted.h"
+#include "gpu/runtime/check.h"
 #include "gpu/runtime/views.h"
 
 namespace knn::gpu {
 
 /// The steps of a transform that one launch computes, in order.
 using Steps = std::span<const FittedStep>;
-
-/// The arguments of a launch.
-struct StepArrays {
-    const std::byte* d_tables = nullptr;  ///< the bytes that `tables` returned
-    ByteRows in, out;  ///< n × dim_in of the first step, n × dim_out of the last; any pitch
-    void* d_workspace = nullptr;
-};
-
-/// One way to compute a step, or several that follow one another. Members with defaults may be omitted.
-struct TransformKernel {
-    const char* name;
-    const char* summary;
-    /// How many of these steps, from the first one on, it computes at once on the current device; 0: none. The
-    /// other functions get exactly these.
-    std::size_t (*takes)(Steps steps);
-    /// What the kernel reads beside images, copied to the device once, at a multiple of 256 bytes.
-    std::vector<std::byte> (*tables)(Steps steps) = [](Steps) { return std::vector<std::byte>(); };
-    /// For launches of up to n images.
-    std::size_t (*workspace_bytes)(Steps steps, std::int64_t n) = [](Steps, std::int64_t) -> std::size_t {
-        return 0;
-    };
-    /// Loads the kernels onto the current device (load_kernels).
-    void (*load)(Steps steps);
-    /// Queues the launches on `stream`; allocates nothing and waits for nothing.
-    void (*enqueue)(Steps steps, const StepArrays& arrays, cudaStream_t stream);
-};
-
-/// All of them; the first that takes a step is used.
-std::span<const TransformKernel* const> transform_table();
-
-/// Every `enqueue` calls this. Throws DeviceError if an array does not have the shape of the steps.
-void check_arrays(Steps steps, const StepArrays& arrays);
-
-/// Appends an array to tables, at a multiple of 16 bytes; returns its offset.
-template <class T>
-std::size_t append_table(std::vector<std::byte>& tables, const std::vector<T>& values) {
-    const std::size_t at = (tables.size() + 15) / 16 * 16;
-    tables.resize(at + values.size() * sizeof(T));
-    if (!values.empty()) std::memcpy(tables.data() + at, values.data(), values.size() * sizeof(T));
-    return at;
-}
-
-/// The first step as a T; null if it is something else.
-template <class T>
-const T* first_step(Steps steps) {
-    return steps.empty() ? nullptr : std::get_if<T>(&steps.front().what);
-}
-
-/// For kernels of a single step that take every T.
-template <class T>
-std::size_t takes_one(Steps steps) {
-    return first_step<T>(steps) != nullptr ? 1 : 0;
-}
 
 /// Memory between the passes over one image: in shared memory, or in the workspace for larger images. How the images of a
 /// launch are divided among blocks: a block takes every `blocks`-th image.
@@ -90,5 +39,56 @@ struct ScratchPlan {
     std::size_t shared_bytes() const { return in_shared() ? bytes : 0; }
     std::size_t workspace_bytes() const { return in_shared() ? 0 : bytes * static_cast<std::size_t>(blocks); }
 };
+
+/// The arguments of a launch.
+struct StepArrays {
+    const std::byte* d_tables = nullptr;  ///< the bytes that `tables` returned
+    ByteRows in, out;  ///< n × dim_in of the first step, n × dim_out of the last, n >= 1; any pitch
+    ScratchPlan scratch;
+    std::byte* d_scratch = nullptr;  ///< scratch.blocks × scratch.bytes; null: it is in shared memory
+};
+
+/// One way to compute a step, or several that follow one another. Members with defaults may be omitted.
+struct TransformKernel {
+    const char* name;
+    /// How many of these steps, from the first one on, it computes at once on the current device; 0: none. The
+    /// other functions get exactly these.
+    std::size_t (*takes)(Steps steps);
+    /// What the kernel reads beside images, copied to the device once, at a multiple of 256 bytes.
+    std::vector<std::byte> (*tables)(Steps steps) = [](Steps) { return std::vector<std::byte>(); };
+    /// Scratch memory for one image.
+    std::size_t (*scratch_bytes)(Steps steps) = [](Steps) -> std::size_t { return 0; };
+    /// Loads the kernels onto the current device (load_kernels).
+    void (*load)();
+    /// Queues the launches on `stream`; allocates nothing and waits for nothing.
+    void (*enqueue)(Steps steps, const StepArrays& arrays, cudaStream_t stream);
+};
+
+/// Appends an array to tables, at a multiple of 16 bytes; returns its offset.
+template <class T>
+std::size_t append_table(std::vector<std::byte>& tables, const std::vector<T>& values) {
+    const std::size_t at = (tables.size() + 15) / 16 * 16;
+    tables.resize(at + values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(tables.data() + at, values.data(), values.size() * sizeof(T));
+    return at;
+}
+template <class T>
+std::vector<std::byte> table_of(const std::vector<T>& values) {
+    std::vector<std::byte> table;
+    append_table(table, values);
+    return table;
+}
+
+/// The first step as a T; null if it is something else.
+template <class T>
+const T* first_step(Steps steps) {
+    return steps.empty() ? nullptr : std::get_if<T>(&steps.front().what);
+}
+
+/// For kernels of a single step that take every T.
+template <class T>
+std::size_t takes_one(Steps steps) {
+    return first_step<T>(steps) != nullptr ? 1 : 0;
+}
 
 }  // namespace knn::gpu

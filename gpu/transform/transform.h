@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "data/transform/fitted.h"
@@ -41,16 +42,16 @@ class DeviceTransform {
     /// A kernel and the steps that it computes.
     struct Launch {
         const TransformKernel* kernel;
-        std::size_t first, count;
+        std::span<const FittedStep> steps;
         DeviceBuffer<std::byte> tables;
     };
     void enqueue_piece(const ByteRows& images, const ByteRows& features, cudaStream_t stream);
 
-    FittedTransform fitted_;
+    FittedTransform fitted_;  ///< its steps stay in place when this moves
     std::vector<Launch> launches_;
     std::int64_t reserved_ = 0;
     ImageBuffer between_[2];
-    DeviceBuffer<char> workspace_;
+    DeviceBuffer<std::byte> workspace_;
 };
 
 }  // namespace knn::gpu

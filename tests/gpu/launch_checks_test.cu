@@ -4,7 +4,6 @@
 
 #include "data/core/errors.h"
 #include "gpu/distance/distance.h"
-#include "gpu/distance/expand.h"
 #include "gpu/engines/vote.h"
 #include "gpu/fused/fused.h"
 #include "gpu/runtime/check.h"
@@ -117,8 +116,8 @@ TEST_CASE("the brute-force fallback and the tensor kernels refuse what their til
         return gpu::ByteRows{somewhere<std::uint8_t>(), n, 20, pitch};
     };
     const auto fallback = [&](const gpu::ByteRows& train, const gpu::ByteRows& query, int k) {
-        gpu::enqueue_brute_force(train, nullptr, query, nullptr, {somewhere<Neighbor>(), 5, k}, {}, {}, {},
-                                 {}, nullptr);
+        gpu::enqueue_brute_force(train, nullptr, query, nullptr, {{}, {somewhere<Neighbor>(), 5, k}}, {}, {},
+                                 nullptr);
     };
     CHECK_THROWS_WITH_AS(fallback(rows(256), rows(5), 257), doctest::Contains("k from 1"), DeviceError);
     CHECK_THROWS_WITH_AS(fallback(rows(2048), rows(5), 1025), doctest::Contains("k from 1"), DeviceError);

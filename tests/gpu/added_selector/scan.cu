@@ -7,8 +7,6 @@
 // limits k · n_train <= 2²², to keep it fast
 // work   k · n_train comparisons per query
 
-#include <cassert>
-
 #include "gpu/runtime/check.h"
 #include "gpu/select/select.h"
 
@@ -33,20 +31,16 @@ __global__ void scan_kernel(DistanceRows in, NeighborRows out) {
     }
 }
 
-Refusal supports(const Problem& problem) {
-    if (problem.k * problem.n_train > std::int64_t{1} << 22)
-        return "scan expects k times the training images to be at most 4,194,304";
-    return refuse_problem(problem);
+Refusal refuse(const Problem& problem) {
+    if (problem.k * problem.n_train <= std::int64_t{1} << 22) return std::nullopt;
+    return "scan expects k times the training images to be at most 4,194,304";
 }
 
 std::size_t workspace_bytes(const Problem&) {
     return 0;
 }
 
-void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows& out, void*,
-             cudaStream_t stream) {
-    assert(!supports(problem));
-    check_arrays(problem, in, out);
+void launch(const Problem&, const DistanceRows& in, const NeighborRows& out, void*, cudaStream_t stream) {
     constexpr unsigned threads = 32;
     scan_kernel<<<grid_size((out.n_query + threads - 1) / threads), threads, 0, stream>>>(in, out);
     check_launch("launching scan");
@@ -54,7 +48,7 @@ void enqueue(const Problem& problem, const DistanceRows& in, const NeighborRows&
 
 }  // namespace
 
-extern const Selector scan_selector{"scan", "one thread per query, k minima one after another", supports,
-                                    workspace_bytes, enqueue};
+extern const Selector scan_selector{"scan", "one thread per query, k minima one after another", refuse,
+                                    workspace_bytes, launch};
 
 }  // namespace knn::gpu

@@ -55,7 +55,7 @@ TrialOptions runs(int repeat) {
 TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, on both layouts") {
     if (!test::have_gpu()) return;
     std::vector<std::string> names;
-    for (const gpu::DistanceKernel* kernel : gpu::rung_table())
+    for (const gpu::DistanceKernel* kernel : gpu::rungs)
         names.emplace_back(kernel->name);
     for (const Strategy& one : gpu::distance_kernels())
         names.push_back(one.name);
@@ -97,7 +97,7 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
                     right[static_cast<std::size_t>(q * n + q)] = 0xffffffff;
                 const Watch watch;
                 const auto arrays = arrays_of(train, query, 1, watch);
-                for (const gpu::DistanceKernel* kernel : gpu::half_table()) {
+                for (const gpu::DistanceKernel* kernel : gpu::half_kernels) {
                     const std::string name = kernel->name;
                     CAPTURE(name);
                     CAPTURE(dim);

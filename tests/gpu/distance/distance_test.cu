@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include "gpu/distance/expand.h"
 #include "gpu/runtime/buffers.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"

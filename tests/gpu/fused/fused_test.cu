@@ -57,7 +57,7 @@ class Fused {
         training_ = std::make_unique<gpu::FusedTraining>(view(train_bytes, train), stream_);
         search_ = std::make_unique<gpu::FusedSearch>(kernel, *training_);
         if (how.capacity > 0) search_->limit_capacity(how.capacity);
-        batch_ = search_->reserve(query.n, k, how.itself, 0, how.improve);
+        batch_ = search_->reserve({query.n, k, how.itself, how.improve});
         query_ = view(query_bytes_, query);
         out_ = gpu::DeviceBuffer<Neighbor>(static_cast<std::size_t>(query.n * k));
     }
@@ -68,7 +68,7 @@ class Fused {
     }
     std::int64_t undecided() const { return search_->undecided(); }
     /// How many of n queries are searched at once.
-    std::int64_t batch_of(std::int64_t n) { return search_->reserve(n, k_, false); }
+    std::int64_t batch_of(std::int64_t n) { return search_->reserve({n, k_}); }
 
   private:
     std::vector<Neighbor> run(const gpu::KnownRows& known) {
@@ -77,9 +77,7 @@ class Fused {
             const std::int64_t n = std::min(batch_, query_count_ - begin);
             const gpu::LeftOut left_out{left_out_.size() > 0 ? left_out_.d_data() + begin : nullptr};
             const gpu::ByteRows query{query_.row(begin), n, query_.cols, query_.pitch_bytes};
-            for (const auto& step :
-                 search_->steps(query, {out_.d_data() + begin * k_, n, k_}, left_out, known))
-                step.enqueue(stream_);
+            search_->enqueue({query, {out_.d_data() + begin * k_, n, k_}, left_out, known}, stream_);
         }
         stream_.synchronize();
         return test::to_host(out_);

@@ -112,8 +112,8 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
     report("describe 10,000 queries",
            median_ms(m.stream, [&] { special.describe_queries(query_rows, m.stream); }));
 
-    const gpu::DescriptorView q = special.queries().view(), t = special.training().view();
-    const gpu::DescriptorView plain_q = plain.queries().view(), plain_t = plain.training().view();
+    const gpu::DescriptorView q = special.queries(), t = special.training();
+    const gpu::DescriptorView plain_q = plain.queries(), plain_t = plain.training();
     std::vector<std::vector<std::uint32_t>> scores;
     const auto measure_scores = [&](const char* what, const std::function<void()>& run) {
         gpu::fill(m.scores, 0xa5, "poisoning");
@@ -125,11 +125,10 @@ TEST_CASE("gpu: measured: re-ranking of 10,000 queries with 96 candidates" * doc
     measure_scores("cells28", [&] { gpu::enqueue_cells28(m.task(q.d_cells, t.d_cells), m.stream); });
     measure_scores("plain distortion", [&] {
         gpu::enqueue_plain_distortion(m.task(plain_q.d_gradients, plain_t.d_gradients),
-                                      plain.training().form().gradients, m.stream);
+                                      plain.form().gradients, m.stream);
     });
     measure_scores("plain cells", [&] {
-        gpu::enqueue_plain_cells(m.task(plain_q.d_cells, plain_t.d_cells), plain.training().form().cells,
-                                 m.stream);
+        gpu::enqueue_plain_cells(m.task(plain_q.d_cells, plain_t.d_cells), plain.form().cells, m.stream);
     });
     CHECK(scores[0] == scores[2]);
     CHECK(scores[1] == scores[3]);

@@ -47,9 +47,7 @@ std::vector<test::RerankMaps> maps_of(const Images& images, ImageShape shape) {
 }
 
 /// The bytes of `describe`, which this reads from wherever the form has them.
-Images descriptor_of(const gpu::DeviceDescriptors& descriptors, std::int64_t image) {
-    const gpu::DescriptorForm& form = descriptors.form();
-    const gpu::DescriptorView view = descriptors.view();
+Images descriptor_of(const gpu::DescriptorForm& form, const gpu::DescriptorView& view, std::int64_t image) {
     Images gradients(form.gradients.bytes), cells(form.cells.bytes), bytes;
     const auto download = [&](Images& to, const std::uint8_t* d_from) {
         if (to.empty()) return;
@@ -151,9 +149,11 @@ void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train,
     });
     const Expected found = device.rerank(reranker, candidates, k);
     for (std::size_t i = 0; i < train_maps.size(); ++i)
-        REQUIRE(descriptor_of(reranker.training(), i) == test::descriptor_bytes(train_maps[i], rerank.kind));
+        REQUIRE(descriptor_of(reranker.form(), reranker.training(), i) ==
+                test::descriptor_bytes(train_maps[i], rerank.kind));
     for (std::int64_t i = 0; i < n_query; ++i)
-        REQUIRE(descriptor_of(reranker.queries(), i) == test::descriptor_bytes(query_maps[i], rerank.kind));
+        REQUIRE(descriptor_of(reranker.form(), reranker.queries(), i) ==
+                test::descriptor_bytes(query_maps[i], rerank.kind));
     REQUIRE(found.scores == want.scores);
     REQUIRE(found.nearest.rows == want.nearest.rows);
 }

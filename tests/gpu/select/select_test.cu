@@ -77,7 +77,7 @@ void check_selectors(const Problem& problem, const std::vector<std::uint32_t>& m
     const std::vector<Neighbor> expected = smallest(matrix, problem.n_query, problem.n_train, problem.k);
     for (const gpu::Selector* selector : gpu::selector_table())
         check_selector(*selector, problem, in.rows(), expected);
-    for (const gpu::Selector* selector : gpu::kth_table())
+    for (const gpu::Selector* selector : gpu::kth_selectors)
         check_selector(*selector, problem, in.rows(), last_alone(expected, problem.k));
 }
 
@@ -231,7 +231,7 @@ TEST_CASE("gpu: the unpadded sort returns what its steps return on the CPU") {
                 cpu::unpadded_bitonic({matrix.data() + q * n_train, static_cast<std::size_t>(n_train)},
                                       {expected.data() + q * k, static_cast<std::size_t>(k)}, scratch);
             const auto in = test::to_device(matrix, 5, n_train, 0);
-            for (const gpu::Selector* selector : gpu::unpadded_table())
+            for (const gpu::Selector* selector : gpu::unpadded_selectors)
                 check_selector(*selector, problem_of(matrix, 5, n_train, k), in.rows(), expected);
         }
 }
