@@ -46,8 +46,8 @@ std::string both(const Measurement& a, const Measurement& b) {
 
 /// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
-    run.need_gpu("distance", wanted(run, distance_kernels()), problem);
-    run.need_gpu("select", wanted(run, selectors()), problem);
+    run.not_run("distance", wanted(run, distance_kernels()), problem);
+    run.not_run("select", wanted(run, selectors()), problem);
     for (const char* option : {"distance", "select"})
         if (run.options().given.contains(option))
             run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
@@ -92,11 +92,7 @@ void compare_selectors(BenchRun& run, const Workload& work, int k) {
     if (names.empty()) return;
     Refusal why;
     const std::string distance = fill(run, *work.arrays, why);
-    if (distance.empty()) {
-        for (const std::string& name : names)
-            run.not_run("select", name, work.problem(k), *why);
-        return;
-    }
+    if (distance.empty()) return run.not_run("select", names, work.problem(k), *why);
     const Measurement before = run.distance(work, distance, 0.2);
     work.arrays->fill(distance);
     Section section(run.report(),

@@ -60,9 +60,15 @@ struct LimitShare {
     std::string limit;  ///< "memory", "arithmetic"; or the reason why none applies
 };
 
-/// A figure of a paper.
-struct Quote {
-    std::string what, text, unit, source;  ///< text: as printed, or "not stated"
+/// A figure that a paper states about its experiments, as printed, even if the paper rounds or contradicts itself.
+struct Figure {
+    std::string source;  ///< seed and section or table: "seed 003, 4.1"
+    std::string row;     ///< "large", "case 3"
+    std::string column;  ///< "sequential time"; may be empty
+    std::string text;    ///< or "not stated"
+    std::string unit;    ///< "ms", "s", "x" for a ratio, "" for a count
+
+    double value() const;
 };
 
 /// A table as printed: the first column left-aligned, the others right-aligned.
@@ -90,7 +96,7 @@ struct BenchReport {
     double cpu_copy_gb_per_s = 0;
     std::vector<Measurement> measurements;
     std::vector<BenchTable> tables;
-    std::vector<Quote> quotes;
+    std::vector<Figure> quotes;
     std::vector<LeftOut> left_out;
     std::vector<Panel> panels;
 

@@ -4,6 +4,7 @@
 /// kernels and selectors.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -64,6 +65,9 @@ bool uses_data_set(const Options& options);
 /// GPU kernel cannot be combined with --device cpu.
 void check_bench_options(const Options& options);
 
+/// By name.
+using Measurements = std::map<std::string, Measurement>;
+
 class BenchRun {
   public:
     /// Finds the GPU and measures the limits. Throws DeviceError if a requested GPU does not exist.
@@ -113,30 +117,38 @@ class BenchRun {
     Serial serial(const Workload& work, const std::string& selector, int k, double share = 1,
                   bool distances = true, bool selection = true);
 
-    /// A whole search of an opened training set; `result` (may be null) gets the answers. Uses fewer queries if
-    /// there is no time for all, unless `all_queries`.
+    struct PartNames {
+        std::string serial;                  ///< a serial selector; may be empty
+        std::vector<std::string> distances;  ///< kernels
+        std::string matrix;                  ///< the kernel before the selectors
+        std::vector<std::string> selects;
+    };
+    /// Prepares the workload and measures these by name, those of a GPU if there is one.
+    Measurements parts(Workload& work, const PartNames& names, int k, double share = 1);
+
+    /// A whole search of an opened training set. Uses fewer queries if there is no time for all, unless `all` is given,
+    /// which gets the answers.
     Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1,
-                       Results* result = nullptr, bool all_queries = false);
+                       Results* all = nullptr);
 
     /// A row that is measured next, in one of these ways or another.
     Measurement row(const std::string& part, const std::string& name, const std::string& on,
                     const Problem& problem) const;
     /// Adds the row of a trial to the report. If it ran, `check` compares its answers, and counts bytes and operations.
-    Measurement keep(Measurement row, const Trial& trial, const std::function<void(Measurement&)>& check);
+    Measurement keep(Measurement row, const Trial& trial = {},
+                     const std::function<void(Measurement&)>& check = {});
     /// The plan of a search for the problem of the row, which says why if it cannot run.
     Plan configured(const SearchWay& way, Measurement& row) const;
 
-    /// Adds rows that need a GPU, which there is not.
-    void need_gpu(const std::string& part, const std::vector<std::string>& names, const Problem& problem);
-    /// Adds a row that is not run, with the reason.
-    void not_run(const std::string& part, const std::string& name, const Problem& problem,
-                 const std::string& reason);
+    /// Adds rows that are not run, with the reason: without one, that they need a GPU, which there is not.
+    void not_run(const std::string& part, const std::vector<std::string>& names, const Problem& problem,
+                 const std::string& reason = "");
     /// Records once what is not run and why, without a row.
     void leave_out(const std::string& name, const std::string& reason) { report_.leave_out(name, reason); }
 
   private:
-    Measurement keep(Measurement row);
     void find_gpu();
+    std::string needs_gpu() const { return "it runs on a GPU, and " + why_no_gpu_; }
     /// Where rows of a GPU run: "gpu" if there is none.
     std::string gpu_or_none() const { return has_gpu() ? report_.gpu : "gpu"; }
 
