@@ -10,7 +10,6 @@
 #include "app/commands/ranks.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
-#include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
 #include "app/report/picture.h"
@@ -95,18 +94,10 @@ std::string audit_text(const AuditReport& report) {
 }
 
 void write_csv(std::ostream& out, const AuditReport& report) {
-    Lines lines(out);
-    lines.text("set,index,label,suggested,probability\n");
-    for (const Suspicion& one : report.first(std::ssize(report.audit.images))) {
-        lines.text(report.set);
-        lines.text(",");
-        lines.number(one.index, ',');
-        lines.number(int{one.label}, ',');
-        lines.number(int{one.suggested}, ',');
-        lines.text(fixed(one.probability, 6));
-        lines.text("\n");
-        if (!lines.end_of_line()) return;
-    }
+    out << "set,index,label,suggested,probability\n";
+    for (const Suspicion& one : report.first(std::ssize(report.audit.images)))
+        out << report.set << ',' << one.index << ',' << int{one.label} << ',' << int{one.suggested} << ','
+            << fixed(one.probability, 6) << '\n';
 }
 
 std::string audit_json(const AuditReport& report) {
@@ -207,11 +198,6 @@ std::string audit_page(const AuditReport& report) {
     return page_text(audit_html, audit_js, page, sprite);
 }
 
-/// The first labels, some of which may be planted.
-std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {
-    return {images.labels.data(), images.labels.data() + count};
-}
-
 }  // namespace
 
 int audit(const Options& options, Clock::time_point start) {
@@ -237,7 +223,7 @@ int audit(const Options& options, Clock::time_point start) {
     report.judged = of_train ? &set.data().train : &set.data().test;
     report.set = name(given.of);
     report.train_labels = train_labels;
-    report.source = set.location().data.source;
+    report.source = set.data().source;
     report.created = utc_now();
     report.limit = given.limit;
     agree_on({train, test}, train_labels);

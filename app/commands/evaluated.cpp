@@ -50,10 +50,6 @@ void adopt(Options& options, const SavedReport& report) {
     if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.wish.engine = "cpu";
 }
 
-std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t count) {
-    return {set.labels.data(), set.labels.data() + count};
-}
-
 }  // namespace
 
 void write_report(const Evaluation& evaluation, const OutputOptions& output) {

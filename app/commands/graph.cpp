@@ -353,11 +353,10 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
-    const ImagesLocation& location = points.location();
     GraphResult result;
     result.created = utc_now();
-    result.source = location.data.source;
-    result.pictures = location.pictures;
+    result.source = points.data().source;
+    result.pictures = points.pictures();
     result.form = options.graph.form;
     const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
     result.method = {options.method.transform, options.method.measure, {}, {.k = k}};

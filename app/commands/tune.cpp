@@ -374,8 +374,8 @@ int tune(const Options& options, Clock::time_point start) {
 
     TuneResult result = searched(set.training(), searches, resolved, range, options.output);
     result.created = utc_now();
-    result.source = set.location().data.source;
-    result.synthetic = set.location().data.synthetic;
+    result.source = set.data().source;
+    result.synthetic = set.data().synthetic;
     result.images = training.rows.count;
     result.rows = training.shape.rows;
     result.cols = training.shape.cols;
