@@ -32,12 +32,8 @@ void add_search(Section& section, BenchRun& run, const Workload& work, const Sea
     section.add(one, {one.good() ? short_number(one.open_ms) : "", kernels});
 }
 
-/// The names of the requested GPU strategies.
 std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>& all) {
-    std::vector<std::string> names;
-    for (const Strategy& one : all)
-        if (one.on_gpu && run.wants(one.name)) names.push_back(one.name);
-    return names;
+    return gpu_names(all, run.options().bench);
 }
 
 std::string both(const Measurement& a, const Measurement& b) {

@@ -42,6 +42,9 @@ std::vector<std::string> bench_names();
 /// Whether --only lets this name run.
 bool is_wanted(const BenchOptions& options, const std::string& name);
 
+/// The strategies of a table that run on a GPU and that --only lets run.
+std::vector<std::string> gpu_names(const std::vector<Strategy>& all, const BenchOptions& options);
+
 class BenchRun;
 
 /// An experiment.
