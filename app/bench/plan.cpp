@@ -133,10 +133,7 @@ std::vector<std::string> bench_names() {
 }
 
 std::vector<std::string> bench_case_names() {
-    std::vector<std::string> names;
-    for (const BenchCase& one : bench_cases())
-        names.emplace_back(one.name);
-    return names;
+    return names_of(bench_cases());
 }
 
 std::vector<std::string> parse_only(const std::string& option, const std::string& text) {
