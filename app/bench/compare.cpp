@@ -221,12 +221,12 @@ void run_graph(BenchRun& run) {
     work.leave_one_out = true;
     run.report().title += ", k = " + std::to_string(k) + metric_words(work.measure);
     run.report().data = training_words(data) + ", each a query among all of them";
-    const std::vector<std::string>& names = find_case("graph")->names;
+    const std::vector<std::string> names = run.wanted(words_of(find_case("graph")->names));
     run.expect(std::ssize(names));
     run.prepare(work, checked_points);
     Section section = searches(run, "whole searches, the points resident");
     for (const std::string& name : names)
-        if (run.wants(name)) add_search(section, run, work, search_way(name), k);
+        add_search(section, run, work, search_way(name), k);
     section.finish({open_note, kernels_note, operations_note});
 }
 

@@ -220,8 +220,8 @@ void run_garrett(BenchRun& run) {
         const Problem problem = work.problem(k);
         run.not_run("upload", {"pageable", "pinned"}, problem);
         run.not_run("distance",
-                    {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unroll4", "ladder_unroll8",
-                     "ladder_unrolled"},
+                    words_of("ladder_scalar ladder_float4 ladder_shared ladder_unroll4 ladder_unroll8 "
+                             "ladder_unrolled"),
                     problem);
         run.not_run("select", {"bitonic", "bitonic_unpadded"}, problem);
         run.not_run("search", {"classic", "before"}, problem);

@@ -11,12 +11,11 @@ namespace {
 
 constexpr double figure_share = 0.1;  // of the time of a row
 constexpr const char* ours = "multiselect";
-const std::vector<std::string> only_kth = {"radix_kth", "bucket_kth", "quick_kth"};
 
 /// A figure: the paper's selector and its rivals over one varying size, with a line for each k.
 struct SelectorFigure {
-    std::string number, title;  ///< number: of the paper's figure, or a word
-    std::vector<std::string> rivals;
+    std::string number, title;                                 ///< number: of the paper's figure, or a word
+    const char* rivals;                                        ///< selectors, separated by blanks
     std::string x;                                             ///< the size that varies
     std::vector<std::pair<std::int64_t, std::int64_t>> sizes;  ///< queries, row length
     std::vector<int> ks = {16, 128, 512, 1024};
@@ -26,11 +25,8 @@ struct SelectorFigure {
     std::string heading() const { return number.size() == 1 ? "Fig. " + number : number; }
     /// Those of its selectors that are wanted and can run.
     std::vector<std::string> names(const BenchRun& run) const {
-        std::vector<std::string> all = rivals;
-        all.insert(all.begin(), ours);
-        std::erase_if(all, [&](const std::string& name) {
-            return !run.wants(name) || (!run.has_gpu() && name != "nth_element");
-        });
+        std::vector<std::string> all = run.wanted(words_of(std::string(ours) + ' ' + rivals));
+        if (!run.has_gpu()) std::erase_if(all, [](const std::string& name) { return name != "nth_element"; });
         return all;
     }
 };
@@ -48,48 +44,34 @@ std::vector<SelectorFigure> comparisons(bool has_gpu) {
         constant.emplace_back((std::int64_t{1} << 26) / n, n);
     for (const std::int64_t n : {8, 32, 64, 128, 256, 1024, 4096})
         few.emplace_back(n, 65'536);
-    const SelectorFigure last = {"9",
-                                 "row length varied, 128 queries, against nth_element on one CPU thread",
-                                 {"nth_element"},
-                                 "row length",
-                                 serial};
+    const SelectorFigure last = {"9", "row length varied, 128 queries, against nth_element on one CPU thread",
+                                 "nth_element", "row length", serial};
     if (!has_gpu) return {last};
     return {
-        {"4",
-         "row length varied, 1,024 queries, against Garcia's insertion",
-         {"insertion"},
-         "row length",
+        {"4", "row length varied, 1,024 queries, against Garcia's insertion", "insertion", "row length",
          by_row},
-        {"5",
-         "queries varied, rows of 16,384, against Garcia's insertion",
-         {"insertion"},
-         "queries",
-         by_query},
-        {"6",
-         "2^26 values in all, row length varied, against Sismanis' truncated bitonic sort",
-         {"bitonic_topk"},
-         "row length",
-         constant},
+        {"5", "queries varied, rows of 16,384, against Garcia's insertion", "insertion", "queries", by_query},
+        {"6", "2^26 values in all, row length varied, against Sismanis' truncated bitonic sort",
+         "bitonic_topk", "row length", constant},
         {"7",
          "2^26 values in all, row length varied, k neighbors against the k-th alone",
-         only_kth,
+         "radix_kth bucket_kth quick_kth",
          "row length",
          constant,
          {16, 1024},
-         {"The paper compares with radix and bucket select for one row at a time, of values without indices;",
+         {"The paper compares with radix and bucket select for one row at a time, of values without "
+          "indices;",
           "here all rows are selected from at once, and ties are in the order of indices."}},
         {.number = "8",
          .title = "queries varied, rows of 65,536, time of one query",
-         .rivals = {},
+         .rivals = "",
          .x = "queries",
          .sizes = few,
-         .notes = {"The paper: the time of a query flattens out at 128 queries, when every block has work."},
+         .notes = {"The paper: the time of a query flattens out at 128 queries, when every block has "
+                   "work."},
          .per_query = true},
-        {"pivots",
-         "row length varied, 1,024 queries, sampled against random as in the paper",
-         {"multiselect_random"},
-         "row length",
-         by_row},
+        {"pivots", "row length varied, 1,024 queries, sampled against random as in the paper",
+         "multiselect_random", "row length", by_row},
         last};
 }
 
@@ -119,7 +101,7 @@ Measurement on_cpu(BenchRun& run, const Problem& problem) {
 }
 
 void measure(BenchRun& run, const SelectorFigure& shown) {
-    const std::vector<std::string> names = shown.names(run);
+    const std::vector<std::string> names = shown.names(run), rivals = words_of(shown.rivals);
     if (names.empty()) return run.leave_out(shown.heading(), "--only names none of its rows");
     const auto way = [](const std::string& name, int k) { return name + ", k = " + std::to_string(k); };
     std::vector<std::string> ways;
@@ -144,9 +126,9 @@ void measure(BenchRun& run, const SelectorFigure& shown) {
                     name == "nth_element" ? on_cpu(run, problem) : on_gpu(run, name, problem, *arrays);
                 diagram.value(way(name, k), one, shown.per_query ? one.us_per_query() : one.summary().median);
             }
-            for (const std::string& rival : shown.rivals)
+            for (const std::string& rival : rivals)
                 if (names.size() > 1)
-                    diagram.ratio("speed-up" + (shown.rivals.size() > 1 ? " over " + rival : "") +
+                    diagram.ratio("speed-up" + (rivals.size() > 1 ? " over " + rival : "") +
                                       ", k = " + std::to_string(k),
                                   way(rival, k), way(ours, k));
         }
@@ -167,10 +149,10 @@ void run_komarov(BenchRun& run) {
         {"seed 001, Results: formulas missing", "sizes and speed-ups of Figs. 4 to 9", "", "not stated", ""},
         {"seed 001, Discussion", "thread blocks from which the GPU is full", "", "128", ""}};
     if (!run.has_gpu()) {
-        std::vector<std::string> names = {ours, "multiselect_random", "insertion", "bitonic_topk"};
-        names.insert(names.end(), only_kth.begin(), only_kth.end());
-        std::erase_if(names, [&](const std::string& name) { return !run.wants(name); });
-        run.not_run("select", names, {65'536, 1024, 1, 128});
+        run.not_run("select",
+                    run.wanted(words_of("multiselect multiselect_random insertion bitonic_topk radix_kth "
+                                        "bucket_kth quick_kth")),
+                    {65'536, 1024, 1, 128});
         run.leave_out("Figs. 4 to 8, pivots", "they compare selectors of a GPU");
     }
     const std::vector<SelectorFigure> all = comparisons(run.has_gpu());

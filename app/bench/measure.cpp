@@ -148,10 +148,10 @@ Measurements BenchRun::parts(Workload& work, const PartNames& names, int k, doub
     }
     upload(work);
     if (work.arrays == nullptr) return all;
-    for (const std::string& name : names.distances)
+    for (const std::string& name : words_of(names.distances))
         all[name] = distance(work, name, share);
     work.arrays->fill(names.matrix);
-    for (const std::string& name : names.selects)
+    for (const std::string& name : words_of(names.selects))
         all[name] = select(work, name, k, share);
     work.arrays.reset();
     return all;

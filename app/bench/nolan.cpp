@@ -53,12 +53,6 @@ const std::vector<Varied> figures = {
      "the sorting does not depend on the dimension; the whole grows with it."},
 };
 
-/// The names that --only lets run.
-std::vector<std::string> wanted_of(const BenchRun& run, std::vector<std::string> names) {
-    std::erase_if(names, [&](const std::string& name) { return !run.wants(name); });
-    return names;
-}
-
 /// Adds both parts of a search to the diagram, if both were measured.
 void add(Diagram& diagram, const std::string& name, Measurement select, const Measurement& distance) {
     const double us_per_query = select.us_per_query() + distance.us_per_query();
@@ -142,10 +136,11 @@ void run_nolan(BenchRun& run) {
                      {source + ": in diagrams alone", "times of Figures 5.1 to 5.5", "", "not stated", "ms"}};
     // The paper's three, the one that it proposes, and the best of this program; on the CPU the one that it
     // describes for serial programs, §2.2.2.
-    Nolan nolan = {run,
-                   wanted_of(run, {"insertion", "rank", "rank512", "bitonic", "bitonic_single",
-                                   "block_rank_merge", "bitonic_topk", "multiselect"}),
-                   wanted_of(run, {"serial_insertion", "nth_element", "cpu"})};
+    Nolan nolan = {run, {}, {}};
+    for (const std::string& name : run.wanted(words_of(find_case("nolan")->names))) {
+        const bool on_cpu = name == "cpu" || cpu::find_serial_selector(name) != nullptr;
+        (on_cpu ? nolan.on_cpu : nolan.selectors).push_back(name);
+    }
     if (!run.has_gpu()) {
         const Sizes sizes;
         run.not_run("select", nolan.selectors,

@@ -26,8 +26,9 @@ void refuse_if(bool wrong, const std::string& text) {
 /// Options whose value the case may fix, and the names of rows.
 void check_case(const BenchCase& which, const Options& options) {
     const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
+    const std::vector<std::string> takes = words_of(which.takes), names = words_of(which.names);
     const auto fixed = [&](const std::string& name, const char* group) {
-        return options.given.contains(name) && !has(which.takes, group);
+        return options.given.contains(name) && !has(takes, group);
     };
     for (const std::string name :
          {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "p"})
@@ -42,9 +43,8 @@ void check_case(const BenchCase& which, const Options& options) {
               std::string("--case ") + which.name +
                   ": measures one process; expected it without mpirun, or bench with no --case");
     for (const std::string& name : options.bench.only)
-        refuse_if(!has(which.names, name),
-                  "--only " + name + has_its_own + " rows; expected " +
-                      (which.names.empty() ? "one of the two" : one_of(which.names)));
+        refuse_if(!has(names, name), "--only " + name + has_its_own + " rows; expected " +
+                                         (names.empty() ? "one of the two" : one_of(names)));
 }
 
 /// --distance and --select apply to rows of kernels: each is measured behind or before those that --only names.
@@ -158,31 +158,19 @@ std::vector<std::string> gpu_names(const std::vector<Strategy>& all, const Bench
 
 const std::vector<BenchCase>& bench_cases() {
     static const std::vector<BenchCase> cases = {
-        {"garrett",
-         "Garrett, Luo and Lu (seed 003), sections 3 and 4",
-         run_garrett,
-         {"data", "-k", "n-train", "n-query"},
-         {}},
-        {"nolan",
-         "Nolan (seed 000), section 5",
-         run_nolan,
-         {},
-         {"insertion", "rank", "rank512", "bitonic", "bitonic_single", "block_rank_merge", "bitonic_topk",
-          "multiselect", "serial_insertion", "nth_element", "cpu"}},
-        {"komarov",
-         "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",
-         run_komarov,
-         {},
-         {"multiselect", "multiselect_random", "insertion", "bitonic_topk", "nth_element"}},
-        {"singh", "Singh (seed 002), appendix A", run_singh, {}, {}},
-        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu, {}, {}},
-        {"graph",
-         "the k-nearest-neighbor graph of the training set",
-         run_graph,
-         {"data", "-k", "n-train", "metric", "p"},
-         {"tensor", "classic+gemm+replace_max", "cpu"}},
-        {"transforms", "features of the training set", run_transforms, {"data", "n-train"}, {}},
-        {"rerank", "distances of candidates", run_rerank, {"data", "n-train", "n-query"}, {}},
+        {"garrett", "Garrett, Luo and Lu (seed 003), sections 3 and 4", run_garrett,
+         "data -k n-train n-query"},
+        {"nolan", "Nolan (seed 000), section 5", run_nolan, "",
+         "insertion rank rank512 bitonic bitonic_single block_rank_merge bitonic_topk multiselect "
+         "serial_insertion nth_element cpu"},
+        {"komarov", "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone", run_komarov,
+         "", "multiselect multiselect_random insertion bitonic_topk nth_element"},
+        {"singh", "Singh (seed 002), appendix A", run_singh},
+        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu},
+        {"graph", "the k-nearest-neighbor graph of the training set", run_graph, "data -k n-train metric p",
+         "tensor classic+gemm+replace_max cpu"},
+        {"transforms", "features of the training set", run_transforms, "data n-train"},
+        {"rerank", "distances of candidates", run_rerank, "data n-train n-query"},
     };
     return cases;
 }
@@ -195,7 +183,7 @@ const BenchCase* find_case(const std::string& name) {
 
 bool uses_data_set(const Options& options) {
     const BenchCase* which = find_case(options.bench.which);
-    return which != nullptr ? has(which->takes, "data") : options.bench.dim == 0;
+    return which != nullptr ? has(words_of(which->takes), "data") : options.bench.dim == 0;
 }
 
 void check_bench_options(const Options& options) {

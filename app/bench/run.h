@@ -53,9 +53,9 @@ struct BenchCase {
     const char* summary;  ///< after its name in the title: authors and topic
     void (*run)(BenchRun& run);
     /// The options that it does not fix itself: "data" if it uses a data set, sizes.
-    std::vector<std::string> takes;
+    const char* takes = "";
     /// The names that --only accepts with it: rows that do not depend on others.
-    std::vector<std::string> names;
+    const char* names = "";
 };
 const std::vector<BenchCase>& bench_cases();
 /// The one of this name; null if there is none.
@@ -89,6 +89,11 @@ class BenchRun {
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
     bool wants(const std::string& name) const { return is_wanted(options_.bench, name); }
+    /// Those that --only lets run.
+    std::vector<std::string> wanted(std::vector<std::string> names) const {
+        std::erase_if(names, [&](const std::string& name) { return !wants(name); });
+        return names;
+    }
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
@@ -121,10 +126,10 @@ class BenchRun {
                   bool distances = true, bool selection = true);
 
     struct PartNames {
-        std::string serial;                  ///< a serial selector; may be empty
-        std::vector<std::string> distances;  ///< kernels
-        std::string matrix;                  ///< the kernel before the selectors
-        std::vector<std::string> selects;
+        std::string serial;     ///< a serial selector; may be empty
+        std::string distances;  ///< kernels, separated by blanks
+        std::string matrix;     ///< the kernel before the selectors
+        std::string selects;
     };
     /// Prepares the workload and measures these by name, those of a GPU if there is one.
     Measurements parts(Workload& work, const PartNames& names, int k, double share = 1);

@@ -56,12 +56,13 @@ void run_singh(BenchRun& run) {
     BenchReport& report = run.report();
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
-    const BenchRun::PartNames parts = {"serial_sort", {distance, distance512}, distance, {sort, indices}};
+    const BenchRun::PartNames parts = {"serial_sort", "row_shared row_shared512", distance,
+                                       "segmented_sort index_sort"};
     if (!run.has_gpu()) {
         const Sizes& last = std::end(cases)[-1];
         const Problem problem{last.n_train, last.n_query, last.dim, k};
-        run.not_run("distance", parts.distances, problem);
-        run.not_run("select", parts.selects, problem);
+        run.not_run("distance", words_of(parts.distances), problem);
+        run.not_run("select", words_of(parts.selects), problem);
     }
     run.expect(std::ssize(cases) * (run.has_gpu() ? 6 : 2));
 

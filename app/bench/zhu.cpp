@@ -4,7 +4,6 @@
 // ours.
 
 #include <array>
-#include <sstream>
 
 #include "app/bench/run.h"
 #include "app/bench/table.h"
@@ -57,8 +56,7 @@ struct Time {
 Time time_of(Measurements& measured, const char* parts) {
     Time time;
     bool partial = false;
-    std::istringstream names(parts);
-    for (std::string part; names >> part;) {
+    for (const std::string& part : words_of(parts)) {
         const Measurement& one = measured[part];
         if (!one.good()) return {0, ms_cell(one)};
         time.ms += one.ms_of_all();
@@ -85,10 +83,8 @@ class Zhu {
         Workload points(work.train, work.train, work.labels, sample_k);
         run_.figure(sample.name);
         Measurements all = run_.parts(points,
-                                      {"serial_k_pass",
-                                       {"pair_plain", "pair_tile16", "pair_tile16_z", "pair_contest"},
-                                       "pair_tile16",
-                                       {"k_pass", "replace_max"}},
+                                      {"serial_k_pass", "pair_plain pair_tile16 pair_tile16_z pair_contest",
+                                       "pair_tile16", "k_pass replace_max"},
                                       sample_k, sample_share);
         for (std::size_t i = 0; i < steps.size(); ++i) {
             const Step& step = steps[i];
@@ -127,9 +123,8 @@ class Zhu {
         Workload work(points.train, points.train, points.labels, sample_k);
         work.leave_one_out = true;
         run_.figure(std::string("half ") + sample.name);
-        Measurements half =
-            run_.parts(work, {"", {"half_plain", "half_tile16"}, "half_tile16", {"replace_max"}}, sample_k,
-                       sample_share);
+        Measurements half = run_.parts(work, {"", "half_plain half_tile16", "half_tile16", "replace_max"},
+                                       sample_k, sample_share);
         const auto cells = [&](const char* whole, const char* part) {
             const Time slow = time_of(all, whole), fast = time_of(half, part);
             return std::array{slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms)};
@@ -187,8 +182,8 @@ void run_zhu(BenchRun& run) {
     if (!run.has_gpu()) {
         const Problem problem{samples[2].n, samples[2].n, sample_dim, sample_k};
         run.not_run("distance",
-                    {"pair_plain", "pair_tile4", "pair_tile8", "pair_tile16", "pair_tile32", "pair_tile16_z",
-                     "pair_contest", "half_plain", "half_tile16"},
+                    words_of("pair_plain pair_tile4 pair_tile8 pair_tile16 pair_tile32 pair_tile16_z "
+                             "pair_contest half_plain half_tile16"),
                     problem);
         run.not_run("select", {"k_pass", "replace_max"}, problem);
     }

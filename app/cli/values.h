@@ -37,6 +37,9 @@ std::vector<std::string> names_of(const Table& table) {
     return names;
 }
 
+/// The words of a text, which blanks separate.
+std::vector<std::string> words_of(const std::string& text);
+
 /// The index of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 
