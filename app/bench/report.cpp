@@ -16,10 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double rate(double amount, double ms) {
-    return amount > 0 && ms > 0 ? amount / ms * 1e-6 : 0;
-}
-
 /// The share of a measured limit.
 LimitShare within(double reached, double limit, const char* name, const char* above) {
     if (limit <= 0 || reached <= 0) return {};
@@ -116,7 +112,7 @@ void write_csv_row(std::ostream& out, const Json& record) {
 
 /// Whether a measurement says that this was left out.
 bool has_row(const BenchReport& report, const LeftOut& left_out) {
-    return std::any_of(report.measurements.begin(), report.measurements.end(), [&](const Measurement& row) {
+    return std::ranges::any_of(report.measurements, [&](const Measurement& row) {
         return row.name == left_out.name && row.left_out == left_out.reason;
     });
 }
@@ -202,16 +198,13 @@ double Measurement::of_all(double time) const {
     if (!good() || n_query == 0) return 0;
     return time * static_cast<double>(problem.n_query) / static_cast<double>(n_query);
 }
-double Measurement::gb_per_s() const {
-    return rate(bytes, summary().median);
-}
-double Measurement::gflop_per_s() const {
-    return rate(operations, summary().median);
+double Measurement::per_ns(double amount) const {
+    const double median = summary().median;
+    return amount > 0 && median > 0 ? amount / median * 1e-6 : 0;
 }
 
 bool BenchReport::wrong() const {
-    return std::any_of(measurements.begin(), measurements.end(),
-                       [](const Measurement& one) { return !one.wrong.empty(); });
+    return std::ranges::any_of(measurements, [](auto& one) { return !one.wrong.empty(); });
 }
 
 void BenchReport::leave_out(const std::string& name, const std::string& reason) {

@@ -45,8 +45,9 @@ struct Measurement {
     /// The time of all queries for that of those that were timed; 0 if it is not good.
     double of_all(double time) const;
     double ms_of_all() const { return of_all(summary().median); }
-    double gb_per_s() const;
-    double gflop_per_s() const;
+    double gb_per_s() const { return per_ns(bytes); }
+    double gflop_per_s() const { return per_ns(operations); }
+    double per_ns(double amount) const;
 };
 
 /// The mark of extrapolated times, and its meaning.

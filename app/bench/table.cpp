@@ -58,8 +58,7 @@ std::string ratio_cell(double a, double b, const char* unit) {
 
 void add_marked(BenchReport& report, BenchTable table) {
     const auto is_marked = [](const std::string& cell) { return cell.ends_with(partial_mark); };
-    if (std::any_of(table.rows.begin(), table.rows.end(),
-                    [&](const auto& row) { return std::any_of(row.begin(), row.end(), is_marked); }))
+    if (std::ranges::any_of(table.rows, [&](auto& row) { return std::ranges::any_of(row, is_marked); }))
         table.notes.insert(table.notes.begin(), multiplied_note);
     report.tables.push_back(std::move(table));
 }
@@ -192,11 +191,9 @@ double Figure::value() const {
 }
 
 const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column) {
-    const std::vector<Figure>& all = paper_figures();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Figure& one) {
-        return one.source == source && one.row == row && one.column == column;
-    });
-    return found != all.end() ? &*found : nullptr;
+    for (const Figure& one : paper_figures())
+        if (one.source == source && one.row == row && one.column == column) return &one;
+    return nullptr;
 }
 
 std::string stated(std::string_view source, std::string_view row, std::string_view column) {

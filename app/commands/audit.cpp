@@ -57,8 +57,7 @@ std::string judged_text(const AuditReport& report) {
 
 std::string wrong_text(const Audit& audit) {
     const auto above = [&](double probability) {
-        return std::count_if(audit.images.begin(), audit.images.end(),
-                             [&](const Suspicion& one) { return one.probability > probability; });
+        return std::ranges::count_if(audit.images, [&](auto& one) { return one.probability > probability; });
     };
     return counted(above(0.5), "label") + ", " + with_commas(above(0.9)) + " above 90 %, " +
            with_commas(above(0.99)) + " above 99 %";
@@ -71,9 +70,8 @@ std::string planted_text(const AuditReport& report) {
     const auto among_the_first = [&](std::int64_t count) {
         const auto first = std::span(report.audit.images)
                                .first(std::min(static_cast<std::size_t>(count), report.audit.images.size()));
-        const auto found = std::count_if(first.begin(), first.end(), [&](const Suspicion& one) {
-            return std::binary_search(report.planted.begin(), report.planted.end(), one.index);
-        });
+        const auto found = std::ranges::count_if(
+            first, [&](auto& one) { return std::ranges::binary_search(report.planted, one.index); });
         return with_commas(found) + " among the first " + with_commas(count);
     };
     return counted(n, "wrong label") + ": " + among_the_first(n) + ", " + among_the_first(n + n / 2);
@@ -149,8 +147,7 @@ std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
     std::vector<VoteShare> shares;
     for (const auto& [label, count] : counts)
         shares.push_back({label, count / static_cast<double>(neighbors.size())});
-    std::stable_sort(shares.begin(), shares.end(),
-                     [](const VoteShare& a, const VoteShare& b) { return a.share > b.share; });
+    std::ranges::stable_sort(shares, std::greater(), &VoteShare::share);
     return shares;
 }
 
@@ -170,8 +167,8 @@ nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
 /// One self-contained page in the style of the report's, with each image, its label and its neighbors.
 std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
-    const auto improbable = std::count_if(audit.images.begin(), audit.images.end(),
-                                          [](const Suspicion& one) { return one.suggested != one.label; });
+    const auto improbable =
+        std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
     Sprite sprite(report.train->rows, report.train->cols);
     nlohmann::json page = {
         {"program", program_json()},

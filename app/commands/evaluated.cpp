@@ -85,7 +85,7 @@ DataLocation location_of(const SavedReport& report) {
     location.synthetic = report.synthetic;
     if (report.synthetic) return location;
     const auto is_there = [&](const fs::path& file) { return fs::exists(file, none); };
-    if (report.files.empty() || !std::all_of(report.files.begin(), report.files.end(), is_there))
+    if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
     location.train_images = report.files[0];
@@ -109,12 +109,9 @@ void check_source(const Options& options) {
 }
 
 std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels) {
-    const auto known = [&](std::uint8_t label) {
-        return std::binary_search(labels.begin(), labels.end(), label);
-    };
-    const bool fits = std::all_of(predictions.truth.begin(), predictions.truth.end(), known) &&
-                      std::all_of(predictions.votes.begin(), predictions.votes.end(),
-                                  [&](const Vote& vote) { return known(vote.label); });
+    const auto known = [&](int label) { return std::ranges::binary_search(labels, label); };
+    const bool fits = std::ranges::all_of(predictions.truth, known) &&
+                      std::ranges::all_of(predictions.votes, known, &Vote::label);
     if (!fits) return std::nullopt;
     return score(predictions.votes, predictions.truth, labels);
 }

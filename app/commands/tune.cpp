@@ -100,11 +100,9 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
              options.output);
     const auto counts_candidates = [&](const Method& method) {
         const std::vector<VoteKind> kinds = vote_kinds(range, method);
-        return method.reranks() || std::any_of(kinds.begin(), kinds.end(), [](const VoteKind& kind) {
-                   return kind.votes == Votes::class_mean;
-               });
+        return method.reranks() || std::ranges::count(kinds, Votes::class_mean, &VoteKind::votes) > 0;
     };
-    if (options.tune.candidates > 0 && std::none_of(methods.begin(), methods.end(), counts_candidates))
+    if (options.tune.candidates > 0 && std::ranges::none_of(methods, counts_candidates))
         throw UsageError(
             "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean with "
             "it");
@@ -234,8 +232,8 @@ std::string tune_text(const TuneResult& result, std::int64_t limit) {
     const std::int64_t shown = std::min(limit, std::ssize(result.configurations));
     for (std::int64_t i = 0; i < shown; ++i)
         table.add(row_text(result, result.configurations[static_cast<std::size_t>(i)]));
-    const std::int64_t good = std::count_if(result.configurations.begin(), result.configurations.end(),
-                                            [](const Configuration& one) { return one.as_good_as_best; });
+    const std::int64_t good =
+        std::ranges::count(result.configurations, true, &Configuration::as_good_as_best);
     std::string text = facts_text(facts) + '\n' + table.text(0);
     if (shown < std::ssize(result.configurations))
         text +=
