@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "app/cli/option_kinds.h"
 #include "classifier/method_file.h"
@@ -52,12 +53,9 @@ DeviceWish parse_device(Text option, Text value) {
     // Never the last two, which begin so.
     if (!value.starts_with("gpu:"))
         return {static_cast<DeviceKind>(parse_name(option, value, names)), std::nullopt};
-    std::size_t comma = std::string("gpu").size();
-    while (comma != std::string::npos) {
-        const std::size_t begin = comma + 1;
-        comma = value.find(',', begin);
-        const auto number = static_cast<int>(
-            parse_integer(option + " gpu:N with N =", value.substr(begin, comma - begin), 0, 1023));
+    std::istringstream numbers(value.substr(std::string("gpu:").size()) + ',');
+    for (std::string text; std::getline(numbers, text, ',');) {
+        const auto number = static_cast<int>(parse_integer(option + " gpu:N with N =", text, 0, 1023));
         if (number == wish.number || std::count(wish.others.begin(), wish.others.end(), number) > 0)
             throw UsageError(as_given(option, value) + ": names a GPU twice; expected each once");
         if (wish.number)
