@@ -32,12 +32,8 @@ void add_search(Section& section, BenchRun& run, const Workload& work, const Sea
     section.add(one, {one.good() ? short_number(one.open_ms) : "", kernels});
 }
 
-/// The names of the requested GPU strategies.
 std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>& all) {
-    std::vector<std::string> names;
-    for (const Strategy& one : all)
-        if (one.on_gpu && run.wants(one.name)) names.push_back(one.name);
-    return names;
+    return gpu_names(all, run.options().bench);
 }
 
 std::string both(const Measurement& a, const Measurement& b) {
@@ -46,8 +42,8 @@ std::string both(const Measurement& a, const Measurement& b) {
 
 /// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
-    run.need_gpu("distance", wanted(run, distance_kernels()), problem);
-    run.need_gpu("select", wanted(run, selectors()), problem);
+    run.not_run("distance", wanted(run, distance_kernels()), problem);
+    run.not_run("select", wanted(run, selectors()), problem);
     for (const char* option : {"distance", "select"})
         if (run.options().given.contains(option))
             run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
@@ -92,11 +88,7 @@ void compare_selectors(BenchRun& run, const Workload& work, int k) {
     if (names.empty()) return;
     Refusal why;
     const std::string distance = fill(run, *work.arrays, why);
-    if (distance.empty()) {
-        for (const std::string& name : names)
-            run.not_run("select", name, work.problem(k), *why);
-        return;
-    }
+    if (distance.empty()) return run.not_run("select", names, work.problem(k), *why);
     const Measurement before = run.distance(work, distance, 0.2);
     work.arrays->fill(distance);
     Section section(run.report(),
@@ -229,12 +221,12 @@ void run_graph(BenchRun& run) {
     work.leave_one_out = true;
     run.report().title += ", k = " + std::to_string(k) + metric_words(work.measure);
     run.report().data = training_words(data) + ", each a query among all of them";
-    const std::vector<std::string>& names = find_case("graph")->names;
+    const std::vector<std::string> names = run.wanted(words_of(find_case("graph")->names));
     run.expect(std::ssize(names));
     run.prepare(work, checked_points);
     Section section = searches(run, "whole searches, the points resident");
     for (const std::string& name : names)
-        if (run.wants(name)) add_search(section, run, work, search_way(name), k);
+        add_search(section, run, work, search_way(name), k);
     section.finish({open_note, kernels_note, operations_note});
 }
 

@@ -37,10 +37,6 @@ constexpr std::array<Rung, 8> rungs = {{
 
 constexpr const char* ladder_note = "*: fewer test images were timed; the launches are equal, one per image.";
 
-std::string time_cell(const Measurement& one, double value) {
-    return one.good() ? short_number(value) : !one.wrong.empty() ? "WRONG" : "not run";
-}
-
 /// All images to the device as floats.
 Measurement upload(BenchRun& run, const Workload& work, bool pinned) {
     const Trial timed = work.arrays->time_upload(pinned, run.trial());
@@ -62,30 +58,24 @@ void ladder(BenchRun& run, const Workload& work, Measurement& last) {
     panel.title = "the ladder: distance of one test image";
     panel.x_label = "milliseconds per test image";
     panel.log_x = false;
-    double upload_above = 0;
-    Measurement above;
+    double upload_above = 0, us_above = 0;
     for (const Rung& rung : rungs) {
         Measurement one = run.distance(work, rung.kernel, 1, rung.linear);
         const double upload_ms = uploads[rung.pinned ? 1 : 0].summary().median;
-        const Summary time = one.summary();
         const double n = std::max(1.0, static_cast<double>(one.n_query));
         const bool first = upload_above == 0;
         table.rows.push_back(
             {rung.change, short_number(upload_ms), first ? "" : percent(upload_ms / upload_above, 0),
              one.good() ? with_commas(one.n_query) + (one.partial() ? partial_mark : "") : "",
-             time_cell(one, time.median / n),
-             one.good() ? short_number(time.min / n) + " to " + short_number(time.max / n) : "",
-             first || !one.good() || !above.good() ? ""
-                                                   : percent(one.us_per_query() / above.us_per_query(), 0),
+             one.good() ? short_number(one.summary().median / n) : ms_cell(one), range_cell(one, 1 / n),
+             one.good() && us_above > 0 ? percent(one.us_per_query() / us_above, 0) : "",
              first ? "all: " + stated(previous, "whole", "execution time") + " s" : "not stated"});
-        if (one.good())
-            panel.bars.push_back({rung.change + std::string(one.partial() ? partial_mark : ""),
-                                  time.median / n, time.min / n, time.max / n,
-                                  short_number(time.median / n) + " ms"});
         upload_above = upload_ms;
-        above = one;
+        us_above = one.good() ? one.us_per_query() : 0;
+        if (!one.good()) continue;
+        panel.bars.push_back(bar_of(one, rung.change, 1 / n, " ms"));
         if (one.partial()) panel.notes = {ladder_note};
-        if (one.good()) last = std::move(one);
+        last = std::move(one);
     }
     table.notes = {
         "before: pageable host memory, scalar loads, linear rows, the test image in global memory, a loop.",
@@ -175,8 +165,8 @@ double stage_ms(const Results& result, const char* name) {
     return 0;
 }
 
-std::string cell(double ms) {
-    return ms > 0 ? short_number(ms) : "not run";
+std::string cell(double time) {
+    return time > 0 ? short_number(time) : "not run";
 }
 
 void final_table(BenchRun& run, const Workload& work, const Measurement& last, int k) {
@@ -184,7 +174,7 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
     const Measurement sort = run.select(work, "bitonic", k);
     const Measurement transfer = upload(run, work, true);
     Results classic;
-    const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic, true);
+    const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic);
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
                   with_commas(work.query.count) + " test " + noun(work.query.count, "image");
@@ -192,21 +182,18 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
                      "last rung", "engine classic", "paper / classic"};
     const auto row = [&](const char* what, const char* name, const Measurement& rung, double classic_ms) {
         const Figure* paper = find_figure(final_version, name, "total");
-        table.rows.push_back(
-            {what, stated(final_version, name, "total"), stated(final_version, name, "average"),
-             ms_cell(rung), cell(classic_ms),
-             paper != nullptr && classic_ms > 0 ? short_number(paper->value() / classic_ms) + " x" : ""});
+        table.rows.push_back({what, stated(final_version, name, "total"),
+                              stated(final_version, name, "average"), ms_cell(rung), cell(classic_ms),
+                              ratio_cell(paper != nullptr ? paper->value() : 0, classic_ms, " x")});
     };
     row("data transfer", "data transfer", transfer,
         stage_ms(classic, "upload") + stage_ms(classic, "download"));
     row("distance", "distance calculation", last, stage_ms(classic, "distance"));
     row("sorting", "sorting", sort, stage_ms(classic, "sort"));
     const Figure* time = find_figure(final_version, "whole", "execution time");
+    const double whole_s = whole.good() ? (whole.open_ms + whole.summary().median) / 1e3 : 0;
     table.rows.push_back(
-        {"execution, s", time->text, "", "",
-         whole.good() ? short_number((whole.open_ms + whole.summary().median) / 1e3) : "not run",
-         whole.good() ? short_number(time->value() * 1e3 / (whole.open_ms + whole.summary().median)) + " x"
-                      : ""});
+        {"execution, s", time->text, "", "", cell(whole_s), ratio_cell(time->value(), whole_s, " x")});
     table.rows.push_back({"correct", stated(final_version, "whole", "correct"), "", "",
                           whole.good() ? std::to_string(count_right(classic.votes, work.dataset)) : "not run",
                           ""});
@@ -231,15 +218,15 @@ void run_garrett(BenchRun& run) {
     run.upload(work);
     if (work.arrays == nullptr) {
         const Problem problem = work.problem(k);
-        run.need_gpu("upload", {"pageable", "pinned"}, problem);
-        run.need_gpu("distance",
-                     {"ladder_scalar", "ladder_float4", "ladder_shared", "ladder_unroll4", "ladder_unroll8",
-                      "ladder_unrolled"},
-                     problem);
-        run.need_gpu("select", {"bitonic", "bitonic_unpadded"}, problem);
-        run.need_gpu("search", {"classic", "before"}, problem);
+        run.not_run("upload", {"pageable", "pinned"}, problem);
+        run.not_run("distance",
+                    words_of("ladder_scalar ladder_float4 ladder_shared ladder_unroll4 ladder_unroll8 "
+                             "ladder_unrolled"),
+                    problem);
+        run.not_run("select", {"bitonic", "bitonic_unpadded"}, problem);
+        run.not_run("search", {"classic", "before"}, problem);
         Results found;
-        const Measurement whole = run.search(work, search_way("cpu"), k, 1, &found, true);
+        const Measurement whole = run.search(work, search_way("cpu"), k, 1, &found);
         report.tables.push_back(
             {"the final table of the paper (10,000 test images), and the CPU engine (" +
                  with_commas(work.query.count) + ")",

@@ -1,7 +1,6 @@
 // The ways to measure that several experiments share: each compares its answers with the reference before it keeps a time.
 
 #include <algorithm>
-#include <cstring>
 
 #include "app/bench/run.h"
 #include "data/core/format.h"
@@ -33,13 +32,8 @@ std::vector<std::string> all_say(Ranks& ranks, const std::string& mine, const Wa
 
 /// The slowest of all ranks, after all of them have come here.
 double slowest_ms(Ranks& ranks, double ms, const Watch& watch) {
-    std::string mine(sizeof ms, '\0');
-    std::memcpy(mine.data(), &ms, sizeof ms);
-    for (const std::string& theirs : all_say(ranks, mine, watch)) {
-        double one = 0;
-        std::memcpy(&one, theirs.data(), sizeof one);
-        ms = std::max(ms, one);
-    }
+    for (const std::string& theirs : all_say(ranks, shortest(ms), watch))
+        ms = std::max(ms, std::stod(theirs));
     return ms;
 }
 
@@ -145,6 +139,24 @@ BenchRun::Serial BenchRun::serial(const Workload& work, const std::string& selec
     return both;
 }
 
+Measurements BenchRun::parts(Workload& work, const PartNames& names, int k, double share) {
+    prepare(work);
+    Measurements all;
+    if (!names.serial.empty()) {
+        const Serial both = serial(work, names.serial, k, share);
+        all = {{serial_distances, both.distance}, {names.serial, both.select}};
+    }
+    upload(work);
+    if (work.arrays == nullptr) return all;
+    for (const std::string& name : words_of(names.distances))
+        all[name] = distance(work, name, share);
+    work.arrays->fill(names.matrix);
+    for (const std::string& name : words_of(names.selects))
+        all[name] = select(work, name, k, share);
+    work.arrays.reset();
+    return all;
+}
+
 Plan BenchRun::configured(const SearchWay& way, Measurement& one) const {
     const Engine& engine = *way.engine;
     Plan plan{.engine = engine.name,
@@ -153,7 +165,7 @@ Plan BenchRun::configured(const SearchWay& way, Measurement& one) const {
               .select = way.select,
               .threads = options_.wish.threads};
     if (engine.on_gpu && !has_gpu())
-        one.left_out = "it runs on a GPU, and " + why_no_gpu_;
+        one.left_out = needs_gpu();
     else if (const Refusal refusal = engine.settle(one.problem, plan))
         one.left_out = *refusal;
     if (way.spread == SpreadBy::automatic) return plan;
@@ -172,8 +184,7 @@ Plan BenchRun::configured(const SearchWay& way, Measurement& one) const {
     return plan;
 }
 
-Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share, Results* result,
-                             bool all_queries) {
+Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, double share, Results* all) {
     const bool spread = way.spread != SpreadBy::automatic, on_gpu = way.engine->on_gpu;
     Measurement one = row("search", way.name,
                           spread   ? several()
@@ -188,7 +199,6 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
     const Index index(work.training(), {.measure = work.measure, .vote = {.k = k}},
                       {way.engine, plan, "", together});
     one.open_ms = index.open_ms();
-    const TrialOptions options = trial(share);
     Results found;
     std::string wrong;
     std::vector<double> kernels_ms;
@@ -202,15 +212,16 @@ Measurement BenchRun::search(const Workload& work, const SearchWay& way, int k, 
         // With the same time the ranks take the same decisions.
         return together != nullptr ? slowest_ms(*together, found.search_ms, watch_) : found.search_ms;
     };
+    const TrialOptions options = trial(share);
     Trial timed;
-    if (all_queries) {
+    if (all == nullptr) {
+        timed = timed_trial(options, work.query.count, classify);
+    } else {
         timed.n_query = work.query.count;
         for (int runs = options.runs(classify(timed.n_query)); runs > 0; --runs)
             timed.ms.push_back(classify(timed.n_query));
-    } else {
-        timed = timed_trial(options, work.query.count, classify);
+        *all = std::move(found);
     }
-    if (result != nullptr) *result = std::move(found);
     return keep(std::move(one), timed, [&](Measurement& kept) {
         kept.wrong = wrong;
         if (on_gpu) kept.kernels_ms.assign(kernels_ms.end() - std::ssize(kept.ms), kernels_ms.end());

@@ -134,17 +134,6 @@ Neighbors plain_order(const RerankWork& work, const Descriptors& queries, const 
     return all;
 }
 
-/// The first difference; empty if there is none. Row i of `right` belongs to query which[i].
-std::string mismatch(const Neighbors& found, const Neighbors& right, const std::vector<std::int64_t>& which) {
-    for (std::int64_t i = 0; i < right.n_query; ++i) {
-        const std::int64_t q = which[static_cast<std::size_t>(i)];
-        const auto is = found.row(q), expected = right.row(i);
-        if (!std::equal(is.begin(), is.end(), expected.begin()))
-            return "query " + std::to_string(q) + " has other candidates first than by plain loops";
-    }
-    return "";
-}
-
 /// Orders all candidates of each query; descriptors are made before.
 Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, bool plain) {
     const TrialOptions options = run.trial();
@@ -173,8 +162,12 @@ Measurement measure(BenchRun& run, const Place& place, const RerankWork& work, b
         // The plain loops of the CPU are the definition, so they are compared with the kernels.
         const bool by_definition = plain && !place.on_gpu;
         const auto which = sample(one.n_query, by_definition ? one.n_query : max_checked_queries);
-        one.wrong = mismatch(
-            found, by_definition ? by_kernels(one.n_query) : plain_order(work, queries, train, which), which);
+        const Neighbors right =
+            by_definition ? by_kernels(one.n_query) : plain_order(work, queries, train, which);
+        for (std::int64_t i = 0; i < right.n_query; ++i)
+            if (const std::int64_t q = which[static_cast<std::size_t>(i)];
+                !std::ranges::equal(found.row(q), right.row(i)))
+                one.wrong = "query " + std::to_string(q) + " has other candidates first than by plain loops";
     });
 }
 

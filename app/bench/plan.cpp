@@ -1,6 +1,7 @@
 #include "app/bench/run.h"
 
 #include <algorithm>
+#include <sstream>
 
 #include "app/cli/values.h"
 #include "data/core/errors.h"
@@ -25,8 +26,9 @@ void refuse_if(bool wrong, const std::string& text) {
 /// Options whose value the case may fix, and the names of rows.
 void check_case(const BenchCase& which, const Options& options) {
     const std::string has_its_own = std::string(": the case ") + which.name + " has its own";
+    const std::vector<std::string> takes = words_of(which.takes), names = words_of(which.names);
     const auto fixed = [&](const std::string& name, const char* group) {
-        return options.given.contains(name) && !has(which.takes, group);
+        return options.given.contains(name) && !has(takes, group);
     };
     for (const std::string name :
          {"-k", "n-train", "n-query", "dim", "distance", "select", "engine", "metric", "p"})
@@ -41,37 +43,31 @@ void check_case(const BenchCase& which, const Options& options) {
               std::string("--case ") + which.name +
                   ": measures one process; expected it without mpirun, or bench with no --case");
     for (const std::string& name : options.bench.only)
-        refuse_if(!has(which.names, name),
-                  "--only " + name + has_its_own + " rows; expected " +
-                      (which.names.empty() ? "one of the two" : one_of(which.names)));
+        refuse_if(!has(names, name), "--only " + name + has_its_own + " rows; expected " +
+                                         (names.empty() ? "one of the two" : one_of(names)));
 }
 
 /// --distance and --select apply to rows of kernels: each is measured behind or before those that --only names.
 void check_strategies(const Options& options) {
-    const Wish& wish = options.wish;
-    const auto any_on_gpu = [](const std::vector<Strategy>& all, const auto& wanted) {
-        return std::any_of(all.begin(), all.end(),
-                           [&](const Strategy& one) { return one.on_gpu && wanted(one.name); });
-    };
     const auto check = [&](const std::string& option, const std::string& name, const auto& own,
                            const auto& others, const std::string& unknown, const std::string& unused) {
         if (name.empty()) return;
         const std::string given = option + name + ": ";
-        refuse_if(!any_on_gpu(own, [&](const std::string& one) { return one == name; }), given + unknown);
-        refuse_if(wish.device.kind == DeviceKind::cpu,
+        refuse_if(!has(gpu_names(own, {}), name), given + unknown);
+        refuse_if(options.wish.device.kind == DeviceKind::cpu,
                   given + "runs on a GPU; expected no --device cpu with it");
-        refuse_if(!any_on_gpu(others, [&](const auto& one) { return is_wanted(options.bench, one); }),
-                  given + unused);
+        refuse_if(gpu_names(others, options.bench).empty(), given + unused);
     };
+    const std::string &distance = options.wish.distance, &select = options.wish.select;
     check(
-        "--distance ", wish.distance, distance_kernels(), selectors(),
+        "--distance ", distance, distance_kernels(), selectors(),
         "a kernel of the engine tensor, which selects by itself; expected one that selectors can be measured "
         "behind",
         "selectors are measured behind it, and --only names none; expected one of them, or no --distance");
-    check("--select ", wish.select, selectors(), distance_kernels(),
+    check("--select ", select, selectors(), distance_kernels(),
           "runs on the CPU; expected a selector of the GPU, to be measured behind distance kernels, or "
           "--only " +
-              wish.select,
+              select,
           "it is measured behind distance kernels, and --only names none; expected one of them, or no "
           "--select");
 }
@@ -137,21 +133,15 @@ std::vector<std::string> bench_names() {
 }
 
 std::vector<std::string> bench_case_names() {
-    std::vector<std::string> names;
-    for (const BenchCase& one : bench_cases())
-        names.emplace_back(one.name);
-    return names;
+    return names_of(bench_cases());
 }
 
 std::vector<std::string> parse_only(const std::string& option, const std::string& text) {
     const std::vector<std::string> known = bench_names();
     std::vector<std::string> wanted;
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        wanted.push_back(known[parse_strategy_name(option, text.substr(begin, end - begin), known)]);
-        begin = end + 1;
-    }
+    std::istringstream names(text + ',');
+    for (std::string name; std::getline(names, name, ',');)
+        wanted.push_back(known[parse_strategy_name(option, name, known)]);
     return wanted;
 }
 
@@ -159,47 +149,41 @@ bool is_wanted(const BenchOptions& options, const std::string& name) {
     return options.only.empty() || has(options.only, name);
 }
 
+std::vector<std::string> gpu_names(const std::vector<Strategy>& all, const BenchOptions& options) {
+    std::vector<std::string> names;
+    for (const Strategy& one : all)
+        if (one.on_gpu && is_wanted(options, one.name)) names.push_back(one.name);
+    return names;
+}
+
 const std::vector<BenchCase>& bench_cases() {
     static const std::vector<BenchCase> cases = {
-        {"garrett",
-         "Garrett, Luo and Lu (seed 003), sections 3 and 4",
-         run_garrett,
-         {"data", "-k", "n-train", "n-query"},
-         {}},
-        {"nolan",
-         "Nolan (seed 000), section 5",
-         run_nolan,
-         {},
-         {"insertion", "rank", "rank512", "bitonic", "bitonic_single", "block_rank_merge", "bitonic_topk",
-          "multiselect", "serial_insertion", "nth_element", "cpu"}},
-        {"komarov",
-         "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone",
-         run_komarov,
-         {},
-         {"multiselect", "multiselect_random", "insertion", "bitonic_topk", "nth_element"}},
-        {"singh", "Singh (seed 002), appendix A", run_singh, {}, {}},
-        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu, {}, {}},
-        {"graph",
-         "the k-nearest-neighbor graph of the training set",
-         run_graph,
-         {"data", "-k", "n-train", "metric", "p"},
-         {"tensor", "classic+gemm+replace_max", "cpu"}},
-        {"transforms", "features of the training set", run_transforms, {"data", "n-train"}, {}},
-        {"rerank", "distances of candidates", run_rerank, {"data", "n-train", "n-query"}, {}},
+        {"garrett", "Garrett, Luo and Lu (seed 003), sections 3 and 4", run_garrett,
+         "data -k n-train n-query"},
+        {"nolan", "Nolan (seed 000), section 5", run_nolan, "",
+         "insertion rank rank512 bitonic bitonic_single block_rank_merge bitonic_topk multiselect "
+         "serial_insertion nth_element cpu"},
+        {"komarov", "Komarov, Dashti and D'Souza (seed 001), figures 4 to 9, selection alone", run_komarov,
+         "", "multiselect multiselect_random insertion bitonic_topk nth_element"},
+        {"singh", "Singh (seed 002), appendix A", run_singh},
+        {"zhu", "Zhu (seed 004), tile sides and the three tricks", run_zhu},
+        {"graph", "the k-nearest-neighbor graph of the training set", run_graph, "data -k n-train metric p",
+         "tensor classic+gemm+replace_max cpu"},
+        {"transforms", "features of the training set", run_transforms, "data n-train"},
+        {"rerank", "distances of candidates", run_rerank, "data n-train n-query"},
     };
     return cases;
 }
 
 const BenchCase* find_case(const std::string& name) {
-    const std::vector<BenchCase>& all = bench_cases();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-    return found != all.end() ? &*found : nullptr;
+    for (const BenchCase& one : bench_cases())
+        if (one.name == name) return &one;
+    return nullptr;
 }
 
 bool uses_data_set(const Options& options) {
     const BenchCase* which = find_case(options.bench.which);
-    return which != nullptr ? has(which->takes, "data") : options.bench.dim == 0;
+    return which != nullptr ? has(words_of(which->takes), "data") : options.bench.dim == 0;
 }
 
 void check_bench_options(const Options& options) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "app/report/json.h"
 #include "app/report/text.h"
@@ -14,10 +15,6 @@ namespace knn {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-double rate(double amount, double ms) {
-    return amount > 0 && ms > 0 ? amount / ms * 1e-6 : 0;
-}
 
 /// The share of a measured limit.
 LimitShare within(double reached, double limit, const char* name, const char* above) {
@@ -78,11 +75,10 @@ Json limits_json(const BenchReport& report) {
     return json;
 }
 
-constexpr const char* csv_columns[] = {"experiment",       "part",     "name",        "device", "n_train",
-                                       "n_query",          "dim",      "k",           "metric", "p",
-                                       "queries_measured", "runs",     "median_ms",   "min_ms", "max_ms",
-                                       "us_per_query",     "gb_per_s", "gflop_per_s", "limit",  "share",
-                                       "status",           "reason"};
+constexpr const char* csv_heading =
+    "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,max_"
+    "ms,"
+    "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason";
 
 /// Quoted if necessary: if it has a comma, a quote or a line feed.
 std::string quoted(const std::string& text) {
@@ -107,17 +103,16 @@ std::string csv_cell(const Json& record, const std::string& column) {
 }
 
 void write_csv_row(std::ostream& out, const Json& record) {
+    std::istringstream columns(csv_heading);
     const char* separator = "";
-    for (const char* column : csv_columns) {
+    for (std::string column; std::getline(columns, column, ','); separator = ",")
         out << separator << csv_cell(record, column);
-        separator = ",";
-    }
     out << '\n';
 }
 
 /// Whether a measurement says that this was left out.
 bool has_row(const BenchReport& report, const LeftOut& left_out) {
-    return std::any_of(report.measurements.begin(), report.measurements.end(), [&](const Measurement& row) {
+    return std::ranges::any_of(report.measurements, [&](const Measurement& row) {
         return row.name == left_out.name && row.left_out == left_out.reason;
     });
 }
@@ -203,16 +198,13 @@ double Measurement::of_all(double time) const {
     if (!good() || n_query == 0) return 0;
     return time * static_cast<double>(problem.n_query) / static_cast<double>(n_query);
 }
-double Measurement::gb_per_s() const {
-    return rate(bytes, summary().median);
-}
-double Measurement::gflop_per_s() const {
-    return rate(operations, summary().median);
+double Measurement::per_ns(double amount) const {
+    const double median = summary().median;
+    return amount > 0 && median > 0 ? amount / median * 1e-6 : 0;
 }
 
 bool BenchReport::wrong() const {
-    return std::any_of(measurements.begin(), measurements.end(),
-                       [](const Measurement& one) { return !one.wrong.empty(); });
+    return std::ranges::any_of(measurements, [](auto& one) { return !one.wrong.empty(); });
 }
 
 void BenchReport::leave_out(const std::string& name, const std::string& reason) {
@@ -261,16 +253,14 @@ std::string bench_json(const BenchReport& report) {
         devices.push_back(json_device(device));
     for (const Measurement& one : report.measurements)
         measurements.push_back(record_of(report, one));
-    for (const BenchTable& table : report.tables)
-        tables.push_back({{"title", table.title},
-                          {"columns", table.columns},
-                          {"rows", table.rows},
-                          {"notes", table.notes}});
-    for (const Quote& quote : report.quotes)
-        quotes.push_back(
-            {{"what", quote.what}, {"text", quote.text}, {"unit", quote.unit}, {"source", quote.source}});
-    for (const LeftOut& one : report.left_out)
-        left_out.push_back({{"name", one.name}, {"reason", one.reason}});
+    for (const auto& [title, columns, rows, notes] : report.tables)
+        tables.push_back({{"title", title}, {"columns", columns}, {"rows", rows}, {"notes", notes}});
+    for (const auto& [source, row, column, text, unit] : report.quotes) {
+        const std::string what = row + (column.empty() ? "" : ", ") + column;
+        quotes.push_back({{"what", what}, {"text", text}, {"unit", unit}, {"source", source}});
+    }
+    for (const auto& [name, reason] : report.left_out)
+        left_out.push_back({{"name", name}, {"reason", reason}});
     Json json = json_head("mnist-knn/bench/1");
     json.update({{"created", report.created},
                  {"case", report.experiment},
@@ -287,11 +277,7 @@ std::string bench_json(const BenchReport& report) {
 }
 
 void write_bench_csv(std::ostream& out, const BenchReport& report) {
-    Json heading;
-    for (const char* column : csv_columns)
-        heading[column] = column;
-    heading["share_of_limit"] = "share";
-    write_csv_row(out, heading);
+    out << csv_heading << '\n';
     for (const Measurement& one : report.measurements)
         write_csv_row(out, record_of(report, one));
     for (const LeftOut& one : report.left_out)

@@ -45,8 +45,9 @@ struct Measurement {
     /// The time of all queries for that of those that were timed; 0 if it is not good.
     double of_all(double time) const;
     double ms_of_all() const { return of_all(summary().median); }
-    double gb_per_s() const;
-    double gflop_per_s() const;
+    double gb_per_s() const { return per_ns(bytes); }
+    double gflop_per_s() const { return per_ns(operations); }
+    double per_ns(double amount) const;
 };
 
 /// The mark of extrapolated times, and its meaning.
@@ -60,9 +61,15 @@ struct LimitShare {
     std::string limit;  ///< "memory", "arithmetic"; or the reason why none applies
 };
 
-/// A figure of a paper.
-struct Quote {
-    std::string what, text, unit, source;  ///< text: as printed, or "not stated"
+/// A figure that a paper states about its experiments, as printed, even if the paper rounds or contradicts itself.
+struct Figure {
+    std::string source;  ///< seed and section or table: "seed 003, 4.1"
+    std::string row;     ///< "large", "case 3"
+    std::string column;  ///< "sequential time"; may be empty
+    std::string text;    ///< or "not stated"
+    std::string unit;    ///< "ms", "s", "x" for a ratio, "" for a count
+
+    double value() const;
 };
 
 /// A table as printed: the first column left-aligned, the others right-aligned.
@@ -90,7 +97,7 @@ struct BenchReport {
     double cpu_copy_gb_per_s = 0;
     std::vector<Measurement> measurements;
     std::vector<BenchTable> tables;
-    std::vector<Quote> quotes;
+    std::vector<Figure> quotes;
     std::vector<LeftOut> left_out;
     std::vector<Panel> panels;
 

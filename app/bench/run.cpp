@@ -14,34 +14,25 @@ namespace knn {
 
 namespace {
 
+BenchReport measured(const Options& options) {
+    BenchRun run(options);  // its bar is gone before anything is printed
+    BenchReport& report = run.report();
+    report.created = utc_now();
+    if (const BenchCase* which = find_case(options.bench.which)) {
+        report.experiment = which->name;
+        report.title = std::string("bench ") + which->name + ": " + which->summary;
+        which->run(run);
+    } else {
+        run_compare(run);
+    }
+    return std::move(report);
+}
+
 std::string plot_of(const BenchReport& report) {
     std::string devices;
     for (const Device& device : report.devices)
         devices += (devices.empty() ? "" : ", ") + device.name;
     return draw_panels(report.title, {report.data, devices}, report.panels);
-}
-
-void write_all(const BenchReport& report, const Options& options) {
-    const std::string plot = report.panels.empty() ? "" : options.bench.plot;
-    write_results({{options.output.json, [&](std::ostream& out) { out << bench_json(report); }},
-                   {options.bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); }},
-                   {plot, [&](std::ostream& out) { out << plot_of(report); }}},
-                  bench_text(report));
-}
-
-BenchReport measured(const Options& options) {
-    BenchRun run(options);  // its bar is gone before anything is printed
-    BenchReport& report = run.report();
-    report.created = utc_now();
-    const BenchCase* which = find_case(options.bench.which);
-    if (which == nullptr) {
-        run_compare(run);
-        return std::move(report);
-    }
-    report.experiment = which->name;
-    report.title = std::string("bench ") + which->name + ": " + which->summary;
-    which->run(run);
-    return std::move(report);
 }
 
 }  // namespace
@@ -132,10 +123,6 @@ Measurement BenchRun::keep(Measurement row, const Trial& trial,
     row.n_query = trial.n_query;
     if (trial.refusal) row.left_out = *trial.refusal;
     if (!row.ms.empty()) check(row);
-    return keep(std::move(row));
-}
-
-Measurement BenchRun::keep(Measurement row) {
     stop_if_asked();
     if (!row.left_out.empty()) leave_out(row.name, row.left_out);
     report_.measurements.push_back(row);
@@ -144,31 +131,31 @@ Measurement BenchRun::keep(Measurement row) {
     return row;
 }
 
-void BenchRun::not_run(const std::string& part, const std::string& name, const Problem& problem,
+void BenchRun::not_run(const std::string& part, const std::vector<std::string>& names, const Problem& problem,
                        const std::string& reason) {
-    Measurement left_out = row(part, name, gpu_or_none(), problem);
-    left_out.left_out = reason;
-    keep(std::move(left_out));
-}
-
-void BenchRun::need_gpu(const std::string& part, const std::vector<std::string>& names,
-                        const Problem& problem) {
-    for (const std::string& name : names)
-        not_run(part, name, problem, "it runs on a GPU, and " + why_no_gpu_);
+    for (const std::string& name : names) {
+        Measurement left_out = row(part, name, gpu_or_none(), problem);
+        left_out.left_out = reason.empty() ? needs_gpu() : reason;
+        keep(std::move(left_out));
+    }
 }
 
 int bench(const Options& options, Clock::time_point) {
-    const BenchOptions& bench = options.bench;
     check_bench_options(options);
     const Destinations outputs(options);
     outputs.check(uses_data_set(options) ? locate(options.data).files()
                                          : std::vector<std::filesystem::path>());
     const BenchReport report = measured(options);
-    write_all(report, options);
+    const std::string& plot = options.bench.plot;
+    const bool nothing_to_draw = report.panels.empty();
+    write_results({{options.output.json, [&](std::ostream& out) { out << bench_json(report); }},
+                   {options.bench.csv, [&](std::ostream& out) { write_bench_csv(out, report); }},
+                   {nothing_to_draw ? "" : plot, [&](std::ostream& out) { out << plot_of(report); }}},
+                  bench_text(report));
     if (report.wrong()) throw DataError("bench: wrong answers: see above; expected those of the reference");
-    if (!bench.plot.empty() && report.panels.empty())
+    if (!plot.empty() && nothing_to_draw)
         throw DataError(
-            bench.plot +
+            plot +
             ": not written, because nothing was measured that it would show (the report says what "
             "was left out); expected rows that this machine can run");
     return 0;

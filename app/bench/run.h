@@ -4,6 +4,7 @@
 /// kernels and selectors.
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -41,6 +42,9 @@ std::vector<std::string> bench_names();
 /// Whether --only lets this name run.
 bool is_wanted(const BenchOptions& options, const std::string& name);
 
+/// The strategies of a table that run on a GPU and that --only lets run.
+std::vector<std::string> gpu_names(const std::vector<Strategy>& all, const BenchOptions& options);
+
 class BenchRun;
 
 /// An experiment.
@@ -49,9 +53,9 @@ struct BenchCase {
     const char* summary;  ///< after its name in the title: authors and topic
     void (*run)(BenchRun& run);
     /// The options that it does not fix itself: "data" if it uses a data set, sizes.
-    std::vector<std::string> takes;
+    const char* takes = "";
     /// The names that --only accepts with it: rows that do not depend on others.
-    std::vector<std::string> names;
+    const char* names = "";
 };
 const std::vector<BenchCase>& bench_cases();
 /// The one of this name; null if there is none.
@@ -63,6 +67,9 @@ bool uses_data_set(const Options& options);
 /// Throws UsageError if options contradict each other or would have no effect: a case has its own sizes, a
 /// GPU kernel cannot be combined with --device cpu.
 void check_bench_options(const Options& options);
+
+/// By name.
+using Measurements = std::map<std::string, Measurement>;
 
 class BenchRun {
   public:
@@ -82,6 +89,11 @@ class BenchRun {
     /// "gpu:0,1" if --device names several GPUs, "3 ranks" with mpirun; else empty.
     std::string several() const;
     bool wants(const std::string& name) const { return is_wanted(options_.bench, name); }
+    /// Those that --only lets run.
+    std::vector<std::string> wanted(std::vector<std::string> names) const {
+        std::erase_if(names, [&](const std::string& name) { return !wants(name); });
+        return names;
+    }
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.
@@ -113,30 +125,38 @@ class BenchRun {
     Serial serial(const Workload& work, const std::string& selector, int k, double share = 1,
                   bool distances = true, bool selection = true);
 
-    /// A whole search of an opened training set; `result` (may be null) gets the answers. Uses fewer queries if
-    /// there is no time for all, unless `all_queries`.
+    struct PartNames {
+        std::string serial;     ///< a serial selector; may be empty
+        std::string distances;  ///< kernels, separated by blanks
+        std::string matrix;     ///< the kernel before the selectors
+        std::string selects;
+    };
+    /// Prepares the workload and measures these by name, those of a GPU if there is one.
+    Measurements parts(Workload& work, const PartNames& names, int k, double share = 1);
+
+    /// A whole search of an opened training set. Uses fewer queries if there is no time for all, unless `all` is given,
+    /// which gets the answers.
     Measurement search(const Workload& work, const SearchWay& way, int k, double share = 1,
-                       Results* result = nullptr, bool all_queries = false);
+                       Results* all = nullptr);
 
     /// A row that is measured next, in one of these ways or another.
     Measurement row(const std::string& part, const std::string& name, const std::string& on,
                     const Problem& problem) const;
     /// Adds the row of a trial to the report. If it ran, `check` compares its answers, and counts bytes and operations.
-    Measurement keep(Measurement row, const Trial& trial, const std::function<void(Measurement&)>& check);
+    Measurement keep(Measurement row, const Trial& trial = {},
+                     const std::function<void(Measurement&)>& check = {});
     /// The plan of a search for the problem of the row, which says why if it cannot run.
     Plan configured(const SearchWay& way, Measurement& row) const;
 
-    /// Adds rows that need a GPU, which there is not.
-    void need_gpu(const std::string& part, const std::vector<std::string>& names, const Problem& problem);
-    /// Adds a row that is not run, with the reason.
-    void not_run(const std::string& part, const std::string& name, const Problem& problem,
-                 const std::string& reason);
+    /// Adds rows that are not run, with the reason: without one, that they need a GPU, which there is not.
+    void not_run(const std::string& part, const std::vector<std::string>& names, const Problem& problem,
+                 const std::string& reason = "");
     /// Records once what is not run and why, without a row.
     void leave_out(const std::string& name, const std::string& reason) { report_.leave_out(name, reason); }
 
   private:
-    Measurement keep(Measurement row);
     void find_gpu();
+    std::string needs_gpu() const { return "it runs on a GPU, and " + why_no_gpu_; }
     /// Where rows of a GPU run: "gpu" if there is none.
     std::string gpu_or_none() const { return has_gpu() ? report_.gpu : "gpu"; }
 

@@ -29,47 +29,22 @@ PlotPoint point(double x, double y, bool hollow = false) {
     return {x, y, y, y, hollow};
 }
 
-/// The measurements of one case.
-struct Times {
-    BenchRun::Serial cpu;
-    Measurement gpu_distance, gpu_distance512, gpu_sort, gpu_indices;
-
-    /// Ratio of the times per query, one CPU thread to GPU.
-    double speed_up() const {
-        if (!cpu.select.good() || !gpu_distance.good() || !gpu_sort.good()) return 0;
-        return (cpu.distance.us_per_query() + cpu.select.us_per_query()) /
-               (gpu_distance.us_per_query() + gpu_sort.us_per_query());
-    }
-    /// 512 threads against 256, §5.
-    std::string threads_ratio() const {
-        if (!gpu_distance.good() || !gpu_distance512.good()) return "";
-        return short_number(gpu_distance512.us_per_query() / gpu_distance.us_per_query());
-    }
-    bool partial() const { return cpu.select.partial() || gpu_distance.partial() || gpu_sort.partial(); }
-};
-
-Times measure(BenchRun& run, const Sizes& sizes) {
-    Workload work(sizes.n_train, sizes.n_query, sizes.dim, k, 2);
-    run.prepare(work);
-    run.figure(sizes.name);
-    Times times;
-    times.cpu = run.serial(work, "serial_sort", k);
-    run.upload(work);
-    if (work.arrays == nullptr) return times;
-    times.gpu_distance = run.distance(work, distance);
-    times.gpu_distance512 = run.distance(work, distance512);
-    work.arrays->fill(distance);
-    times.gpu_sort = run.select(work, sort, k);
-    times.gpu_indices = run.select(work, indices, k);
-    return times;
+/// Ratio of the times per query, one CPU thread to GPU; 0 if something is missing.
+double speed_up(Measurements& all) {
+    if (!all["serial_sort"].good() || !all[distance].good() || !all[sort].good()) return 0;
+    return (all[serial_distances].us_per_query() + all["serial_sort"].us_per_query()) /
+           (all[distance].us_per_query() + all[sort].us_per_query());
 }
 
-void add_row(BenchTable& table, const Sizes& sizes, const Times& times) {
+void add_row(BenchTable& table, const Sizes& sizes, Measurements& all) {
+    const auto ms = [&](const char* name) { return ms_cell(all[name]); };
+    const auto us = [&](const char* name) { return all[name].good() ? all[name].us_per_query() : 0; };
+    const double faster = speed_up(all);
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
-         ms_cell(times.cpu.distance), ms_cell(times.cpu.select), ms_cell(times.gpu_distance),
-         ms_cell(times.gpu_distance512), times.threads_ratio(), ms_cell(times.gpu_sort),
-         ms_cell(times.gpu_indices), times.speed_up() > 0 ? short_number(times.speed_up()) + "x" : "",
+         ms(serial_distances), ms("serial_sort"), ms(distance), ms(distance512),
+         ratio_cell(us(distance512), us(distance)),  // §5
+         ms(sort), ms(indices), faster > 0 ? short_number(faster) + "x" : "",
          stated(system1, sizes.name, "speed-up") + "x", stated(system2, sizes.name, "speed-up") + "x",
          stated(system1, sizes.name, "CPU total"), stated(system1, sizes.name, "GPU total"),
          stated(system2, sizes.name, "CPU total"), stated(system2, sizes.name, "GPU total")});
@@ -81,11 +56,13 @@ void run_singh(BenchRun& run) {
     BenchReport& report = run.report();
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
+    const BenchRun::PartNames parts = {"serial_sort", "row_shared row_shared512", distance,
+                                       "segmented_sort index_sort"};
     if (!run.has_gpu()) {
         const Sizes& last = std::end(cases)[-1];
         const Problem problem{last.n_train, last.n_query, last.dim, k};
-        run.need_gpu("distance", {distance, distance512}, problem);
-        run.need_gpu("select", {sort, indices}, problem);
+        run.not_run("distance", words_of(parts.distances), problem);
+        run.not_run("select", words_of(parts.selects), problem);
     }
     run.expect(std::ssize(cases) * (run.has_gpu() ? 6 : 2));
 
@@ -103,11 +80,15 @@ void run_singh(BenchRun& run) {
     panel.lines = {{"here", {}}, {"paper, system 1", {}}, {"paper, system 2", {}}};
     double number = 1;
     for (const Sizes& sizes : cases) {
-        const Times times = measure(run, sizes);
-        add_row(table, sizes, times);
-        if (times.speed_up() > 0) {
-            panel.lines[0].points.push_back(point(number, times.speed_up(), times.partial()));
-            if (times.partial()) panel.notes = {"hollow: from the times of fewer test points than all."};
+        Workload work(sizes.n_train, sizes.n_query, sizes.dim, k, 2);
+        run.figure(sizes.name);
+        Measurements all = run.parts(work, parts, k);
+        add_row(table, sizes, all);
+        if (const double faster = speed_up(all); faster > 0) {
+            const bool partial =
+                all["serial_sort"].partial() || all[distance].partial() || all[sort].partial();
+            panel.lines[0].points.push_back(point(number, faster, partial));
+            if (partial) panel.notes = {"hollow: from the times of fewer test points than all."};
         }
         panel.lines[1].points.push_back(point(number, find_figure(system1, sizes.name, "speed-up")->value()));
         panel.lines[2].points.push_back(point(number, find_figure(system2, sizes.name, "speed-up")->value()));

@@ -22,29 +22,14 @@ std::string rounded(double value) {
 std::vector<std::string> cells_of(const BenchReport& report, const Measurement& one) {
     if (!one.good()) return {"", ms_cell(one)};
     const std::string mark = one.partial() ? partial_mark : "";
-    const Summary time = one.summary();
     const LimitShare share = report.share_of(one);
     return {with_commas(one.n_query) + mark,
             ms_cell(one),
-            short_number(one.of_all(time.min)) + " to " + short_number(one.of_all(time.max)) + mark,
+            range_cell(one, one.of_all(1)) + mark,
             short_number(one.us_per_query()),
             rounded(one.gb_per_s()),
             rounded(one.gflop_per_s()),
             share.share > 0 ? percent(share.share, 0) + " " + share.limit : share.limit};
-}
-
-PlotBar bar_of(const Measurement& one) {
-    const Summary time = one.summary();
-    const double us_per_ms = 1e3 / static_cast<double>(one.n_query);
-    return {one.name + (one.partial() ? partial_mark : ""), one.us_per_query(), time.min * us_per_ms,
-            time.max * us_per_ms, short_number(one.us_per_query())};
-}
-
-std::string listed(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : "; ") + name;
-    return text;
 }
 
 }  // namespace
@@ -54,10 +39,26 @@ std::string ms_cell(const Measurement& measured) {
     return short_number(measured.ms_of_all()) + (measured.partial() ? partial_mark : "");
 }
 
+std::string range_cell(const Measurement& measured, double scale) {
+    if (!measured.good()) return "";
+    const Summary time = measured.summary();
+    return short_number(time.min * scale) + " to " + short_number(time.max * scale);
+}
+
+PlotBar bar_of(const Measurement& measured, const std::string& name, double scale, const char* unit) {
+    const Summary time = measured.summary();
+    const double median = time.median * scale;
+    return {name + (measured.partial() ? partial_mark : ""), median, time.min * scale, time.max * scale,
+            short_number(median) + unit};
+}
+
+std::string ratio_cell(double a, double b, const char* unit) {
+    return a > 0 && b > 0 ? short_number(a / b) + unit : "";
+}
+
 void add_marked(BenchReport& report, BenchTable table) {
     const auto is_marked = [](const std::string& cell) { return cell.ends_with(partial_mark); };
-    if (std::any_of(table.rows.begin(), table.rows.end(),
-                    [&](const auto& row) { return std::any_of(row.begin(), row.end(), is_marked); }))
+    if (std::ranges::any_of(table.rows, [&](auto& row) { return std::ranges::any_of(row, is_marked); }))
         table.notes.insert(table.notes.begin(), multiplied_note);
     report.tables.push_back(std::move(table));
 }
@@ -81,7 +82,7 @@ void Section::add(const Measurement& one, const std::vector<std::string>& more) 
     row.insert(row.end(), more.begin(), more.end());
     table_.rows.push_back(std::move(row));
     partial_ = partial_ || one.partial();
-    if (one.good()) panel_.bars.push_back(bar_of(one));
+    if (one.good()) panel_.bars.push_back(bar_of(one, one.name, 1e3 / static_cast<double>(one.n_query), ""));
 }
 
 void Section::finish(const std::vector<std::string>& notes) {
@@ -100,47 +101,70 @@ void Section::finish(const std::vector<std::string>& notes) {
 }
 
 Diagram::Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways)
-    : title_(std::move(title)), x_(std::move(x)), unit_(std::move(unit)), ways_(std::move(ways)) {}
-
-const Diagram::Cell* Diagram::Row::find(const std::string& name) const {
-    for (const auto& [key, cell] : cells)
-        if (key == name) return &cell;
-    return nullptr;
+    : table_{title + " (" + unit + ")", std::move(ways), {}, {}},
+      panel_{.title = std::move(title), .x_label = x, .y_label = unit, .lines = {}, .bars = {}, .notes = {}} {
+    for (const std::string& way : table_.columns)
+        panel_.lines.push_back({way, {}});
+    table_.columns.insert(table_.columns.begin(), std::move(x));
 }
 
 void Diagram::row(double x, const std::string& label) {
-    rows_.push_back({x, label, {}});
+    x_ = x;
+    us_per_query_.clear();
+    table_.rows.push_back({label});
+}
+
+std::string& Diagram::cell(const std::string& column) {
+    std::vector<std::string>&columns = table_.columns, &cells = table_.rows.back();
+    const auto found = std::find(columns.begin() + 1, columns.end(), column);
+    const auto at = static_cast<std::size_t>(found - columns.begin());
+    if (found == columns.end()) columns.push_back(column);
+    cells.resize(std::max(cells.size(), at + 1));
+    return cells[at];
 }
 
 void Diagram::value(const std::string& way, const Measurement& measured, double value) {
-    Cell cell{ms_cell(measured)};
-    if (measured.good()) {
-        cell.text = short_number(value);
-        if (measured.partial()) cell.text += " [" + std::to_string(measured.n_query) + "]";
-    }
-    const bool comparable = measured.good() && (!measured.partial() || measured.on == one_cpu_thread);
-    if (comparable && measured.us_per_query() > 0) {
-        const Summary time = measured.summary();
-        cell.us_per_query = measured.us_per_query();
-        const double y = measured.of_all(value), scale = time.median > 0 ? y / time.median : 1;
-        cell.point = {rows_.back().x, y, std::min(y, time.min * scale), time.max * scale, measured.partial()};
-    } else if (measured.good()) {
-        not_drawn_.push_back(way + " at " + rows_.back().label);
-    }
+    std::string& text = cell(way);
+    text = ms_cell(measured);
+    if (!measured.good()) return;
+    text = short_number(value);
+    if (measured.partial()) text += " [" + std::to_string(measured.n_query) + "]";
     some_partial_ = some_partial_ || measured.partial();
-    rows_.back().cells.emplace_back(way, cell);
+    const bool comparable = !measured.partial() || measured.on == one_cpu_thread;
+    if (!comparable || measured.us_per_query() <= 0) {
+        not_drawn_ += (not_drawn_.empty() ? "" : "; ") + way + " at " + table_.rows.back()[0];
+        return;
+    }
+    us_per_query_[way] = measured.us_per_query();
+    const Summary time = measured.summary();
+    const double y = measured.of_all(value), scale = y / time.median;
+    const auto line = std::find_if(panel_.lines.begin(), panel_.lines.end(),
+                                   [&](const PlotLine& one) { return one.name == way; });
+    line->points.push_back({x_, y, std::min(y, time.min * scale), time.max * scale, measured.partial()});
+    some_hollow_ = some_hollow_ || measured.partial();
 }
 
 void Diagram::words(const std::string& column, const std::string& text) {
-    if (std::find(extra_columns_.begin(), extra_columns_.end(), column) == extra_columns_.end())
-        extra_columns_.push_back(column);
-    rows_.back().cells.emplace_back(column, Cell{text});
+    cell(column) = text;
 }
 
 void Diagram::ratio(const std::string& column, const std::string& of, const std::string& to) {
-    const Cell *a = rows_.back().find(of), *b = rows_.back().find(to);
-    const bool known = a != nullptr && b != nullptr && a->us_per_query > 0 && b->us_per_query > 0;
-    words(column, known ? short_number(a->us_per_query / b->us_per_query) + " x" : "");
+    words(column, ratio_cell(us_per_query_[of], us_per_query_[to], " x"));
+}
+
+void Diagram::add_to(BenchReport& report) {
+    for (std::vector<std::string>& row : table_.rows)
+        row.resize(table_.columns.size());
+    if (some_partial_)
+        note("[n]: the time of n queries alone; there was no time for all (--seconds gives more).");
+    if (some_hollow_)
+        panel_.notes.emplace_back("hollow: a CPU thread, timed on fewer queries; their time is multiplied.");
+    if (!not_drawn_.empty()) panel_.notes.push_back("not drawn, timed on fewer queries: " + not_drawn_ + '.');
+    std::erase_if(panel_.lines, [](const PlotLine& line) { return line.points.empty(); });
+    if (panel_.lines.empty() && !not_drawn_.empty())
+        report.leave_out("the plot of " + panel_.title, "all of it was timed on fewer queries than all");
+    report.tables.push_back(std::move(table_));
+    if (!panel_.lines.empty()) report.panels.push_back(std::move(panel_));
 }
 
 const std::vector<Figure>& paper_figures() {
@@ -167,11 +191,9 @@ double Figure::value() const {
 }
 
 const Figure* find_figure(std::string_view source, std::string_view row, std::string_view column) {
-    const std::vector<Figure>& all = paper_figures();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Figure& one) {
-        return one.source == source && one.row == row && one.column == column;
-    });
-    return found != all.end() ? &*found : nullptr;
+    for (const Figure& one : paper_figures())
+        if (one.source == source && one.row == row && one.column == column) return &one;
+    return nullptr;
 }
 
 std::string stated(std::string_view source, std::string_view row, std::string_view column) {
@@ -179,45 +201,11 @@ std::string stated(std::string_view source, std::string_view row, std::string_vi
     return found != nullptr ? found->text : "not stated";
 }
 
-std::vector<Quote> quotes_of(std::string_view source) {
-    std::vector<Quote> quotes;
-    for (const Figure& one : paper_figures())
-        if (one.source.starts_with(source))
-            quotes.push_back({one.row + ", " + one.column, one.text, one.unit, one.source});
+std::vector<Figure> quotes_of(std::string_view source) {
+    std::vector<Figure> quotes;
+    std::copy_if(paper_figures().begin(), paper_figures().end(), std::back_inserter(quotes),
+                 [&](const Figure& one) { return one.source.starts_with(source); });
     return quotes;
-}
-
-void Diagram::add_to(BenchReport& report) const {
-    BenchTable table{title_ + " (" + unit_ + ")", {x_}, {}, notes_};
-    table.columns.insert(table.columns.end(), ways_.begin(), ways_.end());
-    table.columns.insert(table.columns.end(), extra_columns_.begin(), extra_columns_.end());
-    if (some_partial_)
-        table.notes.emplace_back(
-            "[n]: the time of n queries alone; there was no time for all (--seconds gives more).");
-    Panel panel{.title = title_, .x_label = x_, .y_label = unit_, .lines = {}, .bars = {}, .notes = {}};
-    for (const std::string& way : ways_)
-        panel.lines.push_back({way, {}});
-    bool some_hollow = false;
-    for (const Row& row : rows_) {
-        std::vector<std::string> cells = {row.label};
-        for (std::size_t i = 1; i < table.columns.size(); ++i) {
-            const Cell* cell = row.find(table.columns[i]);
-            cells.push_back(cell != nullptr ? cell->text : "");
-            if (cell == nullptr || cell->point.y <= 0) continue;
-            panel.lines[i - 1].points.push_back(cell->point);
-            some_hollow = some_hollow || cell->point.hollow;
-        }
-        table.rows.push_back(std::move(cells));
-    }
-    if (some_hollow)
-        panel.notes.emplace_back("hollow: a CPU thread, timed on fewer queries; their time is multiplied.");
-    if (!not_drawn_.empty())
-        panel.notes.push_back("not drawn, timed on fewer queries: " + listed(not_drawn_) + '.');
-    std::erase_if(panel.lines, [](const PlotLine& line) { return line.points.empty(); });
-    if (panel.lines.empty() && !not_drawn_.empty())
-        report.leave_out("the plot of " + title_, "all of it was timed on fewer queries than all");
-    report.tables.push_back(std::move(table));
-    if (!panel.lines.empty()) report.panels.push_back(std::move(panel));
 }
 
 }  // namespace knn

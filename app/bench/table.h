@@ -1,6 +1,7 @@
 #pragma once
 /// Tables and diagrams of measurements, and the figures that the papers state beside them.
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,12 @@ namespace knn {
 
 /// The time of all queries, marked if extrapolated; "WRONG" or "not run" if there is none.
 std::string ms_cell(const Measurement& measured);
+/// The fastest and the slowest run, "1.2 to 3.4", times `scale`; empty if there is none.
+std::string range_cell(const Measurement& measured, double scale);
+/// Its median and range, times `scale`, with its text in this unit.
+PlotBar bar_of(const Measurement& measured, const std::string& name, double scale, const char* unit);
+/// "3.52", the first by the second, and the unit; empty if one of them is missing.
+std::string ratio_cell(double a, double b, const char* unit = "");
 
 /// Adds a table to the report, with a note on the marks in it, if there are any.
 void add_marked(BenchReport& report, BenchTable table);
@@ -60,40 +67,23 @@ class Diagram {
     /// Adds a column with the ratio of two ways' times per query; empty if one was measured on only some
     /// queries, unless it is a CPU thread, whose queries take equal time.
     void ratio(const std::string& column, const std::string& of, const std::string& to);
-    void note(const std::string& text) { notes_.push_back(text); }
+    void note(const std::string& text) { table_.notes.push_back(text); }
 
-    void add_to(BenchReport& report) const;
+    void add_to(BenchReport& report);
 
   private:
-    struct Cell {
-        std::string text;
-        double us_per_query = 0;  ///< 0: not comparable
-        PlotPoint point = {};     ///< y = 0: none
-    };
-    struct Row {
-        double x;
-        std::string label;
-        std::vector<std::pair<std::string, Cell>> cells;
-        const Cell* find(const std::string& name) const;
-    };
-    std::string title_, x_, unit_;
-    std::vector<std::string> ways_, extra_columns_, notes_;
-    bool some_partial_ = false;
-    std::vector<std::string> not_drawn_;
-    std::vector<Row> rows_;
+    /// Of the last row; adds the column if there is none of this name.
+    std::string& cell(const std::string& column);
+
+    BenchTable table_;
+    Panel panel_;  ///< one line per way
+    double x_ = 0;
+    std::map<std::string, double> us_per_query_;  ///< of the last row's ways that can be compared
+    bool some_partial_ = false, some_hollow_ = false;
+    std::string not_drawn_;
 };
 
-/// A figure that a paper states about its experiments, as printed, even if the paper rounds or contradicts itself: a line
-/// of figures.csv. Seeds 002, 003 and 004 state figures; 000 and 001 show diagrams without values.
-struct Figure {
-    std::string source;  ///< seed and section or table: "seed 003, 4.1"
-    std::string row;     ///< "large", "case 3"
-    std::string column;  ///< "sequential time"
-    std::string text;
-    std::string unit;  ///< "ms", "s", "x" for a ratio, "" for a count
-
-    double value() const;
-};
+/// The lines of figures.csv. Seeds 002, 003 and 004 state figures; 000 and 001 show diagrams without values.
 const std::vector<Figure>& paper_figures();
 
 /// The figure with this source, row and column; null if the text does not state it.
@@ -103,7 +93,7 @@ const Figure* find_figure(std::string_view source, std::string_view row, std::st
 std::string stated(std::string_view source, std::string_view row, std::string_view column);
 
 /// All figures whose source begins with `source`, for the report.
-std::vector<Quote> quotes_of(std::string_view source);
+std::vector<Figure> quotes_of(std::string_view source);
 
 /// bench/figures.csv, embedded by CMake.
 extern const std::string_view figures_csv;

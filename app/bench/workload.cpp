@@ -12,14 +12,6 @@ namespace knn {
 
 namespace {
 
-std::string difference(std::int64_t query, std::int64_t rank, const Neighbor& found, const Neighbor& right) {
-    const auto text = [](const Neighbor& one) {
-        return "image " + std::to_string(one.index) + " at " + std::to_string(one.distance);
-    };
-    return "query " + std::to_string(query) + ", rank " + std::to_string(rank + 1) + ": " + text(found) +
-           "; expected " + text(right);
-}
-
 std::int64_t limited(const char* option, std::int64_t wanted, std::int64_t count) {
     if (wanted > count)
         throw UsageError(std::string(option) + " " + std::to_string(wanted) + ": the data set has " +
@@ -55,11 +47,16 @@ Workload::Workload(std::int64_t n_train, std::int64_t n_query, std::int64_t dim,
 }
 
 std::string Workload::mismatch(const Neighbors& found) const {
+    const auto shown = [](const Neighbor& one) {
+        return "image " + std::to_string(one.index) + " at " + std::to_string(one.distance);
+    };
     for (std::int64_t row = 0; row < expected.n_query && query_of(row) < found.n_query; ++row) {
         const std::int64_t q = query_of(row);
         const auto mine = found.row(q), right = expected.row(row);
         for (std::size_t i = 0; i < std::min(mine.size(), right.size()); ++i)
-            if (mine[i] != right[i]) return difference(q, static_cast<std::int64_t>(i), mine[i], right[i]);
+            if (mine[i] != right[i])
+                return "query " + std::to_string(q) + ", rank " + std::to_string(i + 1) + ": " +
+                       shown(mine[i]) + "; expected " + shown(right[i]);
     }
     return "";
 }

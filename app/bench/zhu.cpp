@@ -13,9 +13,9 @@ namespace knn {
 
 namespace {
 
-constexpr int k = 32;          // the largest of its test cases, §5.3
-constexpr double share = 0.4;  // of the time of a row
-constexpr std::int64_t dim = 128;
+constexpr int sample_k = 32;          // the largest of its test cases, §5.3
+constexpr double sample_share = 0.4;  // of the time of a row
+constexpr std::int64_t sample_dim = 128;
 
 struct Sample {
     const char* name;
@@ -23,100 +23,79 @@ struct Sample {
 };
 constexpr Sample samples[] = {{"small", 1024}, {"middle", 4096}, {"large", 16'384}};
 
-/// A step of the paper and its table there.
+/// A step of the paper: its table there, and what is measured before and after it: a part of a search, or two that are
+/// added up, separated by a blank.
 struct Step {
-    const char *title, *column, *source, *before, *after;
+    const char *title, *column, *source, *paper_before, *paper_after, *before, *after;
 };
 constexpr std::array steps = {
     Step{"Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
-         "seed 004, Table 1", "sequential time", "parallel time"},
+         "seed 004, Table 1", "sequential time", "parallel time", "serial", "pair_plain"},
     Step{"Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima", "k_pass, ms",
-         "seed 004, Table 2", "sequential time", "parallel time"},
+         "seed 004, Table 2", "sequential time", "parallel time", "serial_k_pass", "k_pass"},
     Step{"Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
-         "seed 004, Table 3", "sequential time", "parallel time"},
+         "seed 004, Table 3", "sequential time", "parallel time", "serial serial_k_pass",
+         "pair_plain k_pass"},
     Step{"Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms", "seed 004, Table 4",
-         "original time", "optimised time"},
+         "original time", "optimised time", "pair_plain", "pair_tile16"},
     Step{"Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
-         "original time", "optimised time"},
+         "original time", "optimised time", "pair_tile16", "pair_tile16_z"},
     Step{"Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
-         "original time", "optimised time"},
+         "original time", "optimised time", "k_pass", "replace_max"},
     Step{"Table 8: both passes, before and after the three tricks", "all tricks, ms", "seed 004, Table 8",
-         "original time", "optimised time"},
+         "original time", "optimised time", "pair_plain k_pass", "pair_tile16_z replace_max"},
     Step{"Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
-         "general program", "contest program"}};
+         "general program", "contest program", "pair_tile16_z replace_max", "pair_contest replace_max"}};
 constexpr std::size_t tiles_step = 3;  // behind whose table that of the tiles' sides stands
 
-/// The time of a part of a search, or of two, for all points.
-struct Part {
+/// The time for all points.
+struct Time {
     double ms = 0;
     std::string cell;
-
-    Part(const Measurement& one) : ms(one.ms_of_all()), cell(ms_cell(one)) {}
-    Part(const Measurement& a, const Measurement& b) : cell("not run") {
-        if (!a.good() || !b.good()) return;
-        ms = a.ms_of_all() + b.ms_of_all();
-        cell = short_number(ms) + (a.partial() || b.partial() ? partial_mark : "");
-    }
 };
-
-/// "3.52"; empty if one of the times is missing.
-std::string ratio(double slow, double fast) {
-    return slow > 0 && fast > 0 ? short_number(slow / fast) : "";
+Time time_of(Measurements& measured, const char* parts) {
+    Time time;
+    bool partial = false;
+    for (const std::string& part : words_of(parts)) {
+        const Measurement& one = measured[part];
+        if (!one.good()) return {0, ms_cell(one)};
+        time.ms += one.ms_of_all();
+        partial = partial || one.partial();
+    }
+    time.cell = short_number(time.ms) + (partial ? partial_mark : "");
+    return time;
 }
 
 class Zhu {
   public:
     explicit Zhu(BenchRun& run) : run_(run) {
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            tables_[i].title = steps[i].title;
-            tables_[i].columns = {"sample", "points",       "before, ms",  steps[i].column,
-                                  "faster", "paper before", "paper after", "paper faster"};
-        }
-        halves_.title = "one of each two equal distances, no point its own neighbor, ms";
-        halves_.columns = {"sample", "points", "thread per pair", "half",        "faster",
-                           "tiles",  "half",   "faster",          "replace_max", "paper"};
-        halves_.notes = {
-            "The paper's times in the other tables are of such programs; it gives none of all pairs."};
+        for (const Step& step : steps)
+            tables_.push_back({step.title,
+                               {"sample", "points", "before, ms", step.column, "faster", "paper before",
+                                "paper after", "paper faster"},
+                               {},
+                               {}});
     }
 
     void sample(const Sample& sample) {
-        Workload work(sample.n, sample.n, dim, k, 4);
+        Workload work(sample.n, sample.n, sample_dim, sample_k, 4);
         // As in the paper, the queries are the training points, so both use the same rows.
-        const std::vector<std::uint8_t> labels(static_cast<std::size_t>(sample.n));
-        Workload points(work.train, work.train, labels, k);
+        Workload points(work.train, work.train, work.labels, sample_k);
         run_.figure(sample.name);
-        run_.prepare(points);
-        const auto [distance, select] = run_.serial(points, "serial_k_pass", k, share);
-        Measurement plain, tile16, layers, contest, k_pass, replace_max;
-        run_.upload(points);
-        if (points.arrays != nullptr) {
-            plain = run_.distance(points, "pair_plain", share);
-            tile16 = run_.distance(points, "pair_tile16", share);
-            layers = run_.distance(points, "pair_tile16_z", share);
-            contest = run_.distance(points, "pair_contest", share);
-            points.arrays->fill("pair_tile16");
-            k_pass = run_.select(points, "k_pass", k, share);
-            replace_max = run_.select(points, "replace_max", k, share);
-            points.arrays.reset();
-        }
-        const Part before(plain, k_pass), after(layers, replace_max);
-        const std::pair<Part, Part> parts[] = {{distance, plain},
-                                               {select, k_pass},
-                                               {Part(distance, select), before},
-                                               {plain, tile16},
-                                               {tile16, layers},
-                                               {k_pass, replace_max},
-                                               {before, after},
-                                               {after, Part(contest, replace_max)}};
+        Measurements all = run_.parts(points,
+                                      {"serial_k_pass", "pair_plain pair_tile16 pair_tile16_z pair_contest",
+                                       "pair_tile16", "k_pass replace_max"},
+                                      sample_k, sample_share);
         for (std::size_t i = 0; i < steps.size(); ++i) {
-            const auto& [slow, fast] = parts[i];
-            const Figure *a = find_figure(steps[i].source, sample.name, steps[i].before),
-                         *b = find_figure(steps[i].source, sample.name, steps[i].after);
+            const Step& step = steps[i];
+            const Time slow = time_of(all, step.before), fast = time_of(all, step.after);
+            const Figure *a = find_figure(step.source, sample.name, step.paper_before),
+                         *b = find_figure(step.source, sample.name, step.paper_after);
             tables_[i].rows.push_back({sample.name, with_commas(sample.n), slow.cell, fast.cell,
-                                       ratio(slow.ms, fast.ms), a->text, b->text,
-                                       ratio(a->value(), b->value())});
+                                       ratio_cell(slow.ms, fast.ms), a->text, b->text,
+                                       ratio_cell(a->value(), b->value())});
         }
-        if (run_.has_gpu()) halves(sample, points, plain, tile16);
+        if (run_.has_gpu()) halves(sample, points, all);
         if (sample.name == std::string("large")) sides(points);
     }
 
@@ -124,7 +103,7 @@ class Zhu {
         BenchReport& report = run_.report();
         for (std::size_t i = 0; i < steps.size(); ++i) {
             add_marked(report, std::move(tables_[i]));
-            if (i == tiles_step && !sides_.rows.empty()) add_marked(report, std::move(sides_));
+            if (i == tiles_step) add_marked(report, std::move(sides_));
         }
         if (!halves_.rows.empty()) add_marked(report, std::move(halves_));
         if (!panel_.bars.empty()) report.panels.push_back(std::move(panel_));
@@ -140,19 +119,19 @@ class Zhu {
 
   private:
     /// Distances as the seed computes them: one of each two equal ones, and no point its own neighbor.
-    void halves(const Sample& sample, const Workload& points, const Part& all_plain, const Part& all_tiles) {
-        Workload work(points.train, points.train, points.labels, k);
+    void halves(const Sample& sample, const Workload& points, Measurements& all) {
+        Workload work(points.train, points.train, points.labels, sample_k);
         work.leave_one_out = true;
         run_.figure(std::string("half ") + sample.name);
-        run_.prepare(work);
-        run_.upload(work);
-        const Part plain = run_.distance(work, "half_plain", share);
-        const Part tiles = run_.distance(work, "half_tile16", share);
-        work.arrays->fill("half_tile16");
-        const Part select = run_.select(work, "replace_max", k, share);
-        halves_.rows.push_back({sample.name, with_commas(sample.n), all_plain.cell, plain.cell,
-                                ratio(all_plain.ms, plain.ms), all_tiles.cell, tiles.cell,
-                                ratio(all_tiles.ms, tiles.ms), select.cell, "not stated"});
+        Measurements half = run_.parts(work, {"", "half_plain half_tile16", "half_tile16", "replace_max"},
+                                       sample_k, sample_share);
+        const auto cells = [&](const char* whole, const char* part) {
+            const Time slow = time_of(all, whole), fast = time_of(half, part);
+            return std::array{slow.cell, fast.cell, ratio_cell(slow.ms, fast.ms)};
+        };
+        const auto plain = cells("pair_plain", "half_plain"), tiles = cells("pair_tile16", "half_tile16");
+        halves_.rows.push_back({sample.name, with_commas(sample.n), plain[0], plain[1], plain[2], tiles[0],
+                                tiles[1], tiles[2], ms_cell(half["replace_max"]), "not stated"});
     }
 
     /// Table 5.
@@ -167,30 +146,30 @@ class Zhu {
         const auto paper = [](const std::string& side) {
             return find_figure("seed 004, Table 5", "block size " + side, "time of distances computing");
         };
-        std::vector<std::pair<std::string, Measurement>> measured;
-        double at_16 = 0;
-        for (const char* side : {"4", "8", "16", "32"}) {
-            Measurement one;
-            if (points.arrays != nullptr) one = run_.distance(points, std::string("pair_tile") + side, share);
-            if (side == std::string("16")) at_16 = one.ms_of_all();
-            measured.emplace_back(side, std::move(one));
-        }
-        for (const auto& [side, one] : measured) {
-            const double fastest = one.of_all(one.summary().min), slowest = one.of_all(one.summary().max);
-            sides_.rows.push_back({side, ms_cell(one),
-                                   one.good() ? short_number(fastest) + " to " + short_number(slowest) : "",
-                                   ratio(one.ms_of_all(), at_16), paper(side)->text,
-                                   ratio(paper(side)->value(), paper("16")->value())});
-            if (!one.good()) continue;
-            panel_.bars.push_back({side + " x " + side + (one.partial() ? partial_mark : ""), one.ms_of_all(),
-                                   fastest, slowest, short_number(one.ms_of_all()) + " ms"});
+        const std::vector<std::string> all = {"4", "8", "16", "32"};
+        Measurements measured;
+        for (const std::string& side : all)
+            if (points.arrays != nullptr)
+                measured[side] = run_.distance(points, "pair_tile" + side, sample_share);
+        for (const std::string& side : all) {
+            const Measurement& one = measured[side];
+            sides_.rows.push_back({side, ms_cell(one), range_cell(one, one.of_all(1)),
+                                   ratio_cell(one.ms_of_all(), measured["16"].ms_of_all()), paper(side)->text,
+                                   ratio_cell(paper(side)->value(), paper("16")->value())});
+            if (one.good()) panel_.bars.push_back(bar_of(one, side + " x " + side, one.of_all(1), " ms"));
             if (one.partial()) panel_.notes = {multiplied_note};
         }
     }
 
     BenchRun& run_;
-    std::array<BenchTable, steps.size()> tables_;
-    BenchTable sides_, halves_;
+    std::vector<BenchTable> tables_;  ///< one for each step
+    BenchTable sides_;
+    BenchTable halves_ = {
+        "one of each two equal distances, no point its own neighbor, ms",
+        {"sample", "points", "thread per pair", "half", "faster", "tiles", "half", "faster", "replace_max",
+         "paper"},
+        {},
+        {"The paper's times in the other tables are of such programs; it gives none of all pairs."}};
     Panel panel_;
 };
 
@@ -201,12 +180,12 @@ void run_zhu(BenchRun& run) {
     report.data = "random bytes, dim = 128, k = 32; every point is query and training point";
     report.quotes = quotes_of("seed 004");
     if (!run.has_gpu()) {
-        const Problem problem{samples[2].n, samples[2].n, dim, k};
-        run.need_gpu("distance",
-                     {"pair_plain", "pair_tile4", "pair_tile8", "pair_tile16", "pair_tile32", "pair_tile16_z",
-                      "pair_contest", "half_plain", "half_tile16"},
-                     problem);
-        run.need_gpu("select", {"k_pass", "replace_max"}, problem);
+        const Problem problem{samples[2].n, samples[2].n, sample_dim, sample_k};
+        run.not_run("distance",
+                    words_of("pair_plain pair_tile4 pair_tile8 pair_tile16 pair_tile32 pair_tile16_z "
+                             "pair_contest half_plain half_tile16"),
+                    problem);
+        run.not_run("select", {"k_pass", "replace_max"}, problem);
     }
     run.expect(run.has_gpu() ? 3 * (8 + 3) + 4 : 3 * 2);
     Zhu zhu(run);

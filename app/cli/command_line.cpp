@@ -88,17 +88,10 @@ Words sort_words(const std::vector<std::string>& words) {
     return sorted;
 }
 
-std::vector<std::string> command_names() {
-    std::vector<std::string> names;
-    for (const Command& command : commands())
-        names.emplace_back(command.name);
-    return names;
-}
-
 const Command* command_named(const std::string& name) {
     for (const Command& command : commands())
         if (command.name == name) return &command;
-    const std::vector<std::string> names = command_names();
+    const std::vector<std::string> names = names_of(commands());
     const std::string near = nearest_name(name, names);
     throw UsageError(quoted_if_empty(name) + ": unknown command; " +
                      (near.empty() ? "expected " + one_of(names) : "did you mean '" + near + "'?"));
@@ -112,10 +105,11 @@ const Command* command_named(const std::string& name) {
     std::string near = nearest_name(asked, names);
     // `evaluate` and `bench` limit the images under names of their own.
     constexpr std::pair<const char*, const char*> pairs[] = {{"--limit-train", "--n-train"},
-                                                             {"--limit-test", "--n-query"}};
-    for (const auto& [a, b] : pairs)
-        for (const auto& [other, own] : {std::pair(a, b), std::pair(b, a)})
-            if (asked == other && std::count(names.begin(), names.end(), own) > 0) near = own;
+                                                             {"--limit-test", "--n-query"},
+                                                             {"--n-train", "--limit-train"},
+                                                             {"--n-query", "--limit-test"}};
+    for (const auto& [other, own] : pairs)
+        if (asked == other && std::count(names.begin(), names.end(), own) > 0) near = own;
     throw UsageError(option + ": unknown option; " +
                      (near.empty() ? "expected one that --help lists" : "did you mean '" + near + "'?"));
 }
@@ -123,7 +117,7 @@ const Command* command_named(const std::string& name) {
 [[noreturn]] void explain_no_command(const Words& words) {
     Options ignored;
     if (!words.unknown.empty()) explain_unknown(words.unknown, options_of(ignored));
-    throw UsageError("no command given; expected " + one_of(command_names()));
+    throw UsageError("no command given; expected " + one_of(names_of(commands())));
 }
 
 /// The values of each option by its key, in the order of the command line.

@@ -106,9 +106,4 @@ template <class Enum>
 OptionValue choice(Enum& target, const char* placeholder = "NAME") {
     return once(placeholder, target, parse_choice<Enum>);
 }
-template <class Enum>
-OptionValue choice(std::optional<Enum>& target) {
-    return once("NAME", target, parse_choice<Enum>);
-}
-
 }  // namespace knn

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 #include "app/cli/option_kinds.h"
 #include "data/set/mnist_checksums.h"
@@ -218,10 +217,8 @@ std::vector<Option> output_options(Options& o) {
 }  // namespace
 
 bool Option::belongs_to(std::string_view command) const {
-    std::istringstream names(commands);
-    for (std::string one; names >> one;)
-        if (one == command) return true;
-    return command.empty();
+    const std::vector<std::string> names = words_of(commands);
+    return command.empty() || std::find(names.begin(), names.end(), command) != names.end();
 }
 
 std::string Option::long_name() const {

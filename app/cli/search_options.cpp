@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "app/cli/option_kinds.h"
 #include "data/core/problem.h"
@@ -13,15 +14,6 @@ namespace {
 using Text = const std::string&;
 
 constexpr int max_threads = 4096;
-
-/// The field `name` of each row of a table: of engines, kernels, selectors or methods.
-template <class Table>
-std::vector<std::string> names_of(const Table& table) {
-    std::vector<std::string> names;
-    for (const auto& row : table)
-        names.emplace_back(row.name);
-    return names;
-}
 
 std::vector<std::string> engine_names() {
     std::vector<std::string> names = names_of(engines());
@@ -60,12 +52,9 @@ DeviceWish parse_device(Text option, Text value) {
     // Never the last two, which begin so.
     if (!value.starts_with("gpu:"))
         return {static_cast<DeviceKind>(parse_name(option, value, names)), std::nullopt};
-    std::size_t comma = std::string("gpu").size();
-    while (comma != std::string::npos) {
-        const std::size_t begin = comma + 1;
-        comma = value.find(',', begin);
-        const auto number = static_cast<int>(
-            parse_integer(option + " gpu:N with N =", value.substr(begin, comma - begin), 0, 1023));
+    std::istringstream numbers(value.substr(std::string("gpu:").size()) + ',');
+    for (std::string text; std::getline(numbers, text, ',');) {
+        const auto number = static_cast<int>(parse_integer(option + " gpu:N with N =", text, 0, 1023));
         if (number == wish.number || std::count(wish.others.begin(), wish.others.end(), number) > 0)
             throw UsageError(as_given(option, value) + ": names a GPU twice; expected each once");
         if (wish.number)
@@ -139,7 +128,8 @@ std::vector<Option> search_options(Options& o) {
         {"tune", "--candidates", number(t.candidates, min_candidates, max_k), candidates},
         {voting, "--vote", choice(m.vote.votes),
          "majority, or class-mean: the class whose nearest k candidates are nearest on average", in_report},
-        {"tune", "--vote", choice(t.range.votes), "only majority, or only class-mean (default: both)"},
+        {"tune", "--vote", once("NAME", t.range.votes, parse_choice<Votes>),
+         "only majority, or only class-mean (default: both)"},
         {"evaluate classify draw view bench condense audit", "-k", number(m.vote.k, 1, max_k),
          "neighbors, 1 to 1024 (default 5; accurate: 4)", in_report},
         {"graph", "-k", number(m.vote.k, 1, max_k), "neighbors of each image, 1 to 1024 (default 10)"},
@@ -164,10 +154,12 @@ std::vector<Option> search_options(Options& o) {
          "the exponent of --metric lp, 0.1 to 15", in_report},
         {voting, "--weights", choice(m.vote.weights), "uniform (default), or distance: a vote counts 1/d^2",
          in_report},
-        {"tune", "--weights", choice(t.range.weights), "only uniform, or only distance (default: both)"},
+        {"tune", "--weights", once("NAME", t.range.weights, parse_choice<Weights>),
+         "only uniform, or only distance (default: both)"},
         {voting, "--tie", choice(m.vote.tie),
          "ties go to the smallest label (default) or to the class of the nearest neighbor", in_report},
-        {"tune", "--tie", choice(t.range.tie), "only smallest, or only nearest (default: both)"},
+        {"tune", "--tie", once("NAME", t.range.tie, parse_choice<Tie>),
+         "only smallest, or only nearest (default: both)"},
         {all, "--device", once("NAME", w.device, parse_device),
          "auto (default: a GPU if there is one, else the CPU), cpu, gpu, gpu:N, several as gpu:N,M, or "
          "gpu:all"},

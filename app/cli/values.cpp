@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
+#include <sstream>
 
 #include "data/core/errors.h"
 #include "data/core/format.h"
@@ -50,6 +52,11 @@ std::int64_t parse_size(std::string_view option, std::string_view text) {
     if (number && value >= 1 && value <= unlimited >> shift) return value << shift;
     throw UsageError(as_given(option, text) +
                      ": no size; expected a number of bytes, or one with K, M or G, such as 500M");
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), {}};
 }
 
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names) {

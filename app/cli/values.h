@@ -28,6 +28,18 @@ double parse_number(std::string_view option, std::string_view text, double low, 
 /// parse_integer does.
 std::int64_t parse_size(std::string_view option, std::string_view text);
 
+/// The field `name` of each row of a table: of engines, kernels, methods or commands.
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+    std::vector<std::string> names;
+    for (const auto& row : table)
+        names.emplace_back(row.name);
+    return names;
+}
+
+/// The words of a text, which blanks separate.
+std::vector<std::string> words_of(const std::string& text);
+
 /// The index of `text` in `names`. Throws UsageError that lists them.
 std::size_t parse_name(std::string_view option, std::string_view text, std::span<const std::string> names);
 

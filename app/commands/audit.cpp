@@ -10,7 +10,6 @@
 #include "app/commands/ranks.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
-#include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
 #include "app/report/picture.h"
@@ -58,8 +57,7 @@ std::string judged_text(const AuditReport& report) {
 
 std::string wrong_text(const Audit& audit) {
     const auto above = [&](double probability) {
-        return std::count_if(audit.images.begin(), audit.images.end(),
-                             [&](const Suspicion& one) { return one.probability > probability; });
+        return std::ranges::count_if(audit.images, [&](auto& one) { return one.probability > probability; });
     };
     return counted(above(0.5), "label") + ", " + with_commas(above(0.9)) + " above 90 %, " +
            with_commas(above(0.99)) + " above 99 %";
@@ -72,9 +70,8 @@ std::string planted_text(const AuditReport& report) {
     const auto among_the_first = [&](std::int64_t count) {
         const auto first = std::span(report.audit.images)
                                .first(std::min(static_cast<std::size_t>(count), report.audit.images.size()));
-        const auto found = std::count_if(first.begin(), first.end(), [&](const Suspicion& one) {
-            return std::binary_search(report.planted.begin(), report.planted.end(), one.index);
-        });
+        const auto found = std::ranges::count_if(
+            first, [&](auto& one) { return std::ranges::binary_search(report.planted, one.index); });
         return with_commas(found) + " among the first " + with_commas(count);
     };
     return counted(n, "wrong label") + ": " + among_the_first(n) + ", " + among_the_first(n + n / 2);
@@ -95,18 +92,10 @@ std::string audit_text(const AuditReport& report) {
 }
 
 void write_csv(std::ostream& out, const AuditReport& report) {
-    Lines lines(out);
-    lines.text("set,index,label,suggested,probability\n");
-    for (const Suspicion& one : report.first(std::ssize(report.audit.images))) {
-        lines.text(report.set);
-        lines.text(",");
-        lines.number(one.index, ',');
-        lines.number(int{one.label}, ',');
-        lines.number(int{one.suggested}, ',');
-        lines.text(fixed(one.probability, 6));
-        lines.text("\n");
-        if (!lines.end_of_line()) return;
-    }
+    out << "set,index,label,suggested,probability\n";
+    for (const Suspicion& one : report.first(std::ssize(report.audit.images)))
+        out << report.set << ',' << one.index << ',' << int{one.label} << ',' << int{one.suggested} << ','
+            << fixed(one.probability, 6) << '\n';
 }
 
 std::string audit_json(const AuditReport& report) {
@@ -158,8 +147,7 @@ std::vector<VoteShare> label_shares(std::span<const Neighbor> neighbors,
     std::vector<VoteShare> shares;
     for (const auto& [label, count] : counts)
         shares.push_back({label, count / static_cast<double>(neighbors.size())});
-    std::stable_sort(shares.begin(), shares.end(),
-                     [](const VoteShare& a, const VoteShare& b) { return a.share > b.share; });
+    std::ranges::stable_sort(shares, std::greater(), &VoteShare::share);
     return shares;
 }
 
@@ -179,8 +167,8 @@ nlohmann::json gallery_of(const AuditReport& report, Sprite& sprite) {
 /// One self-contained page in the style of the report's, with each image, its label and its neighbors.
 std::string audit_page(const AuditReport& report) {
     const Audit& audit = report.audit;
-    const auto improbable = std::count_if(audit.images.begin(), audit.images.end(),
-                                          [](const Suspicion& one) { return one.suggested != one.label; });
+    const auto improbable =
+        std::ranges::count_if(audit.images, [](auto& one) { return one.suggested != one.label; });
     Sprite sprite(report.train->rows, report.train->cols);
     nlohmann::json page = {
         {"program", program_json()},
@@ -205,11 +193,6 @@ std::string audit_page(const AuditReport& report) {
     if (!report.planted.empty())
         page["audit"]["planted"] = with_commas(std::ssize(report.planted)) + " wrong labels, as a test";
     return page_text(audit_html, audit_js, page, sprite);
-}
-
-/// The first labels, some of which may be planted.
-std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {
-    return {images.labels.data(), images.labels.data() + count};
 }
 
 }  // namespace
@@ -237,7 +220,7 @@ int audit(const Options& options, Clock::time_point start) {
     report.judged = of_train ? &set.data().train : &set.data().test;
     report.set = name(given.of);
     report.train_labels = train_labels;
-    report.source = set.location().data.source;
+    report.source = set.data().source;
     report.created = utc_now();
     report.limit = given.limit;
     agree_on({train, test}, train_labels);

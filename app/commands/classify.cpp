@@ -19,6 +19,9 @@
 #include "classifier/host.h"
 #include "classifier/index.h"
 #include "classifier/rejection.h"
+#include "classifier/sizes.h"
+#include "classifier/subset_search.h"
+#include "classifier/text_rows.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -91,57 +94,43 @@ void add_candidates(PictureAnswers& answers, const LoadedTraining& training, con
     }
 }
 
-/// A picture that was answered, and what it should show.
-struct Judged {
-    const std::string* file;
-    const Answer* answer;
-    std::uint8_t truth;
-};
-
+/// The pictures whose names tell their digits.
 struct Judgment {
-    std::vector<Judged> answered;
-    std::size_t named = 0, unnamed = 0;  ///< pictures whose names tell a digit, and others
-    std::size_t rejected = 0, failed = 0;
+    std::size_t named = 0, rejected = 0, failed = 0;
+    std::vector<const PictureAnswer*> answered;
+    Uninitialized<Vote> votes;        ///< of those that were answered
+    std::vector<std::uint8_t> truth;  ///< the same
+    Score score;  ///< its labels are all that occur among the training images and the expected digits
 };
 
 Judgment judge(const PictureAnswers& answers) {
     Judgment result;
+    std::set<std::uint8_t> labels(answers.labels.begin(), answers.labels.end());
     for (const PictureAnswer& picture : answers.pictures) {
-        const std::optional<int> truth = picture.expected;
-        ++(truth ? result.named : result.unnamed);
-        if (!truth) continue;
-        if (!picture.error.empty())
+        if (!picture.expected) continue;
+        ++result.named;
+        if (!picture.error.empty()) {
             ++result.failed;
-        else if (const Answer& answer = picture.digits.at(0); !answer.label)
+            continue;
+        }
+        const Answer& answer = picture.digits.at(0);
+        if (!answer.label) {
             ++result.rejected;
-        else
-            result.answered.push_back({&picture.file, &answer, static_cast<std::uint8_t>(*truth)});
+            continue;
+        }
+        result.answered.push_back(&picture);
+        result.truth.push_back(static_cast<std::uint8_t>(*picture.expected));
+        labels.insert(result.truth.back());
+        Vote& vote = result.votes.emplace_back(Vote{});
+        vote.label = static_cast<decltype(vote.label)>(*answer.label);
+        vote.confidence = answer.vote_share;
     }
     if (result.named == 0)
         throw DataError(
             "--expected: no name of a picture tells its digit; expected folders 0 to 9, or names "
             "such as four_4.png");
+    result.score = score(result.votes, result.truth, std::vector(labels.begin(), labels.end()));
     return result;
-}
-
-Score score_of(const Judgment& judgment, std::vector<std::uint8_t> labels) {
-    std::vector<Vote> votes;
-    std::vector<std::uint8_t> truth;
-    for (const auto& [file, answer, digit] : judgment.answered) {
-        Vote vote{};
-        vote.label = static_cast<decltype(vote.label)>(*answer->label);
-        votes.push_back(vote);
-        truth.push_back(digit);
-    }
-    return score(votes, truth, labels);
-}
-
-/// All labels that occur among the training images and the expected digits.
-std::vector<std::uint8_t> labels_of(const Judgment& judgment, std::span<const std::uint8_t> training) {
-    std::set<std::uint8_t> seen(training.begin(), training.end());
-    for (const Judged& one : judgment.answered)
-        seen.insert(one.truth);
-    return {seen.begin(), seen.end()};
 }
 
 /// The digit that the name of a file tells: its folder is called 3, or its name without the ending is 3 or ends
@@ -166,81 +155,65 @@ std::optional<int> expected_digit(const std::string& file) {
 /// A line for each picture with a wrong answer.
 std::string wrong_text(const Judgment& judgment) {
     std::string text;
-    for (const auto& [file, answer, digit] : judgment.answered)
-        if (*answer->label != digit)
-            text += "    " + harmless(*file) + ": " + std::to_string(*answer->label) + ", expected " +
-                    std::to_string(digit) + '\n';
+    for (const PictureAnswer* one : judgment.answered)
+        if (one->digits[0].label != one->expected)
+            text += "    " + harmless(one->file) + ": " + std::to_string(*one->digits[0].label) +
+                    ", expected " + std::to_string(*one->expected) + '\n';
     return text.empty() ? "" : "\nwrong:\n" + text;
 }
 
 /// How many are right; unless `quiet`, also the confusion matrix of those that were answered, and which are wrong.
-std::string expected_text(const PictureAnswers& answers, bool quiet, bool color) {
-    const Judgment judgment = judge(answers);
-    const Score found = score_of(judgment, labels_of(judgment, answers.labels));
-    const std::string all = std::to_string(found.correct) + " of " + std::to_string(judgment.named) + ' ' +
-                            noun(static_cast<std::int64_t>(judgment.named), "picture") + " right, " +
-                            std::to_string(found.total - found.correct) + " wrong, " +
-                            std::to_string(judgment.rejected) + " rejected, " +
-                            std::to_string(judgment.failed) + " failed";
-    const std::string others =
-        judgment.unnamed == 0 ? ""
-        : judgment.unnamed == 1
-            ? "; the name of 1 more tells no digit"
-            : "; the names of " + std::to_string(judgment.unnamed) + " more tell no digit";
-    if (found.total == 0) return all + others + '\n';
-    const std::string text = all + others + "\nof those answered: " + accuracy_line(found);
+std::string expected_text(const PictureAnswers& answers, const Judgment& judgment, bool quiet, bool color) {
+    const Score& found = judgment.score;
+    std::string all = std::to_string(found.correct) + " of " + std::to_string(judgment.named) + ' ' +
+                      noun(static_cast<std::int64_t>(judgment.named), "picture") + " right, " +
+                      std::to_string(found.total - found.correct) + " wrong, " +
+                      std::to_string(judgment.rejected) + " rejected, " + std::to_string(judgment.failed) +
+                      " failed";
+    const std::size_t unnamed = answers.pictures.size() - judgment.named;
+    if (unnamed == 1) all += "; the name of 1 more tells no digit";
+    if (unnamed > 1) all += "; the names of " + std::to_string(unnamed) + " more tell no digit";
+    if (found.total == 0) return all + '\n';
+    const std::string text = all + "\nof those answered: " + accuracy_line(found);
     return quiet ? text : text + '\n' + confusion_text(found, color) + wrong_text(judgment);
-}
-
-LabeledImages images_of(std::span<const std::uint8_t> pixels, std::span<const std::uint8_t> labels, int rows,
-                        int cols) {
-    LabeledImages images{std::ssize(labels), rows, cols, Bytes(pixels.size()), Bytes(labels.size())};
-    std::copy(pixels.begin(), pixels.end(), images.pixels.data());
-    std::copy(labels.begin(), labels.end(), images.labels.data());
-    return images;
 }
 
 /// Writes the files of --report for the pictures that were answered and whose names tell a digit. `load_ms`, `wall_ms`:
 /// until all was read, and in all.
-void write_expected_report(const PictureAnswers& answers, const LoadedTraining& training,
+void write_expected_report(const PictureAnswers& answers, Judgment& judgment, const LoadedTraining& training,
                            const Results& found, double load_ms, double wall_ms, const Options& options) {
-    const Judgment judgment = judge(answers);
-    const Training& train = training.all;
     const std::int64_t count = std::ssize(judgment.answered);
     if (count == 0) throw DataError("--report: no picture was answered; expected at least one");
-    std::vector<std::uint8_t> pixels, truth;
+    std::vector<std::uint8_t> pixels;
     Evaluation evaluation;
-    const int k = static_cast<int>(judgment.answered.front().answer->neighbors.size());
-    evaluation.found.neighbors = Neighbors(count, k);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const auto& [file, answer, digit] = judgment.answered[static_cast<std::size_t>(i)];
-        pixels.insert(pixels.end(), answer->image.pixels.begin(), answer->image.pixels.end());
-        truth.push_back(digit);
-        Vote vote{};
-        vote.label = static_cast<decltype(vote.label)>(*answer->label);
-        vote.confidence = answer->vote_share;
-        evaluation.found.votes.push_back(vote);
-        evaluation.confidence.push_back(answer->confidence);
-        std::copy(answer->neighbors.begin(), answer->neighbors.end(),
-                  evaluation.found.neighbors.row(i).begin());
+    evaluation.found.neighbors =
+        Neighbors(count, static_cast<int>(judgment.answered.front()->digits[0].neighbors.size()));
+    for (const PictureAnswer* one : judgment.answered) {
+        const Answer& answer = one->digits[0];
+        pixels.insert(pixels.end(), answer.image.pixels.begin(), answer.image.pixels.end());
+        std::copy(answer.neighbors.begin(), answer.neighbors.end(),
+                  evaluation.found.neighbors.row(std::ssize(evaluation.confidence)).begin());
+        evaluation.confidence.push_back(answer.confidence);
     }
+    constexpr int side = DigitImage::side;
+    const Training test{{pixels.data(), count, side * side}, judgment.truth, {side, side}};
     Dataset data;
     data.name = pictures_name;
     data.source = training.source;
-    data.train = images_of({train.rows.row(0), static_cast<std::size_t>(train.rows.count * train.rows.dim)},
-                           train.labels, train.shape.rows, train.shape.cols);
-    data.test = images_of(pixels, truth, DigitImage::side, DigitImage::side);
-    data.labels = labels_of(judgment, train.labels);
+    data.train = copied(training.all, all_indices(training.all.rows.count));
+    data.test = copied(test, all_indices(count));
+    data.labels = judgment.score.labels;
     evaluation.data = &data;
     evaluation.n_train = answers.train.count;
     evaluation.n_test = count;
     evaluation.created = utc_now();
     evaluation.method = options.method;
     evaluation.calibrated = answers.calibrated;
+    evaluation.found.votes = std::move(judgment.votes);
     evaluation.found.plan = found.plan;
     evaluation.found.timeline = found.timeline;
     evaluation.found.search_ms = found.search_ms;
-    evaluation.score = score_of(judgment, data.labels);
+    evaluation.score = std::move(judgment.score);
     evaluation.load_ms = load_ms;
     evaluation.wall_ms = wall_ms;
     write_report(evaluation, options.output);
@@ -266,12 +239,6 @@ std::size_t report_failures(const PictureAnswers& answers) {
         print_line_to_stderr("error: " + quoted_if_empty(picture.file) + ": " + picture.error);
     }
     return failures;
-}
-
-std::string text_of(const PictureAnswers& answers, const Options& options) {
-    const bool quiet = options.output.quiet, color = use_color(options.output.color);
-    return options.classify.expected ? expected_text(answers, quiet, color)
-                                     : answers_text(answers, quiet, color);
 }
 
 }  // namespace
@@ -331,12 +298,16 @@ int classify(const Options& options, Clock::time_point start) {
     const std::size_t failures = report_failures(answers);
     if (explained > 0 && answers.pictures.size() > explained)
         note("--explain shows the first " + std::to_string(explained) + " pictures", options.output);
+    const bool quiet = options.output.quiet, color = use_color(options.output.color);
+    Judgment judgment;
+    if (answers.expected) judgment = judge(answers);
     write_results(
         {{options.output.json, [&](std::ostream& out) { out << answers_json(answers); }},
          {options.classify.explain, [&](std::ostream& out) { put(out, explanation_png(answers)); }}},
-        text_of(answers, options));
+        answers.expected ? expected_text(answers, judgment, quiet, color)
+                         : answers_text(answers, quiet, color));
     if (!options.output.report.empty())
-        write_expected_report(answers, training, found, load_ms, ms_since(start), options);
+        write_expected_report(answers, judgment, training, found, load_ms, ms_since(start), options);
     return failures == 0 ? done : failures == answers.pictures.size() ? all_failed : some_failed;
 }
 

@@ -82,41 +82,29 @@ void check_same_test_set(const Side& a, const Side& b, const OutputOptions& outp
              output);
 }
 
-/// The data set of the reports, if it is found, with the same test set.
-class Pictures {
-  public:
-    Pictures(const Side& a, const Side& b, const Options& options) {
-        const bool named = names_data(options);
-        const Side& with_sum = a.report.test_checksum.empty() ? b : a;
-        try {
-            location_ = named ? locate(options.data) : location_of(with_sum.report);
-            data_ = load(location_);
-        } catch (const DataError& error) {
-            if (named) throw;
-            note(std::string("a page without pictures: ") + error.what(), options.output);
-            return;
-        }
-        const std::string& sum = with_sum.report.test_checksum;
+/// The data set of the reports, if it is found, with the same test set. `location` gets where it was looked for.
+std::optional<Dataset> data_of(const Side& a, const Side& b, const Options& options, DataLocation& location) {
+    const Side& with_sum = a.report.test_checksum.empty() ? b : a;
+    const std::string& sum = with_sum.report.test_checksum;
+    const std::vector<std::uint8_t>& truth = a.predictions.truth;
+    const bool named = names_data(options);
+    std::string why;
+    try {
+        location = named ? locate(options.data) : location_of(with_sum.report);
+        Dataset data = load(location);
+        const auto labels = data.test.labels.span();
         const std::int64_t n = with_sum.report.evaluation.n_test;
-        const auto labels = data_.test.labels.span();
-        const bool same =
-            n <= data_.test.count &&
-            std::equal(a.predictions.truth.begin(), a.predictions.truth.end(), labels.begin()) &&
-            (sum.empty() || sum == test_checksum(data_.test, n));
-        if (same)
-            found_ = true;
-        else
-            note("a page without pictures: " + data_.source + " is not the reports' data set",
-                 options.output);
+        if (n <= data.test.count && std::equal(truth.begin(), truth.end(), labels.begin()) &&
+            (sum.empty() || sum == test_checksum(data.test, n)))
+            return data;
+        why = data.source + " is not the reports' data set";
+    } catch (const DataError& error) {
+        if (named) throw;
+        why = error.what();
     }
-    const LabeledImages* test() const { return found_ ? &data_.test : nullptr; }
-    std::vector<std::filesystem::path> files() const { return location_.files(); }
-
-  private:
-    DataLocation location_;
-    Dataset data_;
-    bool found_ = false;
-};
+    note("a page without pictures: " + why, options.output);
+    return std::nullopt;
+}
 
 /// The result of McNemar's test in one sentence.
 std::string sentence(const Comparison& result) {
@@ -127,13 +115,10 @@ std::string sentence(const Comparison& result) {
     const std::string p = result.p_value < 0.0005 ? "less than 0.001" : fixed(result.p_value, 3);
     const std::string chance =
         "would come with probability " + p + " if both were equally good (McNemar's exact test)";
-    const std::string split = with_commas(more) + " to " + with_commas(less);
-    if (result.p_value >= significance)
-        return "The test does not tell A and B apart: a split of the " + counted(more + less, "digit") +
-               " that only one gets right as uneven as " + split + ' ' + chance + '.';
-    return std::string(a_leads ? "A" : "B") + " is better than " + (a_leads ? "B" : "A") +
+    const std::string leads = a_leads ? "A is better than B" : "B is better than A";
+    return (result.p_value >= significance ? "The test does not tell A and B apart" : leads) +
            ": a split of the " + counted(more + less, "digit") + " that only one gets right as uneven as " +
-           split + ' ' + chance + '.';
+           with_commas(more) + " to " + with_commas(less) + ' ' + chance + '.';
 }
 
 /// Both accuracies, the counts, the first digits that only one gets right, and the sentence.
@@ -247,12 +232,11 @@ int compare(const Options& options, Clock::time_point) {
     outputs.check({a.report.file, b.report.file, predictions_of(a.report), predictions_of(b.report)});
     check_same_test_set(a, b, options.output);
     const Comparison result = compare(a.predictions.votes, b.predictions.votes, a.predictions.truth);
-    std::optional<Pictures> pictures;
-    if (!given.html.empty()) {
-        pictures.emplace(a, b, options);
-        outputs.check(pictures->files());
-    }
-    const LabeledImages* test = pictures ? pictures->test() : nullptr;
+    DataLocation location;
+    std::optional<Dataset> data;
+    if (!given.html.empty()) data = data_of(a, b, options, location);
+    outputs.check(location.files());
+    const LabeledImages* test = data ? &data->test : nullptr;
     write_results({{given.csv, [&](std::ostream& out) { out << compare_csv(result); }},
                    {given.html, [&](std::ostream& out) { out << compare_page(a, b, result, test); }},
                    {options.output.json, [&](std::ostream& out) { out << compare_json(a, b, result); }}},

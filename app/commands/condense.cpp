@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <array>
 #include <filesystem>
 #include <ostream>
 
@@ -8,12 +6,10 @@
 #include "app/commands/ranks.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
-#include "app/report/csv.h"
 #include "app/report/text.h"
 #include "classifier/reduce.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/set/idx.h"
 #include "data/set/locate.h"
 #include "data/set/mnist_checksums.h"
 
@@ -21,38 +17,23 @@ namespace knn {
 
 namespace {
 
-/// The files of a training set in a folder, and the indices of its images in the one that was read.
-std::array<const char*, 3> names_in_folder() {
-    return {mnist_files[0].name, mnist_files[1].name, "kept.csv"};
-}
-
-void write_kept(std::ostream& out, const Indices& kept) {
-    Lines lines(out);
-    lines.text("index\n");
-    for (const std::uint32_t image : kept) {
-        lines.number(image, '\n');
-        if (!lines.end_of_line()) return;
-    }
-}
-
 void write_set(const std::filesystem::path& folder, const Training& training, const Indices& kept) {
     const LabeledImages images = copied(training, kept);
-    const auto names = names_in_folder();
-    const std::array<OutputFile, 3> files = {{
-        {folder / names[0], [&](std::ostream& out) { write_idx_images(out, images); }},
-        {folder / names[1], [&](std::ostream& out) { write_idx_labels(out, images); }},
-        {folder / names[2], [&](std::ostream& out) { write_kept(out, kept); }},
-    }};
+    std::vector<OutputFile> files = idx_files(folder, images);
+    files.push_back({folder / "kept.csv", [&](std::ostream& out) {
+                         out << "index\n";
+                         for (const std::uint32_t image : kept)
+                             out << image << '\n';
+                     }});
     write_outputs_together(files, folder.string());
 }
 
 /// Of a training set that is in the folder under other names, nothing would be read any more.
 void check_hides_nothing(const std::string& folder) {
-    const auto names = names_in_folder();
     for (const std::filesystem::path& file : dataset_files(folder)) {
         const std::string name = file.filename().string();
-        if (name.starts_with("train-") && std::find(names.begin(), names.end(), name) == names.end())
-            throw DataError(file.string() + ": would be hidden by " + names[0] +
+        if (name.starts_with("train-") && name != mnist_files[0].name && name != mnist_files[1].name)
+            throw DataError(file.string() + ": would be hidden by " + mnist_files[0].name +
                             "; expected another folder for --out");
     }
 }
@@ -97,7 +78,7 @@ int condense(const Options& options, Clock::time_point start) {
     if (options.output.quiet) return 0;
     const std::int64_t all = training.rows.count, kept = std::ssize(reduced.kept);
     print(facts_text(
-        {{"data", counted(all, "image") + " from " + harmless(set.location().data.source)},
+        {{"data", counted(all, "image") + " from " + harmless(set.data().source)},
          {"settings", settings_text(options.method)},
          {"edited", rule == ReduceRule::condense ? "" : edited_text(reduced.edited)},
          {"condensed", rule == ReduceRule::edit ? "" : condensed_text(reduced)},

@@ -82,9 +82,14 @@ void Judge::judge(Answer& digit, const Results& found, std::int64_t query) const
     const auto at = static_cast<std::size_t>(query);
     const Vote& vote = found.votes[at];
     const Evidence& evidence = found.evidence[at];
+    const auto& pixels = digit.image.pixels;
+    const bool has_features = found.features.count() > 0;
     std::vector<std::uint8_t> made;
-    if (found.features.count() == 0) made = features_of(digit.image.pixels);
-    const std::uint8_t* row = made.empty() ? found.features.rows.row(query) : made.data();
+    if (!has_features && transform_ != nullptr)
+        made = features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
+    const std::uint8_t* row = has_features   ? found.features.rows.row(query)
+                              : made.empty() ? pixels.data()
+                                             : made.data();
     const double unlike = unlikeness(row, compared_, found.voters(query), vote.label);
     // No digit was seen in the picture, so a forced answer is not right.
     digit.confidence = digit.image.refused.empty() ? confidence_.probability(evidence) : 0;
@@ -92,11 +97,6 @@ void Judge::judge(Answer& digit, const Results& found, std::int64_t query) const
     digit.usual = rejection_.usual(evidence, unlike);
     if (loss_) digit.reason = rejection_.reason(evidence, unlike, *loss_);
     (digit.reason.empty() ? digit.label : digit.guess) = vote.label;
-}
-
-std::vector<std::uint8_t> Judge::features_of(const DigitImage::Pixels& pixels) const {
-    if (transform_ == nullptr) return {pixels.begin(), pixels.end()};
-    return features(*transform_, {pixels.data(), 1, std::ssize(pixels)}, 1);
 }
 
 std::vector<DigitImage*> images_of(std::span<Answer* const> digits) {

@@ -39,8 +39,6 @@ class Judge {
     void judge(Answer& digit, const Results& found, std::int64_t query) const;
 
   private:
-    std::vector<std::uint8_t> features_of(const DigitImage::Pixels& pixels) const;
-
     ComparedRows compared_;
     const FittedTransform* transform_;
     std::optional<double> loss_;

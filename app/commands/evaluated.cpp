@@ -50,10 +50,6 @@ void adopt(Options& options, const SavedReport& report) {
     if (free && report.evaluation.found.plan.device.kind == Device::Kind::cpu) options.wish.engine = "cpu";
 }
 
-std::vector<std::uint8_t> first_labels(const LabeledImages& set, std::int64_t count) {
-    return {set.labels.data(), set.labels.data() + count};
-}
-
 }  // namespace
 
 void write_report(const Evaluation& evaluation, const OutputOptions& output) {
@@ -89,7 +85,7 @@ DataLocation location_of(const SavedReport& report) {
     location.synthetic = report.synthetic;
     if (report.synthetic) return location;
     const auto is_there = [&](const fs::path& file) { return fs::exists(file, none); };
-    if (report.files.empty() || !std::all_of(report.files.begin(), report.files.end(), is_there))
+    if (report.files.empty() || !std::ranges::all_of(report.files, is_there))
         throw DataError(report.file + ": its data set, " + report.source +
                         ", was not found; expected it there, or --data with its new folder");
     location.train_images = report.files[0];
@@ -113,12 +109,9 @@ void check_source(const Options& options) {
 }
 
 std::optional<Score> score_of(const Predictions& predictions, const std::vector<std::uint8_t>& labels) {
-    const auto known = [&](std::uint8_t label) {
-        return std::binary_search(labels.begin(), labels.end(), label);
-    };
-    const bool fits = std::all_of(predictions.truth.begin(), predictions.truth.end(), known) &&
-                      std::all_of(predictions.votes.begin(), predictions.votes.end(),
-                                  [&](const Vote& vote) { return known(vote.label); });
+    const auto known = [&](int label) { return std::ranges::binary_search(labels, label); };
+    const bool fits = std::ranges::all_of(predictions.truth, known) &&
+                      std::ranges::all_of(predictions.votes, known, &Vote::label);
     if (!fits) return std::nullopt;
     return score(predictions.votes, predictions.truth, labels);
 }

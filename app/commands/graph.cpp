@@ -49,19 +49,6 @@ std::string settings_text(const GraphResult& graph) {
            ", metric " + metric_text(graph.method.measure) + ", form " + name(graph.form);
 }
 
-std::string edges_text(const GraphResult& graph) {
-    const bool directed = graph.form == GraphForm::directed;
-    return with_commas(graph.counts.edges) + (directed ? " directed" : " undirected");
-}
-
-std::string components_text(const GraphCounts& counts) {
-    std::string text = with_commas(counts.components) + ", the largest of " +
-                       counted(counts.largest_component, "point") + " (" +
-                       share_text(counts.largest_component, counts.points) + ")";
-    if (counts.isolated > 0) text += "; " + counted(counts.isolated, "point") + " without an edge";
-    return text;
-}
-
 std::string degrees_text(const GraphCounts& counts) {
     return "mean " + fixed(counts.mean_in_degree(), 2) + ", skewness " + fixed(counts.skewness(), 2);
 }
@@ -77,27 +64,6 @@ std::string range_text(std::size_t range) {
     return std::to_string(low) + "-" + std::to_string(2 * low - 1);
 }
 
-Json degrees_json(const GraphCounts& counts) {
-    std::map<std::uint32_t, std::int64_t> histogram;
-    for (const std::uint32_t degree : counts.in_degree)
-        ++histogram[degree];
-    Json list = Json::array();
-    for (const auto& [degree, points] : histogram)
-        list.push_back({degree, points});
-    return list;
-}
-
-Json hubs_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
-    Json list = Json::array();
-    for (const std::int64_t hub : graph.counts.hubs(hubs_in_json)) {
-        const auto i = static_cast<std::size_t>(hub);
-        Json one = {{"index", hub}, {"in_degree", graph.counts.in_degree[i]}};
-        if (!labels.empty()) one["label"] = labels[i];
-        list.push_back(std::move(one));
-    }
-    return list;
-}
-
 std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> labels) {
     const GraphCounts& counts = graph.counts;
     std::string hubs;
@@ -111,12 +77,18 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
                        {"settings", settings_text(graph)}}) +
            '\n' +
            facts_text(
-               {{"edges", edges_text(graph)},
+               {{"edges", with_commas(counts.edges) +
+                              (graph.form == GraphForm::directed ? " directed" : " undirected")},
                 {"mutual", percent(graph.mutual_share) + " of the directed edges"},
                 {"in-degree", degrees_text(counts) + "; " + counted(counts.without_in_edges(), "point") +
                                   " (" + share_text(counts.without_in_edges(), counts.points) + ") without"},
                 {"hubs", hubs},
-                {"components", components_text(counts)},
+                {"components",
+                 with_commas(counts.components) + ", the largest of " +
+                     counted(counts.largest_component, "point") + " (" +
+                     share_text(counts.largest_component, counts.points) + ")" +
+                     (counts.isolated > 0 ? "; " + counted(counts.isolated, "point") + " without an edge"
+                                          : "")},
                 {"same class", counts.same_class ? percent(*counts.same_class) + " of the edges" : ""},
                 {"imbalance", imbalance_text(graph.timeline)},
                 {"time", times_text(graph.search_ms, graph.load_ms, graph.wall_ms)}});
@@ -124,6 +96,17 @@ std::string graph_text(const GraphResult& graph, std::span<const std::uint8_t> l
 
 Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels) {
     const GraphCounts& counts = graph.counts;
+    Json hubs = Json::array(), histogram = Json::array();
+    for (const std::int64_t hub : counts.hubs(hubs_in_json)) {
+        const auto i = static_cast<std::size_t>(hub);
+        Json& one = hubs.emplace_back(Json{{"index", hub}, {"in_degree", counts.in_degree[i]}});
+        if (!labels.empty()) one["label"] = labels[i];
+    }
+    std::map<std::uint32_t, std::int64_t> points_of;  // each in-degree
+    for (const std::uint32_t degree : counts.in_degree)
+        ++points_of[degree];
+    for (const auto& [degree, points] : points_of)
+        histogram.push_back({degree, points});
     Json json = {{"points", counts.points},
                  {"form", name(graph.form)},
                  {"edges", counts.edges},
@@ -133,8 +116,8 @@ Json counts_json(const GraphResult& graph, std::span<const std::uint8_t> labels)
                          {"max", *std::max_element(counts.in_degree.begin(), counts.in_degree.end())},
                          {"zero", counts.without_in_edges()},
                          {"skewness", counts.skewness()},
-                         {"hubs", hubs_json(graph, labels)},
-                         {"histogram", degrees_json(counts)}};
+                         {"hubs", std::move(hubs)},
+                         {"histogram", std::move(histogram)}};
     json["components"] = {
         {"count", counts.components}, {"largest", counts.largest_component}, {"isolated", counts.isolated}};
     return json;
@@ -146,12 +129,8 @@ std::string graph_json(const GraphResult& graph, std::span<const std::uint8_t> l
         settings.erase(of_votes);
     Json points = {
         {"source", graph.source}, {"count", graph.counts.points}, {"rows", graph.rows}, {"cols", graph.cols}};
-    if (!graph.pictures.empty()) {
-        Json files = Json::array();
-        for (const std::string& file : graph.pictures)
-            files.push_back(report_path(file));
-        points["files"] = std::move(files);
-    }
+    for (const std::string& file : graph.pictures)
+        points["files"].push_back(report_path(file));
     Json json = json_head("mnist-knn/graph/1");
     json.update({{"created", graph.created},
                  {"data", std::move(points)},
@@ -224,25 +203,17 @@ RowWriter npy_writer(std::ostream& out, std::int64_t n, int k, const char* type,
                                                             std::span<const Neighbor> neighbors) mutable {
         numbers.clear();
         for (const Neighbor& neighbor : neighbors)
-            numbers.push_back(convert(neighbor));
+            numbers.push_back(static_cast<Number>(std::invoke(convert, neighbor)));
         out.write(reinterpret_cast<const char*>(numbers.data()),
                   static_cast<std::streamsize>(numbers.size() * sizeof(Number)));
     };
 }
 
-RowWriter npy_indices(std::ostream& out, std::int64_t n, int k) {
-    return npy_writer<std::int32_t>(out, n, k, "i4",
-                                    [](const Neighbor& one) { return static_cast<std::int32_t>(one.index); });
-}
-
-/// int64 for integral metrics, else float32.
+/// Distances are int64 for integral metrics, else float32.
 RowWriter npy_distances(std::ostream& out, std::int64_t n, int k, const Measure& measure) {
-    if (is_integral(measure.metric))
-        return npy_writer<std::int64_t>(out, n, k, "i8",
-                                        [](const Neighbor& one) { return std::int64_t{one.distance}; });
-    return npy_writer<float>(out, n, k, "f4", [measure](const Neighbor& one) {
-        return static_cast<float>(distance_of(measure, one.distance));
-    });
+    const auto number = [measure](const Neighbor& one) { return distance_of(measure, one.distance); };
+    if (is_integral(measure.metric)) return npy_writer<std::int64_t>(out, n, k, "i8", &Neighbor::distance);
+    return npy_writer<float>(out, n, k, "f4", number);
 }
 
 /// Points from 0, rank from 1.
@@ -294,7 +265,8 @@ std::vector<RowWriter> open_writers(const GraphFiles& files, const GraphResult& 
     std::vector<RowWriter> writers;
     const Measure& measure = result.method.measure;
     const int k = result.method.vote.k;
-    if (files.indices != nullptr) writers.push_back(npy_indices(*files.indices, n, k));
+    if (files.indices != nullptr)
+        writers.push_back(npy_writer<std::int32_t>(*files.indices, n, k, "i4", &Neighbor::index));
     if (files.distances != nullptr) writers.push_back(npy_distances(*files.distances, n, k, measure));
     if (files.csv != nullptr) writers.push_back(csv_writer(*files.csv, measure));
     if (files.mtx != nullptr) writers.push_back(matrix_writer(*files.mtx, n, edges, result.form, measure));
@@ -328,9 +300,19 @@ class RowSink {
         files_.files.check();
     }
 
-    /// After the last row.
+    /// After the last row: writes an undirected form.
     void finish() {
-        if (result_.form != GraphForm::directed) put_undirected();
+        if (result_.form != GraphForm::directed) {
+            const GraphRows rows = undirected(all_, result_.form);
+            writers_ = open_writers(files_, result_, n_, std::ssize(rows.edges) / 2);
+            constexpr std::int64_t between_checks = 4096;
+            for (std::int64_t i = 0; i < n_; ++i) {
+                put(i, rows.row(i));
+                if (i % between_checks != 0) continue;
+                stop_if_asked();
+                files_.files.check();
+            }
+        }
         writers_.clear();
         result_.counts = counter_.counts();
         result_.mutual_share =
@@ -342,17 +324,6 @@ class RowSink {
         counter_.row(point, row);
         for (const RowWriter& writer : writers_)
             writer(point, row);
-    }
-    void put_undirected() {
-        const GraphRows rows = undirected(all_, result_.form);
-        writers_ = open_writers(files_, result_, n_, std::ssize(rows.edges) / 2);
-        constexpr std::int64_t between_checks = 4096;
-        for (std::int64_t i = 0; i < n_; ++i) {
-            put(i, rows.row(i));
-            if (i % between_checks != 0) continue;
-            stop_if_asked();
-            files_.files.check();
-        }
     }
 
     const GraphFiles& files_;
@@ -382,20 +353,18 @@ void check_size(const GraphOptions& graph, std::int64_t n) {
 int graph(const Options& options, Clock::time_point start) {
     check_form(options);
     LoadedSet points(options, Needed::points);
-    const ImagesLocation& location = points.location();
     GraphResult result;
     result.created = utc_now();
-    result.source = location.data.source;
-    result.pictures = location.pictures;
+    result.source = points.data().source;
+    result.pictures = points.pictures();
     result.form = options.graph.form;
-    const bool has_k = options.given.contains("-k");
-    result.method = {
-        options.method.transform, options.method.measure, {}, {.k = has_k ? options.method.vote.k : usual_k}};
+    const int k = options.given.contains("-k") ? options.method.vote.k : usual_k;
+    result.method = {options.method.transform, options.method.measure, {}, {.k = k}};
     if (options.method.reranks())
         note("a graph has the distances of the method's transform and metric, without its re-ranking",
              options.output);
     const Training& training = points.training().view();
-    require_others(result.method.vote.k, training.rows.count);
+    require_others(k, training.rows.count);
     check_size(options.graph, training.rows.count);
     if (std::ssize(result.pictures) > training.rows.count)
         result.pictures.resize(static_cast<std::size_t>(training.rows.count));

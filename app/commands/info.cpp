@@ -1,32 +1,16 @@
-#include <array>
 #include <filesystem>
 
 #include "app/cli/command_line.h"
+#include "app/commands/loading.h"
 #include "app/console/output.h"
 #include "app/report/json.h"
 #include "app/report/text.h"
 #include "classifier/inventory.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/set/idx.h"
-#include "data/set/mnist_checksums.h"
 #include "data/synthetic/synthetic.h"
 
 namespace knn {
-
-namespace {
-
-void write_dataset(const std::filesystem::path& folder, const Dataset& data) {
-    const std::array<OutputFile, mnist_files.size()> files = {{
-        {folder / mnist_files[0].name, [&](std::ostream& out) { write_idx_images(out, data.train); }},
-        {folder / mnist_files[1].name, [&](std::ostream& out) { write_idx_labels(out, data.train); }},
-        {folder / mnist_files[2].name, [&](std::ostream& out) { write_idx_images(out, data.test); }},
-        {folder / mnist_files[3].name, [&](std::ostream& out) { write_idx_labels(out, data.test); }},
-    }};
-    write_outputs_together(files, folder.string());
-}
-
-}  // namespace
 
 int info(const Options& options, Clock::time_point) {
     if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {
@@ -39,7 +23,10 @@ int info(const Options& options, Clock::time_point) {
                             "; expected a folder without a data set, which would be replaced or hidden");
         Destinations(options).check({});
         const Dataset digits = synthetic_digits();
-        write_dataset(folder, digits);
+        std::vector<OutputFile> files = idx_files(folder, digits.train);
+        for (OutputFile& file : idx_files(folder, digits.test, true))
+            files.push_back(std::move(file));
+        write_outputs_together(files, folder);
         print("wrote " + std::to_string(digits.train.count) + " training and " +
               std::to_string(digits.test.count) + " test images to " + harmless(folder) + '\n');
         return 0;

@@ -13,6 +13,7 @@
 #include "data/core/errors.h"
 #include "data/picture/picture_file.h"
 #include "data/set/idx.h"
+#include "data/set/mnist_checksums.h"
 #include "data/set/training.h"
 #include "data/synthetic/synthetic.h"
 
@@ -59,27 +60,6 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     return images;
 }
 
-Dataset read_images(const ImagesLocation& location, std::pmr::memory_resource* memory,
-                    const OutputOptions& output) {
-    if (location.needed == Needed::both) return load(location.data, memory);
-    Dataset data;
-    data.source = location.data.source;
-    data.synthetic = location.data.synthetic;
-    if (!location.pictures.empty()) {
-        data.train = watched(output, "reading  ", [&](const Watch& watch) {
-            return read_pictures(location.pictures, memory, watch);
-        });
-    } else if (!location.images.empty()) {
-        IdxImages read = read_idx_images(location.images, memory);
-        data.train = {read.count, read.rows, read.cols, std::move(read.pixels), {}};
-    } else if (location.data.synthetic) {
-        data.train = std::move(synthetic_digits({}, memory).train);
-    } else {
-        data.train = load_training_files(location.data, memory);
-    }
-    return data;
-}
-
 std::vector<std::string> pictures_in(const std::string& folder) {
     if (!pictures_available())
         throw DataError("--images " + folder +
@@ -92,44 +72,60 @@ std::vector<std::string> pictures_in(const std::string& folder) {
     return files;
 }
 
-/// Throws UsageError (--images with a data set), DataError.
-ImagesLocation locate_images(const Options& options, Needed needed) {
-    ImagesLocation location{.needed = needed, .data = {}, .images = {}, .pictures = {}};
-    if (needed == Needed::points) location.images = options.graph.images;
-    if (location.images.empty()) {
-        location.data = needed == Needed::both ? locate(options.data) : locate_training(options.data);
-        return location;
-    }
-    for (const char* name : {"data", "train-images", "train-labels"})
-        if (options.given.contains(name))
-            throw UsageError("--" + std::string(name) + " and --images " + location.images +
-                             ": both say where the images are; expected one of them");
-    std::error_code none;
-    if (fs::is_directory(location.images, none)) location.pictures = pictures_in(location.images);
-    location.data.source = location.images;
-    return location;
-}
-
 }  // namespace
-
-std::vector<fs::path> ImagesLocation::files() const {
-    if (!pictures.empty()) return {pictures.begin(), pictures.end()};
-    if (!images.empty()) return {images};
-    return data.files();
-}
 
 LoadedSet::LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location,
                      const std::vector<fs::path>& also_read)
-    : outputs_(options), planner_(options.wish) {
+    : needed_(needed), outputs_(options), planner_(options.wish) {
     if (location)
-        location_ = {.needed = needed, .data = std::move(*location), .images = {}, .pictures = {}};
+        location_ = std::move(*location);
     else
-        location_ = locate_images(options, needed);
-    files_ = location_.files();
+        locate_images(options);
+    if (!pictures_.empty())
+        files_ = {pictures_.begin(), pictures_.end()};
+    else if (!images_.empty())
+        files_ = {images_};
+    else
+        files_ = location_.files();
     for (const auto& more : {options.method_files, also_read})
         files_.insert(files_.end(), more.begin(), more.end());
     outputs_.check(files_);
     read(options);
+}
+
+void LoadedSet::locate_images(const Options& options) {
+    if (needed_ == Needed::points) images_ = options.graph.images;
+    if (images_.empty()) {
+        location_ = needed_ == Needed::both ? locate(options.data) : locate_training(options.data);
+        return;
+    }
+    for (const char* name : {"data", "train-images", "train-labels"})
+        if (options.given.contains(name))
+            throw UsageError("--" + std::string(name) + " and --images " + images_ +
+                             ": both say where the images are; expected one of them");
+    std::error_code none;
+    if (fs::is_directory(images_, none)) pictures_ = pictures_in(images_);
+    location_.source = images_;
+}
+
+Dataset LoadedSet::read_images(const OutputOptions& output) const {
+    std::pmr::memory_resource* const memory = memory_->resource();
+    if (needed_ == Needed::both) return load(location_, memory);
+    Dataset data;
+    data.source = location_.source;
+    data.synthetic = location_.synthetic;
+    if (!pictures_.empty()) {
+        data.train = watched(output, "reading  ",
+                             [&](const Watch& watch) { return read_pictures(pictures_, memory, watch); });
+    } else if (!images_.empty()) {
+        IdxImages read = read_idx_images(images_, memory);
+        data.train = {read.count, read.rows, read.cols, std::move(read.pixels), {}};
+    } else if (location_.synthetic) {
+        data.train = std::move(synthetic_digits({}, memory).train);
+    } else {
+        data.train = load_training_files(location_, memory);
+    }
+    return data;
 }
 
 void LoadedSet::read(const Options& options) {
@@ -138,12 +134,11 @@ void LoadedSet::read(const Options& options) {
     const auto start = Clock::now();
     // Ranks search together: none may find in the cache what another has to fit. Only who evaluates comes back to the
     // same method.
-    const bool use_cache =
-        !options.no_cache && options.wish.ranks == nullptr && location_.needed == Needed::both;
-    TrainingIdentity identity = use_cache ? identity_of(location_.data) : TrainingIdentity();
-    data_ = read_images(location_, memory_->resource(), options.output);
+    const bool use_cache = !options.no_cache && options.wish.ranks == nullptr && needed_ == Needed::both;
+    TrainingIdentity identity = use_cache ? identity_of(location_) : TrainingIdentity();
+    data_ = read_images(options.output);
     // What changed while it was read belongs to no key.
-    if (use_cache && identity_of(location_.data).key != identity.key) identity.key.clear();
+    if (use_cache && identity_of(location_).key != identity.key) identity.key.clear();
     const LabeledImages& train = data_.train;
     training_ = std::make_unique<TrainingSet>(
         first_images(train.images(), train.labels.span(), train.shape(), options.first.train), identity);
@@ -151,7 +146,7 @@ void LoadedSet::read(const Options& options) {
     queries_ = test.first(options.first.test > 0 ? options.first.test : test.count);
     stop_if_asked();
     load_ms_ = ms_since(start);
-    data_notice_ = data_notice(location_.data);
+    data_notice_ = data_notice(location_);
 }
 
 Resolved LoadedSet::resolve(const Method& method, std::int64_t n_query) {
@@ -170,6 +165,17 @@ std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& met
     return watched(output, "fitting  ", [&](const Watch& watch) {
         return std::make_unique<Index>(training, method, resolved, watch);
     });
+}
+
+std::vector<OutputFile> idx_files(const fs::path& folder, const LabeledImages& images, bool test) {
+    const std::size_t first = test ? 2 : 0;
+    return {
+        {folder / mnist_files[first].name, [&](std::ostream& out) { write_idx_images(out, images); }},
+        {folder / mnist_files[first + 1].name, [&](std::ostream& out) { write_idx_labels(out, images); }}};
+}
+
+std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count) {
+    return {images.labels.data(), images.labels.data() + count};
 }
 
 Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,

@@ -20,15 +20,6 @@ namespace knn {
 /// What a command reads: both sets, the training set alone, or that or the images of --images, which have no labels.
 enum class Needed { both, training, points };
 
-struct ImagesLocation {
-    Needed needed = Needed::both;
-    DataLocation data;                  ///< unless `images` is given
-    std::string images;                 ///< --images; a file or a folder
-    std::vector<std::string> pictures;  ///< of a folder, in the order of the images
-
-    std::vector<std::filesystem::path> files() const;
-};
-
 /// What every command that searches begins with: finds its images, checks the files that it will write against those that
 /// it reads, and reads these, into pinned memory for a GPU, while GPUs are looked for.
 class LoadedSet {
@@ -37,7 +28,8 @@ class LoadedSet {
     LoadedSet(const Options& options, Needed needed, std::optional<DataLocation> location = {},
               const std::vector<std::filesystem::path>& also_read = {});
 
-    const ImagesLocation& location() const { return location_; }
+    /// The files of the images, if they come from a folder of pictures.
+    const std::vector<std::string>& pictures() const { return pictures_; }
     /// All files that were read.
     const std::vector<std::filesystem::path>& files() const { return files_; }
     /// All that was read; without a test set if none was needed.
@@ -52,11 +44,16 @@ class LoadedSet {
     Resolved resolve(const Method& method, std::int64_t n_query);
 
   private:
+    void locate_images(const Options& options);
     void read(const Options& options);
+    Dataset read_images(const OutputOptions& output) const;
 
+    Needed needed_;
     Destinations outputs_;
     Planner planner_;
-    ImagesLocation location_;
+    DataLocation location_;              ///< of a data set; of --images its source alone
+    std::string images_;                 ///< --images: a file or a folder
+    std::vector<std::string> pictures_;  ///< of a folder, in the order of the images
     std::vector<std::filesystem::path> files_;
     std::unique_ptr<HostMemory> memory_;
     Dataset data_;
@@ -69,6 +66,12 @@ class LoadedSet {
 /// An index, with a progress bar if something has to be fitted. Throws as Index.
 std::unique_ptr<Index> open_index(const TrainingSet& training, const Method& method, const Resolved& resolved,
                                   const OutputOptions& output);
+
+/// The files of a training set or a test set in a folder, named as those of MNIST; `images` must outlive them.
+std::vector<OutputFile> idx_files(const std::filesystem::path& folder, const LabeledImages& images,
+                                  bool test = false);
+
+std::vector<std::uint8_t> first_labels(const LabeledImages& images, std::int64_t count);
 
 /// The first `n` images and their labels; 0: all.
 Training first_images(const Rows& images, std::span<const std::uint8_t> labels, ImageShape shape,

@@ -11,6 +11,7 @@
 #include <new>
 #include <string_view>
 
+#include "app/cli/values.h"
 #include "app/report/answers.h"
 #include "classifier/host.h"
 #include "data/core/errors.h"
@@ -26,12 +27,10 @@ namespace {
 constexpr const char* picture_kinds = "a PNG, JPEG, BMP, TIFF, WebP or PGM file";
 
 bool has_picture_ending(const fs::path& file) {
-    std::string ending = file.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    constexpr std::array<std::string_view, 11> endings = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",
-                                                          ".webp", ".pgm", ".ppm",  ".pbm", ".pnm"};
-    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+    constexpr std::array endings = {".png",  ".jpg", ".jpeg", ".bmp", ".tif", ".tiff",
+                                    ".webp", ".pgm", ".ppm",  ".pbm", ".pnm"};
+    const std::string name = file.string();
+    return std::ranges::any_of(endings, [&](const char* ending) { return has_ending(name, ending); });
 }
 
 bool begins_as_picture(const fs::path& file) {

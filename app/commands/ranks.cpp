@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <sstream>
 #include <string_view>
 
 #include "app/cli/option_table.h"
@@ -48,13 +49,13 @@ struct Message {
         return {all.begin(), all.end()};
     }
     static Message from(const std::vector<std::uint8_t>& bytes) {
-        std::string rest(bytes.begin() + 1, bytes.end()), parts[5];
-        for (std::string& part : parts) {
-            const std::size_t end = rest.find('\0');
-            part = rest.substr(0, end);
-            rest.erase(0, end + 1);
-        }
-        return {static_cast<Kind>(bytes[0]), std::stoi(parts[0]), parts[1], parts[2], parts[3], parts[4]};
+        std::istringstream parts(std::string(bytes.begin() + 1, bytes.end()));
+        const auto next = [&] {
+            std::string part;
+            std::getline(parts, part, '\0');
+            return part;
+        };
+        return {static_cast<Kind>(bytes[0]), std::stoi(next()), next(), next(), next(), next()};
     }
 };
 
@@ -72,11 +73,9 @@ std::string of_rank(std::size_t rank, const std::string& text) {
 
 /// Throws if a rank failed: its error, without its number if all have the same.
 void throw_failure(const std::vector<Message>& all) {
-    const auto failed = std::find_if(all.begin(), all.end(),
-                                     [](const Message& one) { return one.kind == Message::Kind::failed; });
+    const auto failed = std::ranges::find(all, Message::Kind::failed, &Message::kind);
     if (failed == all.end()) return;
-    const bool same =
-        std::all_of(all.begin(), all.end(), [&](const Message& one) { return one.text == failed->text; });
+    const bool same = std::ranges::all_of(all, [&](auto& one) { return one.text == failed->text; });
     const auto rank = static_cast<std::size_t>(failed - all.begin());
     throw RanksEnd(same ? failed->text : of_rank(rank, failed->text), failed->exit_code);
 }

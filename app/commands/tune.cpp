@@ -98,12 +98,10 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
         note("--vote class-mean: left out, because their distances are not integers: " + left_out,
              options.output);
     const auto counts_candidates = [&](const Method& method) {
-        const std::vector<VotingRule> kinds = vote_kinds(range, method);
-        return method.reranks() || std::any_of(kinds.begin(), kinds.end(), [](const VotingRule& kind) {
-                   return kind.votes == Votes::class_mean;
-               });
+        const std::vector<VoteKind> kinds = vote_kinds(range, method);
+        return method.reranks() || std::ranges::count(kinds, Votes::class_mean, &VoteKind::votes) > 0;
     };
-    if (options.tune.candidates > 0 && std::none_of(methods.begin(), methods.end(), counts_candidates))
+    if (options.tune.candidates > 0 && std::ranges::none_of(methods, counts_candidates))
         throw UsageError(
             "--candidates: nothing orders or counts candidates; expected --rerank or --vote class-mean with "
             "it");
@@ -132,13 +130,13 @@ VoteRange range_for(const Options& options, std::span<const Method> methods, std
 }
 
 /// A plan for each search. What several of them would note is printed once.
-std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const Method> methods, const Wish& wish) {
+std::vector<Resolved> resolve_all(LoadedSet& set, std::span<const TunedSearch> searches, const Wish& wish) {
     const Training& training = set.training().view();
-    std::vector<Resolved> all = {set.resolve(methods.front(), training.rows.count)};
+    std::vector<Resolved> all = {set.resolve(searches.front().searched(), training.rows.count)};
     std::set<std::string> notices = {all.front().notice};
-    for (const Method& method : methods.subspan(1)) {
+    for (const TunedSearch& search : searches.subspan(1)) {
         Planner another(wish);
-        all.push_back(another.resolve(method.problem(training, training.rows.count)));
+        all.push_back(another.resolve(search.searched().problem(training, training.rows.count)));
         if (notices.insert(all.back().notice).second) note(all.back().notice);
     }
     return all;
@@ -157,12 +155,9 @@ void note_lonely(std::span<const std::uint8_t> labels, const OutputOptions& outp
              output);
 }
 
-TuneResult searched(const TrainingSet& training, std::span<const Method> methods,
+TuneResult searched(const TrainingSet& training, std::vector<TunedSearch>& searches,
                     std::span<const Resolved> resolved, const VoteRange& range, const OutputOptions& output) {
     const std::int64_t n = training.size();
-    std::vector<TunedSearch> searches;
-    for (const Method& method : methods)
-        searches.emplace_back(method, range, n);
     TuneResult result;
     const auto start = Clock::now();
     watched(output, "searching", [&](const Watch& watch) {
@@ -180,16 +175,6 @@ TuneResult searched(const TrainingSet& training, std::span<const Method> methods
     return result;
 }
 
-std::string images_text(const TuneResult& result) {
-    return counted(result.images, "training image") + " of " + std::to_string(result.rows) + " x " +
-           std::to_string(result.cols) + ", " + std::to_string(result.classes) + ' ' +
-           noun(result.classes, "class");
-}
-
-std::string p_text(double p) {
-    return p < 0.0005 ? "< 0.001" : fixed(p, 3);
-}
-
 std::string interval_text(const Configuration& one) {
     return percent(one.share.low) + " to " + percent(one.share.high);
 }
@@ -205,7 +190,7 @@ std::vector<std::string> row_text(const TuneResult& result, const Configuration&
             with_commas(one.errors),
             share_text(one.errors, result.images),
             interval_text(one),
-            p_text(one.p_value),
+            one.p_value < 0.0005 ? "< 0.001" : fixed(one.p_value, 3),
             std::to_string(vote.k),
             name(vote.votes),
             weighs ? name(vote.weights) : "",
@@ -225,10 +210,12 @@ std::string tune_line(const TuneResult& result) {
 
 /// The table of the first `limit` configurations, the best first.
 std::string tune_text(const TuneResult& result, std::int64_t limit) {
-    Facts facts = {{"data", images_text(result)},
-                   {"source", harmless(result.source)},
-                   {"device", device_text(result.plan.device)},
-                   {"engine", engine_text(result.plan)}};
+    Facts facts = {
+        {"data", counted(result.images, "training image") + " of " + std::to_string(result.rows) + " x " +
+                     std::to_string(result.cols) + ", " + counted(result.classes, "class")},
+        {"source", harmless(result.source)},
+        {"device", device_text(result.plan.device)},
+        {"engine", engine_text(result.plan)}};
     for (const Method& search : result.searches)
         facts.emplace_back(&search == result.searches.data() ? "searches" : "",
                            search_text(search) + ": the nearest " + std::to_string(search.vote.k));
@@ -244,8 +231,8 @@ std::string tune_text(const TuneResult& result, std::int64_t limit) {
     const std::int64_t shown = std::min(limit, std::ssize(result.configurations));
     for (std::int64_t i = 0; i < shown; ++i)
         table.add(row_text(result, result.configurations[static_cast<std::size_t>(i)]));
-    const std::int64_t good = std::count_if(result.configurations.begin(), result.configurations.end(),
-                                            [](const Configuration& one) { return one.as_good_as_best; });
+    const std::int64_t good =
+        std::ranges::count(result.configurations, true, &Configuration::as_good_as_best);
     std::string text = facts_text(facts) + '\n' + table.text(0);
     if (shown < std::ssize(result.configurations))
         text +=
@@ -302,8 +289,7 @@ std::string tune_json(const TuneResult& result) {
 std::string tune_csv(const TuneResult& result) {
     std::string text =
         "errors,error,error_low,error_high,p_value,as_good_as_best,transform,metric,p,rerank,candidates,vote,"
-        "k,"
-        "weights,tie\n";
+        "k,weights,tie\n";
     for (const Configuration& one : result.configurations) {
         const Method& method = one.method;
         const bool is_lp = method.measure.metric == Metric::lp;
@@ -354,26 +340,12 @@ std::string tune_plot(const TuneResult& result) {
         panels.push_back(panel_of(result, search));
     panels.front().notes.push_back(
         "Filled: McNemar's test does not tell it from the best of all. Small k follows single images, large "
-        "k "
-        "blurs the classes.");
+        "k blurs the classes.");
     const Configuration& best = result.configurations.front();
     return draw_panels("Errors over k",
                        {counted(result.images, "image") + ", each left out once; " + result.source,
                         "best: " + options_text(best.method) + ", " + counted(best.errors, "error")},
                        panels);
-}
-
-void write_files(const TuneResult& result, const Options& options) {
-    const TuneOptions& tune = options.tune;
-    const Configuration& best = result.configurations.front();
-    const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
-                                noun(best.errors, "error") + " of " + std::to_string(result.images) +
-                                " by leave-one-out, " + result.source;
-    write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
-                   {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
-                   {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
-                   {tune.plot, [&](std::ostream& out) { out << tune_plot(result); }}},
-                  options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
 }
 
 }  // namespace
@@ -390,24 +362,32 @@ int tune(const Options& options, Clock::time_point start) {
     std::vector<Method> methods = methods_to_search(options);
     leave_out_unsuitable(methods, options);
     const VoteRange range = range_for(options, methods, training.rows.count);
-    std::vector<Method> opened;
+    std::vector<TunedSearch> searches;
     for (const Method& method : methods)
-        opened.push_back(TunedSearch(method, range, training.rows.count).searched());
-    const std::vector<Resolved> resolved = resolve_all(set, opened, options.wish);
+        searches.emplace_back(method, range, training.rows.count);
+    const std::vector<Resolved> resolved = resolve_all(set, searches, options.wish);
     note_lonely(training.labels, options.output);
     agree_on({training.rows}, training.labels);
 
-    TuneResult result = searched(set.training(), methods, resolved, range, options.output);
+    TuneResult result = searched(set.training(), searches, resolved, range, options.output);
     result.created = utc_now();
-    result.source = set.location().data.source;
-    result.synthetic = set.location().data.synthetic;
+    result.source = set.data().source;
+    result.synthetic = set.data().synthetic;
     result.images = training.rows.count;
     result.rows = training.shape.rows;
     result.cols = training.shape.cols;
     result.classes = static_cast<int>(std::set(training.labels.begin(), training.labels.end()).size());
     result.load_ms = set.load_ms();
     result.wall_ms = ms_since(start);
-    write_files(result, options);
+    const Configuration& best = result.configurations.front();
+    const std::string comment = "chosen by 'mnist-knn tune': " + std::to_string(best.errors) + ' ' +
+                                noun(best.errors, "error") + " of " + std::to_string(result.images) +
+                                " by leave-one-out, " + result.source;
+    write_results({{tune.save, [&](std::ostream& out) { out << method_text(best.method, comment); }},
+                   {options.output.json, [&](std::ostream& out) { out << tune_json(result); }},
+                   {tune.csv, [&](std::ostream& out) { out << tune_csv(result); }},
+                   {tune.plot, [&](std::ostream& out) { out << tune_plot(result); }}},
+                  options.output.quiet ? tune_line(result) : tune_text(result, tune.limit));
     return 0;
 }
 
