@@ -13,10 +13,9 @@ namespace knn {
 /// block characters, or block characters in 24 grays (escape codes for 256 colors).
 enum class Blocks { ascii, unicode, color };
 
-/// The lines of one image, 8-bit gray, rows × cols; if wider or higher than `most` pixels, it is reduced
+/// The lines of one image, 8-bit gray, rows × cols; if wider or higher than 56 pixels, it is reduced
 /// first. A line has as many columns as the reduced image.
-std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks,
-                                     int most = 56);
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks);
 
 /// Each digit of the gallery with its labels, votes and nearest neighbors. `found`: how many were selected
 /// in all.

@@ -113,9 +113,7 @@ json gallery_of(const Evaluation& evaluation, const Gallery& gallery, Sprite& sp
     const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
     std::vector<PageDigit> digits;
     for (const std::int64_t image : fitting(evaluation, gallery.images))
-        digits.push_back({image, test.labels.data()[image], evaluation.found.votes.at(at(image)).label,
-                          evaluation.confidence.at(at(image)), vote_shares(evaluation, image),
-                          evaluation.found.neighbors.row(image)});
+        digits.push_back(page_digit(evaluation, image));
     return gallery_json(gallery, std::ssize(gallery.images), digits,
                         {test, train, train.labels.data(), evaluation.method}, sprite);
 }
@@ -200,6 +198,15 @@ std::vector<std::uint8_t> Sprite::png() const {
 std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {
     constexpr std::int64_t max_pixels = 12 << 20;  // mobile browsers refuse images above 16 megapixels
     return std::max<std::int64_t>(1, max_pixels / ((1 + neighbors) * std::max<std::int64_t>(1, dim)));
+}
+
+PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
+    return {image,
+            evaluation.data->test.labels.data()[image],
+            evaluation.found.votes[at(image)].label,
+            evaluation.confidence[at(image)],
+            vote_shares(evaluation, image),
+            evaluation.found.neighbors.row(image)};
 }
 
 json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,

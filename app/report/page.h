@@ -44,7 +44,7 @@ inline constexpr std::int64_t max_page_neighbors = 10;
 /// Number of digits of `dim` pixels that fit in a page with this many neighbors each.
 std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors);
 
-/// One digit of a page's gallery.
+/// One digit with what it is compared with, as a page, a window or a terminal shows it.
 struct PageDigit {
     std::int64_t index;
     int label, predicted;
@@ -52,6 +52,9 @@ struct PageDigit {
     std::vector<VoteShare> votes;
     std::span<const Neighbor> neighbors;  ///< the nearest are shown
 };
+
+/// A test image that was classified.
+PageDigit page_digit(const Evaluation& evaluation, std::int64_t image);
 
 /// The test images that a page shows as digits, one card each.
 struct Gallery {

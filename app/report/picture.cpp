@@ -70,28 +70,24 @@ struct Layout {
     double label_height() const { return std::clamp(0.26 * cell, 8.0, 16.0); }
 };
 
-/// One line from the left margin; if too long, it is reduced in size first, then shortened.
-void draw_line(Canvas& canvas, const Layout& at, const std::string& words, double y, double height,
-               const Color& color, double stroke) {
-    const double max_width = at.width - 2 * Layout::margin;
-    const double fitting = height * std::clamp(max_width / Canvas::width_of(words, height), 0.75, 1.0);
-    canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left, stroke);
-}
-
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {
     const Score& score = evaluation.score;
-    draw_line(canvas, at, percent(score.accuracy) + " on " + printable(evaluation.data->name), 60, 22, ink,
-              0.15);
-    draw_line(canvas, at,
-              with_commas(score.correct) + " of " + counted(score.total, "test image") +
-                  " right, 95 % interval " + percent(score.accuracy_low) + " to " +
-                  percent(score.accuracy_high),
-              91, 11, faint_ink, 0.13);
-    draw_line(canvas, at,
-              "k = " + std::to_string(evaluation.method.vote.k) + ", " +
-                  counted(evaluation.n_train, "training image") + ", " +
-                  printable(evaluation.found.plan.device.name),
-              115, 11, faint_ink, 0.13);
+    // A line that is too long is reduced in size first, then shortened.
+    const auto line = [&](const std::string& text, double y, double height, const Color& color,
+                          double stroke) {
+        const std::string words = printable(text);
+        const double max_width = at.width - 2 * Layout::margin;
+        const double fitting = height * std::clamp(max_width / Canvas::width_of(words, height), 0.75, 1.0);
+        canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left,
+                    stroke);
+    };
+    line(percent(score.accuracy) + " on " + evaluation.data->name, 60, 22, ink, 0.15);
+    line(with_commas(score.correct) + " of " + counted(score.total, "test image") + " right, 95 % interval " +
+             percent(score.accuracy_low) + " to " + percent(score.accuracy_high),
+         91, 11, faint_ink, 0.13);
+    line("k = " + std::to_string(evaluation.method.vote.k) + ", " +
+             counted(evaluation.n_train, "training image") + ", " + evaluation.found.plan.device.name,
+         115, 11, faint_ink, 0.13);
 }
 
 void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t max_right,
@@ -127,7 +123,7 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
 void draw_scale(Canvas& canvas, const Layout& at, double top, double height, const Ramp& ramp,
                 const std::string& name, std::int64_t most) {
     const double x = at.width - Layout::beside + 30;
-    canvas.text(name, x, top - 12, 10, faint_ink, Side::left);
+    canvas.text(name, x, top - 12, 10);
     for (int row = 0; row < height; ++row)
         canvas.box(x, top + row, Layout::bar, 1, color_at(ramp, 1 - row / height));
     double above = top - 100;
@@ -138,7 +134,7 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
         if (y - above < 16) continue;
         above = y;
         canvas.box(x + Layout::bar, y - 0.5, 5, 1, faint_ink);
-        canvas.text(with_commas(count), x + Layout::bar + 9, y + 4.5, 9, faint_ink, Side::left);
+        canvas.text(with_commas(count), x + Layout::bar + 9, y + 4.5, 9);
     }
 }
 
@@ -173,7 +169,7 @@ std::string words_of(const Evaluation& evaluation, std::int64_t count, std::int6
     const std::int64_t pages = sheet_pages(count);
     std::string words = counted(count, "digit");
     if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
-    return words + ": true label, predicted label, index, confidence.  " + printable(evaluation.data->name) +
+    return words + ": true label, predicted label, index, confidence.  " + evaluation.data->name +
            ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
            percent(evaluation.score.accuracy);
 }
@@ -201,7 +197,7 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     const double half = (at.height - Layout::top - Layout::below - 56) / 2;
     draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", max_wrong);
     draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", max_right);
-    return canvas.png();
+    return png_of(canvas.picture());
 }
 
 std::int64_t sheet_pages(std::int64_t digits) {
@@ -215,17 +211,15 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     const double width = 2 * margin + double(across) * cell_width - (cell_width - tile);
     const double max_width = width - 2 * margin;
     Canvas canvas(width, head + double(down) * cell_height + margin / 2, 3);
-    canvas.text(shortened(printable(sheet.title), 20, max_width), margin, margin + 22, 20, ink, Side::left,
-                0.15);
-    canvas.text(shortened(printable(sheet.words), 10, max_width), margin, margin + 46, 10, faint_ink,
-                Side::left);
+    canvas.text(shortened(sheet.title, 20, max_width), margin, margin + 22, 20, ink, Side::left, 0.15);
+    canvas.text(shortened(sheet.words, 10, max_width), margin, margin + 46, 10);
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t row = i / across, col = i % across;
         draw_digit(canvas, sheet, sheet.digits[static_cast<std::size_t>(i)],
                    margin + double(col) * cell_width, head + double(row) * cell_height);
     }
-    if (count == 0) canvas.text("There are none.", margin, head + 20, 12, faint_ink, Side::left);
-    return canvas.png();
+    if (count == 0) canvas.text("There are none.", margin, head + 20, 12);
+    return png_of(canvas.picture());
 }
 
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/report/canvas.h"
-#include "app/report/png.h"
+#include "app/report/page.h"
 #include "app/report/text.h"
 #include "app/view/pad.h"
 #include "app/view/viewer.h"
@@ -28,11 +28,11 @@ Frame frame_of(const cv::Mat& picture) {
 void draw_foot(Canvas& canvas, const std::string& message, std::span<const char* const> hints) {
     constexpr double base = height - 20;
     if (!message.empty())
-        return canvas.text(shortened(printable(message), 11, width - 2 * margin), margin, base, 11, ink,
-                           Side::left, 0.15);
+        return canvas.text(shortened(message, 11, width - 2 * margin), margin, base, 11, ink, Side::left,
+                           0.15);
     double x = margin;
     for (const char* hint : hints) {
-        canvas.text(hint, x, base, 10, faint_ink, Side::left);
+        canvas.text(hint, x, base, 10);
         x += Canvas::width_of(hint, 10) + 32;
     }
 }
@@ -46,89 +46,79 @@ constexpr double facts_left = margin + digit_side + 40, row_top = 448;
 constexpr std::size_t max_neighbors = 10, max_votes = 6;
 const Color right_bar = rgb(0x8ab6dc), wrong_bar = rgb(0xf2a05f), other_bar = rgb(0xc3ccd6);
 
-/// Labels of the digit shown, which determine the color of all other labels.
-struct Labels {
-    int truth, predicted;
-
-    const Color& color(int label) const {
-        return label == truth ? right_ink : label == predicted ? wrong_ink : faint_ink;
-    }
-    const Color& bar(int label) const {
-        return label == truth ? right_bar : label == predicted ? wrong_bar : other_bar;
-    }
-};
+/// The color of a label beside this digit.
+const Color& ink_of(int label, const PageDigit& digit) {
+    return label == digit.label ? right_ink : label == digit.predicted ? wrong_ink : faint_ink;
+}
 
 void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer) {
     std::string place = with_commas(viewer.position()) + " of " + with_commas(viewer.count());
     if (viewer.filter()) place += ", true label " + std::to_string(*viewer.filter());
     canvas.text("Test image " + std::to_string(viewer.image()), margin, 52, 18, ink, Side::left, 0.15);
     canvas.text(place, width - margin, 52, 14, ink, Side::right);
-    const std::string where = printable(evaluation.data->name) +
-                              ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
-                              percent(evaluation.score.accuracy);
-    canvas.text(shortened(where, 9, width - 2 * margin), margin, 74, 9, faint_ink, Side::left);
+    const std::string where = evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
+                              ", accuracy " + percent(evaluation.score.accuracy);
+    canvas.text(shortened(where, 9, width - 2 * margin), margin, 74, 9);
 }
 
-void draw_verdict(Canvas& canvas, const Labels& labels, double confidence) {
+void draw_verdict(Canvas& canvas, const PageDigit& digit) {
     constexpr double big = 58, top = digit_top + 4, base = top + 32 + big;
-    const double second = facts_left + 230, third = facts_left + 440;
-    canvas.text("true", facts_left, top + 10, 11, faint_ink, Side::left);
-    canvas.text("predicted", second, top + 10, 11, faint_ink, Side::left);
-    canvas.text("confidence", third, top + 10, 11, faint_ink, Side::left);
-    const std::string truth = std::to_string(labels.truth);
+    constexpr double second = facts_left + 230, third = facts_left + 440;
+    canvas.text("true", facts_left, top + 10, 11);
+    canvas.text("predicted", second, top + 10, 11);
+    canvas.text("confidence", third, top + 10, 11);
+    const std::string truth = std::to_string(digit.label);
     canvas.text(truth, facts_left, base, big, right_ink, Side::left, 0.12);
     const double from = facts_left + Canvas::width_of(truth, big) + 24;
     canvas.arrow(from, base - 12, std::max(20.0, second - 28 - from), 34, faint_ink);
-    canvas.text(std::to_string(labels.predicted), second, base, big, labels.color(labels.predicted),
+    canvas.text(std::to_string(digit.predicted), second, base, big, ink_of(digit.predicted, digit),
                 Side::left, 0.12);
-    canvas.text(fixed(100 * confidence, 0) + "%", third, base, 34, ink, Side::left, 0.11);
+    canvas.text(fixed(100 * digit.confidence, 0) + "%", third, base, 34, ink, Side::left, 0.11);
 }
 
-void draw_votes(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer, const Labels& labels) {
-    const auto shares = vote_shares(evaluation, viewer.image());
+void draw_votes(Canvas& canvas, int k, const PageDigit& digit) {
     double y = digit_top + 138;
-    canvas.text("votes of " + std::to_string(evaluation.method.vote.k) + ' ' +
-                    noun(evaluation.method.vote.k, "neighbor"),
-                facts_left, y, 11, faint_ink, Side::left);
+    canvas.text("votes of " + std::to_string(k) + ' ' + noun(k, "neighbor"), facts_left, y, 11);
     constexpr double bar_left = facts_left + 44, bar_room = 430;
-    for (std::size_t i = 0; i < std::min(shares.size(), max_votes); ++i) {
+    for (std::size_t i = 0; i < std::min(digit.votes.size(), max_votes); ++i) {
+        const auto& [label, share] = digit.votes[i];
         y += 26;
-        canvas.text(std::to_string(shares[i].label), facts_left + 30, y, 12, labels.color(shares[i].label),
-                    Side::right, 0.16);
-        const double length = std::max(2.0, bar_room * shares[i].share);
-        canvas.box(bar_left, y - 14, length, 16, labels.bar(shares[i].label));
-        canvas.text(percent(shares[i].share, 0), bar_left + length + 10, y, 10, ink, Side::left);
+        canvas.text(std::to_string(label), facts_left + 30, y, 12, ink_of(label, digit), Side::right, 0.16);
+        const double length = std::max(2.0, bar_room * share);
+        canvas.box(bar_left, y - 14, length, 16,
+                   label == digit.label       ? right_bar
+                   : label == digit.predicted ? wrong_bar
+                                              : other_bar);
+        canvas.text(percent(share, 0), bar_left + length + 10, y, 10, ink);
     }
-    if (shares.size() > max_votes)
-        canvas.text("and " + std::to_string(shares.size() - max_votes) + " other labels", bar_left, y + 20, 9,
-                    faint_ink, Side::left);
+    if (digit.votes.size() > max_votes)
+        canvas.text("and " + std::to_string(digit.votes.size() - max_votes) + " other labels", bar_left,
+                    y + 20, 9);
 }
 
-void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer,
-                    const Labels& labels) {
+void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const PageDigit& digit) {
     const LabeledImages& train = evaluation.data->train;
-    const auto nearest = evaluation.found.neighbors.row(viewer.image());
-    const std::size_t count = std::min(nearest.size(), max_neighbors);
+    const std::size_t all = digit.neighbors.size(), count = std::min(all, max_neighbors);
     const Measure measure = evaluation.method.neighbor_measure();
-    const std::string what = "their labels and " + distance_name(evaluation.method);
-    std::string words = "nearest training images, " + what;
-    if (nearest.size() > count)
-        words = "the " + std::to_string(count) + " nearest of " + with_commas(std::ssize(nearest)) +
-                " training images that vote, " + what;
+    const std::string of_all = "the " + std::to_string(count) + " nearest of " +
+                               with_commas(std::int64_t(all)) + " training images that vote, ";
     canvas.box(margin, row_top - 28, width - 2 * margin, 1, line_color);
-    canvas.text(words, margin, row_top, 11, faint_ink, Side::left);
+    canvas.text((all > count ? of_all : "nearest training images, ") + "their labels and " +
+                    distance_name(evaluation.method),
+                margin, row_top, 11);
     const bool few = count <= 7;
     const double tile = few ? 112 : 78;
     const double step = (width - 2 * margin - tile) / double((few ? 7 : max_neighbors) - 1);
     for (std::size_t i = 0; i < count; ++i) {
+        const Neighbor& neighbor = digit.neighbors[i];
         const double x = margin + double(i) * step, y = row_top + 18, middle = x + tile / 2;
-        const int label = train.labels.data()[nearest[i].index];
-        canvas.image(train.images().row(nearest[i].index), train.rows, train.cols, x, y, tile);
-        canvas.text(std::to_string(label), middle, y + tile + 24, 15, labels.color(label), Side::center,
+        const int label = train.labels.data()[neighbor.index];
+        canvas.image(train.images().row(neighbor.index), train.rows, train.cols, x, y, tile);
+        canvas.text(std::to_string(label), middle, y + tile + 24, 15, ink_of(label, digit), Side::center,
                     0.16);
-        canvas.text(distance_text(measure, nearest[i].distance, true), middle, y + tile + 42, 8, ink,
+        canvas.text(distance_text(measure, neighbor.distance, true), middle, y + tile + 42, 8, ink,
                     Side::center);
-        canvas.text(std::string("#").append(std::to_string(nearest[i].index)), middle, y + tile + 58, 8,
+        canvas.text(std::string("#").append(std::to_string(neighbor.index)), middle, y + tile + 58, 8,
                     faint_ink, Side::center);
     }
 }
@@ -153,21 +143,19 @@ void draw_help(Canvas& canvas) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const double base = y + 92 + line * double(i);
         canvas.text(lines[i].keys, x + 32, base, 12, right_ink, Side::left, 0.15);
-        canvas.text(lines[i].meaning, x + 250, base, 12, ink, Side::left);
+        canvas.text(lines[i].meaning, x + 250, base, 12, ink);
     }
 }
 
 Canvas drawn(const Evaluation& evaluation, const Viewer& viewer) {
     Canvas canvas(width, height, 3);
     const LabeledImages& test = evaluation.data->test;
-    const std::int64_t image = viewer.image();
-    const Vote& vote = evaluation.found.votes[static_cast<std::size_t>(image)];
-    const Labels labels{test.labels.data()[image], vote.label};
+    const PageDigit digit = page_digit(evaluation, viewer.image());
     draw_head(canvas, evaluation, viewer);
-    canvas.image(test.images().row(image), test.rows, test.cols, margin, digit_top, digit_side);
-    draw_verdict(canvas, labels, evaluation.confidence[static_cast<std::size_t>(image)]);
-    draw_votes(canvas, evaluation, viewer, labels);
-    draw_neighbors(canvas, evaluation, viewer, labels);
+    canvas.image(test.images().row(digit.index), test.rows, test.cols, margin, digit_top, digit_side);
+    draw_verdict(canvas, digit);
+    draw_votes(canvas, evaluation.method.vote.k, digit);
+    draw_neighbors(canvas, evaluation, digit);
     return canvas;
 }
 
@@ -197,24 +185,24 @@ cv::Mat mat_of(const PadDrawing& drawing) {
 
 void draw_answer(Canvas& canvas, const Answer& answer) {
     constexpr double big = 96, top = pad_top;
-    canvas.text("28x28, searched for", answer_left, top + 8, 9, faint_ink, Side::left);
+    canvas.text("28x28, searched for", answer_left, top + 8, 9);
     canvas.image(answer.image.pixels.data(), DigitImage::side, DigitImage::side, answer_left, top + 20, 168);
     const double x = answer_left + 210;
     if (!answer.label) {
         canvas.text("?", x, top + 20 + big, big, wrong_ink, Side::left, 0.12);
-        canvas.text(shortened(printable(answer.reason), 9, width - margin - answer_left), answer_left,
-                    top + 212, 9, wrong_ink, Side::left);
+        canvas.text(shortened(answer.reason, 9, width - margin - answer_left), answer_left, top + 212, 9,
+                    wrong_ink);
         return;
     }
     canvas.text(std::to_string(*answer.label), x, top + 20 + big, big, right_ink, Side::left, 0.12);
     canvas.text(percent(answer.confidence, 0), x, top + 20 + big + 44, 22, ink, Side::left, 0.12);
-    canvas.text("confidence", x, top + 20 + big + 66, 9, faint_ink, Side::left);
+    canvas.text("confidence", x, top + 20 + big + 66, 9);
 }
 
 void draw_nearest(Canvas& canvas, const Answer& answer, const PictureAnswers& answers) {
     const std::size_t count = std::min(answer.neighbors.size(), max_nearest);
     if (count == 0) return;
-    canvas.text("nearest training images", answer_left, nearest_top, 11, faint_ink, Side::left);
+    canvas.text("nearest training images", answer_left, nearest_top, 11);
     for (std::size_t i = 0; i < count; ++i) {
         const Neighbor& neighbor = answer.neighbors[i];
         const std::size_t row = i / 3, col = i % 3;
@@ -247,7 +235,7 @@ Frame draw_scene(const Evaluation& evaluation, const Viewer& viewer) {
 }
 
 std::vector<std::uint8_t> scene_png(const Evaluation& evaluation, const Viewer& viewer) {
-    return drawn(evaluation, viewer).png();
+    return png_of(drawn(evaluation, viewer).picture());
 }
 
 Picture picture_of(const PadDrawing& drawing) {
@@ -256,9 +244,7 @@ Picture picture_of(const PadDrawing& drawing) {
 }
 
 std::vector<std::uint8_t> drawing_png(const PadDrawing& drawing) {
-    cv::Mat rgb;
-    cv::cvtColor(half_of(drawing), rgb, cv::COLOR_GRAY2RGB);
-    return rgb_png(rgb.data, rgb.rows, rgb.cols);
+    return png_of(half_of(drawing));
 }
 
 Frame draw_pad(const PadDrawing& drawing, const Answer* answer, const PictureAnswers& answers,
