@@ -96,17 +96,10 @@ std::string audit_text(const AuditReport& report) {
 
 void write_csv(std::ostream& out, const AuditReport& report) {
     Lines lines(out);
-    lines.text("set,index,label,suggested,probability\n");
-    for (const Suspicion& one : report.first(std::ssize(report.audit.images))) {
-        lines.text(report.set);
-        lines.text(",");
-        lines.number(one.index, ',');
-        lines.number(int{one.label}, ',');
-        lines.number(int{one.suggested}, ',');
-        lines.text(fixed(one.probability, 6));
-        lines.text("\n");
-        if (!lines.end_of_line()) return;
-    }
+    lines.row("set,index,label,suggested,probability");
+    for (const Suspicion& one : report.first(std::ssize(report.audit.images)))
+        if (!lines.row(report.set, one.index, int{one.label}, int{one.suggested}, fixed(one.probability, 6)))
+            return;
 }
 
 std::string audit_json(const AuditReport& report) {

@@ -28,11 +28,9 @@ std::array<const char*, 3> names_in_folder() {
 
 void write_kept(std::ostream& out, const Indices& kept) {
     Lines lines(out);
-    lines.text("index\n");
-    for (const std::uint32_t image : kept) {
-        lines.number(image, '\n');
-        if (!lines.end_of_line()) return;
-    }
+    lines.row("index");
+    for (const std::uint32_t image : kept)
+        if (!lines.row(image)) return;
 }
 
 void write_set(const std::filesystem::path& folder, const Training& training, const Indices& kept) {
