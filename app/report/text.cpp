@@ -58,11 +58,11 @@ std::string styled(const std::string& text, const char* style, bool color) {
     return color ? style + text + ansi::plain : text;
 }
 
-std::string facts_text(const Facts& facts) {
+std::string facts_text(const Facts& facts, std::size_t indent) {
     Table table({Align::left, Align::left});
     for (const auto& [name, text] : facts)
         if (!text.empty()) table.add({name, text});
-    return table.text(0);
+    return table.text(indent);
 }
 
 std::string times_text(double search_ms, double load_ms, double wall_ms) {
