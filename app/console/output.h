@@ -62,10 +62,6 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes);
 /// could not be written, unless one of them is standard output, which then holds nothing else.
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder = "");
 
-/// Check before a long search that the outputs can be written. Throw DataError.
-void check_output_file(const std::string& file);
-void check_output_folder(const std::string& folder);
-
 /// The files that a command will write, checked before the work begins.
 class Destinations {
   public:

@@ -23,10 +23,6 @@ bool dumb_terminal() {
 
 constexpr std::string_view clear_line = "\r\x1b[K";
 
-std::string padded(const std::string& text, std::size_t width) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
-}
-
 std::string notice_of(const DataLocation& location, const std::string& synthetic) {
     std::string incomplete;
     for (const std::string& place : location.incomplete)
@@ -79,7 +75,8 @@ std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_
     constexpr int longest_bar = 40, shortest_bar = 8;
     const double part =
         total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0;
-    std::string text = padded(std::to_string(static_cast<int>(part * 100)), 3) + " %";
+    std::string text = std::to_string(static_cast<int>(part * 100)) + " %";
+    text.insert(0, std::string_view("100 %").size() - text.size(), ' ');
     if (part > 0) text += "  " + duration(elapsed_s * (1 - part) / part) + " left";
     // The last column stays free: some terminals wrap when it is written.
     const std::string head = what + "  ";

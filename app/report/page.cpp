@@ -25,16 +25,10 @@ namespace {
 /// JSON that is safe inside a <script> element: file names can contain "</script>" or "<!--", and bytes that
 /// are not UTF-8.
 std::string script_safe(const nlohmann::json& value) {
-    const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    std::string safe;
-    safe.reserve(text.size());
-    for (const char c : text) {
-        if (c == '<')
-            safe += "\\u003c";
-        else
-            safe += c;
-    }
-    return safe;
+    std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;)
+        text.replace(at, 1, "\\u003c");
+    return text;
 }
 
 /// The template with each {{name}} replaced by its value; inserted text is not searched again.
@@ -129,7 +123,6 @@ Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> ri
         .log_x = false,
         .log_y = false,
         .lines = {{"answers", {}}, {"if confidences were exact", {{0, 0, 0, 0}, {100, 100, 100, 100}}}},
-        .bars = {},
         .notes = {"expected calibration error " + percent(found.expected_calibration_error, 2) +
                   " in 15 equal intervals"}};
     for (const CalibrationBin& bin : found.bins) {
@@ -147,9 +140,7 @@ Panel errors_left(const Evaluation& evaluation, std::span<const std::uint8_t> ri
                 .y_label = "errors left",
                 .log_x = false,
                 .log_y = false,
-                .lines = {{"errors", {}}},
-                .bars = {},
-                .notes = {}};
+                .lines = {{"errors", {}}}};
     const auto n = static_cast<double>(right.size());
     for (const LeftErrors& one : left_errors(evaluation.confidence, right)) {
         if (double(one.rejected) > max_rejected * n) break;
@@ -260,10 +251,6 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
     add_rates(page["timing"], evaluation.found.timeline);
     page["gallery"] = gallery_of(evaluation, gallery, sprite);
     return page_text(page_html, page_js, page, sprite, trust_plot(evaluation));
-}
-
-std::string html_page(const Evaluation& evaluation) {
-    return html_page(evaluation, misclassified(evaluation));
 }
 
 }  // namespace knn

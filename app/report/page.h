@@ -91,6 +91,5 @@ Gallery misclassified(const Evaluation& evaluation);
 /// so; they are taken from all cells of the matrix in turn, highest confidence first. Throws
 /// std::out_of_range if the gallery contains an image that was not classified.
 std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
-std::string html_page(const Evaluation& evaluation);
 
 }  // namespace knn
