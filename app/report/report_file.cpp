@@ -47,40 +47,37 @@ class Part {
             parts.emplace_back(file_, value_[i], name_ + '[' + std::to_string(i) + ']');
         return parts;
     }
-    std::string text() const {
-        if (!value_.is_string()) wrong("not a string");
-        return value_.get<std::string>();
-    }
-    bool yes() const {
-        if (!value_.is_boolean()) wrong("neither true nor false");
-        return value_.get<bool>();
-    }
-    double number() const {
-        if (!value_.is_number()) wrong("not a number");
-        return value_.get<double>();
-    }
+    std::string text() const { return get<std::string>(value_.is_string(), "not a string"); }
+    bool yes() const { return get<bool>(value_.is_boolean(), "neither true nor false"); }
+    double number() const { return get<double>(value_.is_number(), "not a number"); }
     std::int64_t whole(std::int64_t low, std::int64_t high) const {
-        if (!value_.is_number_integer()) wrong("not an integer");
-        if (value_.is_number_unsigned() && value_.get<std::uint64_t>() > std::uint64_t(no_limit))
-            wrong("out of range");
-        const auto number = value_.get<std::int64_t>();
-        if (number < low || number > high) wrong("out of range");
+        const auto number = get<std::int64_t>(value_.is_number_integer(), "not an integer");
+        const bool fits =
+            !value_.is_number_unsigned() || value_.get<std::uint64_t>() <= std::uint64_t(no_limit);
+        if (!fits || number < low || number > high) wrong("out of range");
         return number;
     }
     [[noreturn]] void wrong(const std::string& what) const { fail(file_, name_ + " is " + what); }
 
+    std::string text_or_none(const char* key) const { return has(key) ? at(key).text() : ""; }
+    template <class Enum>
+    Enum named_value() const {
+        const auto value = named<Enum>(text());
+        if (!value) wrong("'" + text() + "', which is unknown");
+        return *value;
+    }
+
   private:
+    template <class Value>
+    Value get(bool fits, const char* else_it_is) const {
+        if (!fits) wrong(else_it_is);
+        return value_.get<Value>();
+    }
+
     const std::string& file_;
     const json& value_;
     std::string name_;
 };
-
-template <class Enum>
-Enum read_name(const Part& part) {
-    const auto value = named<Enum>(part.text());
-    if (!value) part.wrong("'" + part.text() + "', which is unknown");
-    return *value;
-}
 
 Method read_method(const Part& part) {
     Method method;
@@ -97,27 +94,26 @@ Method read_method(const Part& part) {
     parse("rerank", [&](const auto& text) { read_reranker("rerank", text, method.rerank); });
     if (part.has("candidates"))
         method.rerank.candidates = static_cast<int>(part.at("candidates").whole(min_candidates, max_k));
-    if (part.has("vote")) method.vote.votes = read_name<Votes>(part.at("vote"));
+    if (part.has("vote")) method.vote.votes = part.at("vote").named_value<Votes>();
     method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
-    method.measure.metric = read_name<Metric>(part.at("metric"));
+    method.measure.metric = part.at("metric").named_value<Metric>();
     if (method.measure.metric == Metric::lp) {
         method.measure.p = part.at("p").number();
         if (!(method.measure.p >= min_p && method.measure.p <= max_p)) part.at("p").wrong("out of range");
     }
-    method.vote.weights = read_name<Weights>(part.at("weights"));
-    method.vote.tie = read_name<Tie>(part.at("tie"));
+    method.vote.weights = part.at("weights").named_value<Weights>();
+    method.vote.tie = part.at("tie").named_value<Tie>();
     return method;
 }
 
 Device read_device(const Part& part) {
-    const auto text = [&](const char* key) { return part.has(key) ? part.at(key).text() : ""; };
     Device device;
     device.name = part.at("name").text();
-    device.kind = read_name<Device::Kind>(part.at("kind"));
-    device.compute_capability = text("compute_capability");
+    device.kind = part.at("kind").named_value<Device::Kind>();
+    device.compute_capability = part.text_or_none("compute_capability");
     device.memory_bytes = part.has("memory_bytes") ? part.at("memory_bytes").whole(0, no_limit) : 0;
-    device.driver = text("driver");
-    device.runtime = text("runtime");
+    device.driver = part.text_or_none("driver");
+    device.runtime = part.text_or_none("runtime");
     return device;
 }
 
@@ -147,7 +143,7 @@ void read_timing(const Part& part, Evaluation& evaluation) {
         stage.total_ms = one.at("total_ms").number();
         stage.bytes = one.has("bytes") ? one.at("bytes").number() : 0;
         if (one.has("gflop_per_s")) stage.operations = one.at("gflop_per_s").number() * 1e6 * stage.total_ms;
-        if (one.has("kind")) stage.kind = read_name<StageKind>(one.at("kind"));
+        if (one.has("kind")) stage.kind = one.at("kind").named_value<StageKind>();
         evaluation.found.timeline.add(stage);
     }
 }
@@ -200,9 +196,9 @@ SavedReport read_all(const std::string& file, const json& root) {
     report.file = file;
     report.source = dataset.at("source").text();
     report.synthetic = dataset.at("synthetic").yes();
-    report.of_pictures = dataset.has("name") && dataset.at("name").text() == pictures_name;
+    report.of_pictures = dataset.text_or_none("name") == pictures_name;
     if (dataset.has("files")) report.files = read_files(dataset.at("files"));
-    if (dataset.has("test_checksum")) report.test_checksum = dataset.at("test_checksum").text();
+    report.test_checksum = dataset.text_or_none("test_checksum");
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
     Evaluation& evaluation = report.evaluation;
