@@ -101,7 +101,7 @@ void paste(cv::Mat& whole, const cv::Mat& part, cv::Point corner) {
 std::vector<std::uint8_t> png_of(const cv::Mat& picture) {
     cv::Mat rgb;
     cv::cvtColor(picture, rgb, picture.channels() == 1 ? cv::COLOR_GRAY2RGB : cv::COLOR_BGR2RGB);
-    return rgb_png(rgb.data, rgb.rows, rgb.cols);  // a new Mat has no gaps between its rows
+    return encode_png(rgb.data, rgb.rows, rgb.cols, 3);  // a new Mat has no gaps between its rows
 }
 
 std::string printable(const std::string& text) {

@@ -183,7 +183,7 @@ std::vector<std::uint8_t> Sprite::png() const {
         for (std::size_t row = 0; row < rows; ++row)
             std::copy_n(tiles_[i] + row * cols, cols, corner + row * width);
     }
-    return gray_png(pixels.data(), static_cast<int>(down * rows), static_cast<int>(width));
+    return encode_png(pixels.data(), static_cast<int>(down * rows), static_cast<int>(width), 1);
 }
 
 std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {

@@ -9,7 +9,6 @@
 #include "app/report/canvas.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
-#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -198,10 +197,6 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", max_wrong);
     draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", max_right);
     return png_of(canvas.picture());
-}
-
-std::int64_t sheet_pages(std::int64_t digits) {
-    return std::max<std::int64_t>(1, divide_up(digits, sheet_digits));
 }
 
 std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {

@@ -1,11 +1,13 @@
 #pragma once
 /// Pictures, by OpenCV. A build without it links app/view/no_pictures.cpp, whose functions throw or return false.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "app/report/page.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -40,7 +42,9 @@ inline constexpr int sheet_width = 1448;
 std::vector<std::uint8_t> sheet_png(const Sheet& sheet);
 
 /// Number of pages for `digits` digits; at least one.
-std::int64_t sheet_pages(std::int64_t digits);
+inline std::int64_t sheet_pages(std::int64_t digits) {
+    return std::max<std::int64_t>(1, divide_up(digits, sheet_digits));
+}
 
 /// Page `page` (from 0) of the gallery as a PNG of at most about 1,500 × 1,800 pixels: each digit with
 /// "true → predicted", its index and the confidence.

@@ -24,10 +24,6 @@ std::vector<std::uint8_t> confusion_png(const Evaluation&) {
     fail("confusion.png");
 }
 
-std::int64_t sheet_pages(std::int64_t) {
-    return 0;
-}
-
 std::vector<std::uint8_t> sheet_png(const Sheet&) {
     fail("a sheet");
 }
