@@ -14,6 +14,7 @@ using Color = cv::Scalar;  ///< blue, green, red
 Color rgb(int hex);
 
 inline const Color paper = rgb(0xffffff), ink = rgb(0x1d2733), faint_ink = rgb(0x5d6b7a);
+inline const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 
 /// Alignment of text relative to its x.
 enum class Side { left, center, right };

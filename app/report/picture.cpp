@@ -141,7 +141,6 @@ constexpr int columns = 14, rows = 12, min_columns = 8;  // the title needs some
 static_assert(sheet_digits == std::int64_t{columns} * rows);
 constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
 static_assert(sheet_width == 2 * margin + columns * cell_width - (cell_width - tile));
-const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 
 /// "4 → 9", centered at x.
 void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {

@@ -1,14 +1,12 @@
-// The pictures in the windows of `view` and `draw`.
+// The picture in the window of `view`, and what it has in common with that of `draw`.
 
 #include <algorithm>
 #include <array>
-#include <opencv2/imgproc.hpp>
 #include <string>
 
 #include "app/report/canvas.h"
 #include "app/report/page.h"
 #include "app/report/text.h"
-#include "app/view/pad.h"
 #include "app/view/viewer.h"
 #include "data/core/format.h"
 #include "data/core/words.h"
@@ -17,28 +15,8 @@ namespace knn {
 
 namespace {
 
-constexpr double width = 1000, height = 710, margin = 36;
-const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d), line_color = rgb(0xe3e8ed);
-
-Frame frame_of(const cv::Mat& picture) {
-    return {picture.rows, picture.cols, {picture.datastart, picture.dataend}};
-}
-
-/// The last line: a message, or which keys there are.
-void draw_foot(Canvas& canvas, const std::string& message, std::span<const char* const> hints) {
-    constexpr double base = height - 20;
-    if (!message.empty())
-        return canvas.text(shortened(message, 11, width - 2 * margin), margin, base, 11, ink, Side::left,
-                           0.15);
-    double x = margin;
-    for (const char* hint : hints) {
-        canvas.text(hint, x, base, 10);
-        x += Canvas::width_of(hint, 10) + 32;
-    }
-}
-
-// Of `view`.
-
+constexpr double width = window_width, margin = window_margin;
+const Color line_color = rgb(0xe3e8ed);
 constexpr std::array viewer_hints = {"arrows, n, p: move", "0-9: one true label", "s: save", "h: help",
                                      "q: quit"};
 constexpr double digit_top = 92, digit_side = 308;  // 11 pixels for each of MNIST's 28
@@ -148,7 +126,7 @@ void draw_help(Canvas& canvas) {
 }
 
 Canvas drawn(const Evaluation& evaluation, const Viewer& viewer) {
-    Canvas canvas(width, height, 3);
+    Canvas canvas(width, window_height, 3);
     const LabeledImages& test = evaluation.data->test;
     const PageDigit digit = page_digit(evaluation, viewer.image());
     draw_head(canvas, evaluation, viewer);
@@ -159,109 +137,31 @@ Canvas drawn(const Evaluation& evaluation, const Viewer& viewer) {
     return canvas;
 }
 
-// Of `draw`.
-
-constexpr std::array pad_hints = {"draw with the mouse or a pen", "c: clear", "u: undo", "s: save",
-                                  "q: quit"};
-constexpr double answer_left = pad_left + PadDrawing::side + 40, nearest_top = 330;
-constexpr std::size_t max_nearest = 6;
-constexpr double tile = 112, tile_step = 138, tile_pitch = 172;
-const Color pad_border = rgb(0xc3ccd6);
-
-/// The pad, with the pen's lines in one value.
-cv::Mat mat_of(const PadDrawing& drawing) {
-    constexpr int paper_gray = 255, ink_gray = 20;
-    cv::Mat pad(PadDrawing::side, PadDrawing::side, CV_8U, cv::Scalar(paper_gray));
-    for (const Stroke& stroke : drawing.strokes()) {
-        std::vector<cv::Point> points;
-        for (const Point& point : stroke)
-            points.emplace_back(point.x, point.y);
-        if (points.size() == 1)
-            cv::circle(pad, points[0], PadDrawing::pen / 2, ink_gray, cv::FILLED, cv::LINE_AA);
-        cv::polylines(pad, points, false, ink_gray, PadDrawing::pen, cv::LINE_AA);
-    }
-    return pad;
-}
-
-void draw_answer(Canvas& canvas, const Answer& answer) {
-    constexpr double big = 96, top = pad_top;
-    canvas.text("28x28, searched for", answer_left, top + 8, 9);
-    canvas.image(answer.image.pixels.data(), DigitImage::side, DigitImage::side, answer_left, top + 20, 168);
-    const double x = answer_left + 210;
-    if (!answer.label) {
-        canvas.text("?", x, top + 20 + big, big, wrong_ink, Side::left, 0.12);
-        canvas.text(shortened(answer.reason, 9, width - margin - answer_left), answer_left, top + 212, 9,
-                    wrong_ink);
-        return;
-    }
-    canvas.text(std::to_string(*answer.label), x, top + 20 + big, big, right_ink, Side::left, 0.12);
-    canvas.text(percent(answer.confidence, 0), x, top + 20 + big + 44, 22, ink, Side::left, 0.12);
-    canvas.text("confidence", x, top + 20 + big + 66, 9);
-}
-
-void draw_nearest(Canvas& canvas, const Answer& answer, const PictureAnswers& answers) {
-    const std::size_t count = std::min(answer.neighbors.size(), max_nearest);
-    if (count == 0) return;
-    canvas.text("nearest training images", answer_left, nearest_top, 11);
-    for (std::size_t i = 0; i < count; ++i) {
-        const Neighbor& neighbor = answer.neighbors[i];
-        const std::size_t row = i / 3, col = i % 3;
-        const double x = answer_left + double(col) * tile_step,
-                     y = nearest_top + 16 + double(row) * tile_pitch;
-        const int label = answers.labels[neighbor.index];
-        canvas.image(answers.train.row(neighbor.index), DigitImage::side, DigitImage::side, x, y, tile);
-        canvas.text(std::to_string(label), x + 8, y + tile + 22, 14,
-                    answer.label == label ? right_ink : wrong_ink, Side::left, 0.16);
-        canvas.text(distance_text(answers.method.neighbor_measure(), neighbor.distance, true), x + tile,
-                    y + tile + 20, 8, faint_ink, Side::right);
-    }
-}
-
-/// A quarter of the pixels: the digit is found in a third of the time, and has 28×28 in the end.
-cv::Mat half_of(const PadDrawing& drawing) {
-    cv::Mat half;
-    cv::resize(mat_of(drawing), half, {}, 0.5, 0.5, cv::INTER_AREA);
-    return half;
-}
-
 }  // namespace
+
+void draw_foot(Canvas& canvas, const std::string& message, std::span<const char* const> hints) {
+    constexpr double base = window_height - 20;
+    if (!message.empty())
+        return canvas.text(shortened(message, 11, window_width - 2 * window_margin), window_margin, base, 11,
+                           ink, Side::left, 0.15);
+    double x = window_margin;
+    for (const char* hint : hints) {
+        canvas.text(hint, x, base, 10);
+        x += Canvas::width_of(hint, 10) + 32;
+    }
+}
 
 Frame draw_scene(const Evaluation& evaluation, const Viewer& viewer) {
     Canvas canvas = drawn(evaluation, viewer);
-    canvas.box(margin, height - 46, width - 2 * margin, 1, line_color);
+    canvas.box(margin, window_height - 46, width - 2 * margin, 1, line_color);
     draw_foot(canvas, viewer.message(), viewer_hints);
     if (viewer.help()) draw_help(canvas);
-    return frame_of(canvas.picture());
+    const cv::Mat picture = canvas.picture();
+    return {picture.rows, picture.cols, {picture.datastart, picture.dataend}};
 }
 
 std::vector<std::uint8_t> scene_png(const Evaluation& evaluation, const Viewer& viewer) {
     return png_of(drawn(evaluation, viewer).picture());
-}
-
-Picture picture_of(const PadDrawing& drawing) {
-    const cv::Mat pad = half_of(drawing);
-    return {pad.rows, pad.cols, {pad.datastart, pad.dataend}};
-}
-
-std::vector<std::uint8_t> drawing_png(const PadDrawing& drawing) {
-    return png_of(half_of(drawing));
-}
-
-Frame draw_pad(const PadDrawing& drawing, const Answer* answer, const PictureAnswers& answers,
-               const std::string& message) {
-    Canvas canvas(width, height, 2);
-    canvas.text("Draw a digit", margin, 52, 18, ink, Side::left, 0.15);
-    if (answer != nullptr) {
-        draw_answer(canvas, *answer);
-        draw_nearest(canvas, *answer, answers);
-    }
-    draw_foot(canvas, message, pad_hints);
-    canvas.box(pad_left - 2, pad_top - 2, PadDrawing::side + 4, PadDrawing::side + 4, pad_border);
-    const cv::Mat frame = canvas.picture();
-    cv::Mat pad;
-    cv::cvtColor(mat_of(drawing), pad, cv::COLOR_GRAY2BGR);
-    pad.copyTo(frame(cv::Rect(pad_left, pad_top, PadDrawing::side, PadDrawing::side)));
-    return frame_of(frame);
 }
 
 }  // namespace knn
