@@ -21,6 +21,13 @@ bool dumb_terminal() {
     return kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb";
 }
 
+/// Columns of the terminal on standard error; 80 if it does not say.
+int terminal_width() {
+    winsize size = {};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
+}
+
 constexpr std::string_view clear_line = "\r\x1b[K";
 
 std::string notice_of(const DataLocation& location, const std::string& synthetic) {
@@ -55,12 +62,6 @@ bool use_color(When wanted) {
 bool use_progress(When wanted) {
     if (wanted != When::automatic) return wanted == When::always;
     return ::isatty(STDERR_FILENO) != 0 && !dumb_terminal();
-}
-
-int terminal_width() {
-    winsize size = {};
-    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : 80;
 }
 
 std::string duration(double seconds) {

@@ -5,28 +5,17 @@
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
+#include "data/picture/picture.h"
 
 namespace knn {
 
 namespace {
 
-/// Gray levels, row by row.
-struct Gray {
-    int rows = 0, cols = 0;
-    std::vector<int> levels;
-
-    int at(int row, int col) const {
-        return row < rows ? levels[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
-                                   static_cast<std::size_t>(col)]
-                          : 0;
-    }
-};
-
 /// Reduced by averaging rectangles of whole pixels, so that no side is too long.
-Gray shrunk(const std::uint8_t* gray, int rows, int cols) {
+Picture shrunk(const std::uint8_t* gray, int rows, int cols) {
     constexpr int max_side = 56;
     const int times = int(divide_up(std::max(rows, cols), max_side));
-    Gray small{int(divide_up(rows, times)), int(divide_up(cols, times)), {}};
+    Picture small{int(divide_up(rows, times)), int(divide_up(cols, times)), {}};
     for (int row = 0; row < rows; row += times)
         for (int col = 0; col < cols; col += times) {
             const int end_row = std::min(row + times, rows), end_col = std::min(col + times, cols);
@@ -34,7 +23,8 @@ Gray shrunk(const std::uint8_t* gray, int rows, int cols) {
             for (int y = row; y < end_row; ++y)
                 for (int x = col; x < end_col; ++x)
                     sum += gray[std::int64_t{y} * cols + x];
-            small.levels.push_back(static_cast<int>(sum / (std::int64_t{end_row - row} * (end_col - col))));
+            const std::int64_t pixels = std::int64_t{end_row - row} * (end_col - col);
+            small.gray.push_back(static_cast<std::uint8_t>(sum / pixels));
         }
     return small;
 }
@@ -120,12 +110,15 @@ std::string digit_text(const Evaluation& evaluation, const PageDigit& digit, con
 }  // namespace
 
 std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks) {
-    const Gray image = shrunk(gray, rows, cols);
+    Picture image = shrunk(gray, rows, cols);
+    const auto width = static_cast<std::size_t>(image.cols);
+    image.gray.resize(image.gray.size() + width);  // background below a last row alone
     std::vector<std::string> lines;
     for (int row = 0; row < image.rows; row += 2) {
         std::string line;
-        for (int col = 0; col < image.cols; ++col) {
-            const int upper = image.at(row, col), lower = image.at(row + 1, col);
+        for (std::size_t col = 0; col < width; ++col) {
+            const std::uint8_t* pixel = image.gray.data() + static_cast<std::size_t>(row) * width + col;
+            const int upper = pixel[0], lower = pixel[width];
             line += blocks == Blocks::ascii     ? letter(upper, lower)
                     : blocks == Blocks::unicode ? block(upper, lower)
                                                 : colored(upper, lower);

@@ -62,16 +62,14 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
         return evaluation.confidence[at(a)] > evaluation.confidence[at(b)];
     });
     std::map<std::pair<int, int>, std::int64_t> seen;
-    std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // (how many of its pair came before, image)
+    std::multimap<std::int64_t, std::int64_t> turns;  // how many of its pair came before an image
     for (const std::int64_t image : images) {
         const int truth = evaluation.data->test.labels.data()[image];
-        turns.emplace_back(seen[{truth, votes[at(image)].label}]++, image);
+        turns.emplace(seen[{truth, votes[at(image)].label}]++, image);
     }
-    std::stable_sort(turns.begin(), turns.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < at(capacity); ++i)
-        images[i] = turns[i].second;
-    images.resize(at(capacity));
+    images.clear();
+    for (const auto& [turn, image] : turns)
+        if (std::ssize(images) < capacity) images.push_back(image);
     return images;
 }
 

@@ -1,7 +1,5 @@
 #pragma once
-/// What the pages of the report and of `audit` have in common: each is one file that needs no other.
-///
-/// The report as one self-contained page: no network, no second file.
+/// The pages of the report and of `audit`, each of which is one file that needs no network and no other file.
 
 #include <cstdint>
 #include <map>
