@@ -139,8 +139,8 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
 
 constexpr int columns = 14, rows = 12, min_columns = 8;  // the title needs some width
 static_assert(sheet_digits == std::int64_t{columns} * rows);
-constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
-static_assert(sheet_width == 2 * margin + columns * cell_width - (cell_width - tile));
+constexpr double sheet_margin = 32, sheet_head = 104, sheet_tile = 84, cell_width = 100, cell_height = 138;
+static_assert(sheet_width == 2 * sheet_margin + columns * cell_width - (cell_width - sheet_tile));
 
 /// "4 → 9", centered at x.
 void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
@@ -155,11 +155,11 @@ void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
 }
 
 void draw_digit(Canvas& canvas, const Sheet& sheet, const SheetDigit& digit, double x, double y) {
-    const double middle = x + tile / 2;
-    canvas.image(digit.pixels, sheet.rows, sheet.cols, x, y, tile);
-    draw_labels(canvas, digit.label, digit.other, middle, y + tile + 20);
+    const double middle = x + sheet_tile / 2;
+    canvas.image(digit.pixels, sheet.rows, sheet.cols, x, y, sheet_tile);
+    draw_labels(canvas, digit.label, digit.other, middle, y + sheet_tile + 20);
     const std::string number = '#' + std::to_string(digit.index);
-    canvas.text(number + "  " + fixed(100 * digit.share, 0) + "%", middle, y + tile + 36, 8, faint_ink,
+    canvas.text(number + "  " + fixed(100 * digit.share, 0) + "%", middle, y + sheet_tile + 36, 8, faint_ink,
                 Side::center, 0.14);
 }
 
@@ -202,17 +202,18 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     const std::int64_t count = std::ssize(sheet.digits);
     const std::int64_t across = std::clamp<std::int64_t>(std::max(sheet.of, count), min_columns, columns);
     const std::int64_t down = std::max<std::int64_t>(1, divide_up(count, across));
-    const double width = 2 * margin + double(across) * cell_width - (cell_width - tile);
-    const double max_width = width - 2 * margin;
-    Canvas canvas(width, head + double(down) * cell_height + margin / 2, 3);
-    canvas.text(shortened(sheet.title, 20, max_width), margin, margin + 22, 20, ink, Side::left, 0.15);
-    canvas.text(shortened(sheet.words, 10, max_width), margin, margin + 46, 10);
+    const double width = 2 * sheet_margin + double(across) * cell_width - (cell_width - sheet_tile);
+    const double max_width = width - 2 * sheet_margin;
+    Canvas canvas(width, sheet_head + double(down) * cell_height + sheet_margin / 2, 3);
+    canvas.text(shortened(sheet.title, 20, max_width), sheet_margin, sheet_margin + 22, 20, ink, Side::left,
+                0.15);
+    canvas.text(shortened(sheet.words, 10, max_width), sheet_margin, sheet_margin + 46, 10);
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t row = i / across, col = i % across;
         draw_digit(canvas, sheet, sheet.digits[static_cast<std::size_t>(i)],
-                   margin + double(col) * cell_width, head + double(row) * cell_height);
+                   sheet_margin + double(col) * cell_width, sheet_head + double(row) * cell_height);
     }
-    if (count == 0) canvas.text("There are none.", margin, head + 20, 12);
+    if (count == 0) canvas.text("There are none.", sheet_margin, sheet_head + 20, 12);
     return png_of(canvas.picture());
 }
 

@@ -11,23 +11,24 @@ namespace knn {
 
 namespace {
 
-constexpr const char *paper = "#ffffff", *ink = "#1d2733", *faint = "#5d6b7a", *grid = "#e3e8ee";
+constexpr const char *white = "#ffffff", *dark = "#1d2733", *gray = "#5d6b7a", *grid = "#e3e8ee";
 // Hues that color-blind readers can distinguish (Okabe and Ito), dark enough for thin lines.
 constexpr const char* hues[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                 "#8c6d00", "#56b4e9", "#5b3fa0", "#555555"};
-constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
-constexpr double letter = 0.92;  // average width of a letter, in heights of capitals
+constexpr double panel_width = 620, line_panel_height = 430, panel_gap = 26, plot_margin = 28, plot_head = 60,
+                 line_step = 19;
+constexpr double letter_width = 0.92;  // average width of a letter, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
 constexpr double title_height = 15;
 constexpr double note_height = 8.5, note_step = 15;
 
 double width_of(const std::string& text, double height) {
-    return letter * height * static_cast<double>(text.size());
+    return letter_width * height * static_cast<double>(text.size());
 }
 
 /// The text wrapped to the width of a panel.
 std::vector<std::string> wrapped(const std::string& text, double height) {
-    const auto most = static_cast<std::size_t>(panel_width / (letter * height));
+    const auto most = static_cast<std::size_t>(panel_width / (letter_width * height));
     std::vector<std::string> lines;
     std::size_t begin = 0;
     while (text.size() - begin > most) {
@@ -113,14 +114,14 @@ class Painter {
     }
     /// Returns its height.
     double panel(const Panel& panel, double x, double y) {
-        text(panel.title, x, y + 12, 10.5, ink, Anchor::left);
+        text(panel.title, x, y + 12, 10.5, dark, Anchor::left);
         const double height = panel.lines.empty()
                                   ? 28 + bar_step * static_cast<double>(panel.bars.size()) + 46
                                   : line_panel_height;
         double note_y = y + height + 10;
         for (const std::string& note : panel.notes)
             for (const std::string& line : wrapped(note, note_height)) {
-                text(line, x, note_y, note_height, faint, Anchor::left);
+                text(line, x, note_y, note_height, gray, Anchor::left);
                 note_y += note_step;
             }
         const Area area{x, y, panel_width, height};
@@ -145,21 +146,21 @@ class Painter {
             const double low = std::max(*std::min_element(values.begin(), values.end()), 1e-6);
             values.insert(values.end(), {low, std::pow(10.0, std::floor(std::log10(low)))});
         }
-        const double left = area.x + std::min(letter * 9.5 * double(longest) + 12, area.width / 2);
+        const double left = area.x + std::min(letter_width * 9.5 * double(longest) + 12, area.width / 2);
         const double right = area.x + area.width - 64, top = area.y + 28;
         const double bottom = top + bar_step * static_cast<double>(panel.bars.size());
         const Scale x = scale_for(values, panel.log_x, left, right);
         axis_below(x, panel.x_label, {left, top, right - left, bottom - top});
         double y = top + bar_step / 2;
         for (const PlotBar& bar : panel.bars) {
-            text(bar.name, left - 8, y + 4.5, 9.5, ink, Anchor::right);
+            text(bar.name, left - 8, y + 4.5, 9.5, dark, Anchor::right);
             box(left, y - bar_height / 2, std::max(x(bar.value) - left, 2.0), bar_height, hues[0]);
             if (bar.high > bar.low) {
-                line(x(bar.low), y, x(bar.high), y, 1.2, ink);
+                line(x(bar.low), y, x(bar.high), y, 1.2, dark);
                 for (const double end : {x(bar.low), x(bar.high)})
-                    line(end, y - 3, end, y + 3, 1.2, ink);
+                    line(end, y - 3, end, y + 3, 1.2, dark);
             }
-            text(bar.text, std::max(x(bar.value), x(bar.high)) + 6, y + 4.5, 9, faint, Anchor::left);
+            text(bar.text, std::max(x(bar.value), x(bar.high)) + 6, y + 4.5, 9, gray, Anchor::left);
             y += bar_step;
         }
     }
@@ -182,17 +183,17 @@ class Painter {
         axis_below(x, panel.x_label, {left, top, right - left, bottom - top});
         for (const double mark : y.marks) {
             line(left, y(mark), right, y(mark), 1, grid);
-            text(axis_text(mark), left - 7, y(mark) + 4, 8.5, faint, Anchor::right);
+            text(axis_text(mark), left - 7, y(mark) + 4, 8.5, gray, Anchor::right);
         }
-        line(left, top, left, bottom, 1.2, faint);
-        text(panel.y_label, area.x + 9, (top + bottom) / 2, 9, faint, Anchor::center, true);
+        line(left, top, left, bottom, 1.2, gray);
+        text(panel.y_label, area.x + 9, (top + bottom) / 2, 9, gray, Anchor::center, true);
         double legend_y = top + 8;
         for (std::size_t i = 0; i < panel.lines.size(); ++i, legend_y += 19) {
             const char* color = hues[i % std::size(hues)];
             curve(panel.lines[i], x, y, color);
             line(right + 12, legend_y - 4, right + 30, legend_y - 4, 2.2, color);
             disc(right + 21, legend_y - 4, 3.2, color);
-            text(panel.lines[i].name, right + 36, legend_y, 9, ink, Anchor::left);
+            text(panel.lines[i].name, right + 36, legend_y, 9, dark, Anchor::left);
         }
     }
 
@@ -203,7 +204,7 @@ class Painter {
                 line(x(one.points[i - 1].x), y(one.points[i - 1].y), x(point.x), y(point.y), 2.2, color);
             if (point.high > point.low) line(x(point.x), y(point.low), x(point.x), y(point.high), 1.2, color);
             disc(x(point.x), y(point.y), 3.2, color);
-            if (point.hollow) disc(x(point.x), y(point.y), 1.9, paper);
+            if (point.hollow) disc(x(point.x), y(point.y), 1.9, white);
         }
     }
 
@@ -222,10 +223,10 @@ class Painter {
             line(place, inside.y, place, bottom, 1, grid);
             if (i % every != 0 || place - half < last + 6) continue;
             last = place + half;
-            text(words, place, bottom + 16, 8.5, faint, Anchor::center);
+            text(words, place, bottom + 16, 8.5, gray, Anchor::center);
         }
-        line(inside.x, bottom, right, bottom, 1.2, faint);
-        text(label, (inside.x + right) / 2, bottom + 36, 9, faint, Anchor::center);
+        line(inside.x, bottom, right, bottom, 1.2, gray);
+        text(label, (inside.x + right) / 2, bottom + 36, 9, gray, Anchor::center);
     }
 };
 
@@ -275,23 +276,25 @@ std::string draw_panels(const std::string& title, const std::vector<std::string>
                         const std::vector<Panel>& panels) {
     Painter body, heading;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
-    double y = head + line_step * static_cast<double>(lines.size()) + 8;
+    double y = plot_head + line_step * static_cast<double>(lines.size()) + 8;
     for (std::size_t i = 0; i < panels.size(); i += columns) {
         double height = 0;
         for (std::size_t c = 0; c < columns && i + c < panels.size(); ++c)
             height = std::max(
-                height, body.panel(panels[i + c], margin + static_cast<double>(c) * (panel_width + gap), y));
-        y += height + gap;
+                height, body.panel(panels[i + c],
+                                   plot_margin + static_cast<double>(c) * (panel_width + panel_gap), y));
+        y += height + panel_gap;
     }
-    double width =
-        std::max(double(columns) * panel_width + double(columns - 1) * gap, width_of(title, title_height));
+    double width = std::max(double(columns) * panel_width + double(columns - 1) * panel_gap,
+                            width_of(title, title_height));
     for (const std::string& line : lines)
         width = std::max(width, width_of(line, 9));
-    width += 2 * margin;
-    heading.box(0, 0, width, y, paper);
-    heading.text(title, margin, 38, title_height, ink, Anchor::left);
+    width += 2 * plot_margin;
+    heading.box(0, 0, width, y, white);
+    heading.text(title, plot_margin, 38, title_height, dark, Anchor::left);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        heading.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
+        heading.text(lines[i], plot_margin, plot_head + line_step * static_cast<double>(i), 9, gray,
+                     Anchor::left);
     return svg_of(width, y, heading.svg + body.svg);
 }
 

@@ -29,20 +29,20 @@ constexpr const char* expected_report = "a report.json of 'mnist-knn evaluate'";
 }
 
 /// A part of the report, and its path.
-class Part {
+class ReportPart {
   public:
-    Part(const std::string& file, const json& value, std::string name = "")
+    ReportPart(const std::string& file, const json& value, std::string name = "")
         : file_(file), value_(value), name_(std::move(name)) {}
 
     bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-    Part at(const char* key) const {
+    ReportPart at(const char* key) const {
         const std::string name = name_.empty() ? key : name_ + '.' + key;
         if (!has(key)) fail(file_, "has no " + name);
         return {file_, value_[key], name};
     }
-    std::vector<Part> items() const {
+    std::vector<ReportPart> items() const {
         if (!value_.is_array()) wrong("no list");
-        std::vector<Part> parts;
+        std::vector<ReportPart> parts;
         for (std::size_t i = 0; i < value_.size(); ++i)
             parts.emplace_back(file_, value_[i], name_ + '[' + std::to_string(i) + ']');
         return parts;
@@ -79,7 +79,7 @@ class Part {
     std::string name_;
 };
 
-Method read_method(const Part& part) {
+Method read_method(const ReportPart& part) {
     Method method;
     const auto parse = [&](const char* key, const auto& read) {
         if (!part.has(key)) return;
@@ -106,7 +106,7 @@ Method read_method(const Part& part) {
     return method;
 }
 
-Device read_device(const Part& part) {
+Device read_device(const ReportPart& part) {
     Device device;
     device.name = part.at("name").text();
     device.kind = part.at("kind").named_value<Device::Kind>();
@@ -117,7 +117,7 @@ Device read_device(const Part& part) {
     return device;
 }
 
-Plan read_plan(const Part& settings, const Part& device) {
+Plan read_plan(const ReportPart& settings, const ReportPart& device) {
     Plan plan;
     plan.engine = settings.at("engine").text();
     plan.distance = settings.at("distance").text();
@@ -132,11 +132,11 @@ Plan read_plan(const Part& settings, const Part& device) {
     return plan;
 }
 
-void read_timing(const Part& part, Evaluation& evaluation) {
+void read_timing(const ReportPart& part, Evaluation& evaluation) {
     evaluation.found.search_ms = part.at("search_ms").number();
     evaluation.load_ms = part.at("load_ms").number();
     evaluation.wall_ms = part.at("wall_ms").number();
-    for (const Part& one : part.at("stages").items()) {
+    for (const ReportPart& one : part.at("stages").items()) {
         Stage stage;
         stage.name = one.at("name").text();
         stage.launches = one.at("launches").whole(0, no_limit);
@@ -148,24 +148,24 @@ void read_timing(const Part& part, Evaluation& evaluation) {
     }
 }
 
-std::vector<std::int64_t> read_row(const Part& part, std::size_t size) {
+std::vector<std::int64_t> read_row(const ReportPart& part, std::size_t size) {
     std::vector<std::int64_t> row;
-    for (const Part& count : part.items())
+    for (const ReportPart& count : part.items())
         row.push_back(count.whole(0, no_limit / 65536));  // so that no sum of 256 × 256 of them overflows
     if (row.size() != size) part.wrong("not one count for each label");
     return row;
 }
 
 /// Labels and confusion matrix; the sums must match the report's.
-void read_result(const Part& part, Evaluation& evaluation) {
+void read_result(const ReportPart& part, Evaluation& evaluation) {
     Score& score = evaluation.score;
-    for (const Part& label : part.at("labels").items()) {
+    for (const ReportPart& label : part.at("labels").items()) {
         const std::int64_t low = score.labels.empty() ? 0 : score.labels.back() + 1;
         score.labels.push_back(static_cast<std::uint8_t>(label.whole(low, 255)));
     }
     std::int64_t sum = 0, hits = 0;
-    const Part confusion = part.at("confusion");
-    for (const Part& row : confusion.items()) {
+    const ReportPart confusion = part.at("confusion");
+    for (const ReportPart& row : confusion.items()) {
         score.confusion.push_back(read_row(row, score.labels.size()));
         for (const std::int64_t count : score.confusion.back())
             sum += count;
@@ -179,19 +179,19 @@ void read_result(const Part& part, Evaluation& evaluation) {
         confusion.wrong("inconsistent with the number of test images or of correct ones");
 }
 
-std::vector<fs::path> read_files(const Part& part) {
+std::vector<fs::path> read_files(const ReportPart& part) {
     std::vector<fs::path> files;
-    for (const Part& file : part.items())
+    for (const ReportPart& file : part.items())
         files.emplace_back(path_in_report(file.text()));
     if (!files.empty() && files.size() != mnist_files.size()) part.wrong("not four files");
     return files;
 }
 
 SavedReport read_all(const std::string& file, const json& root) {
-    const Part part(file, root);
+    const ReportPart part(file, root);
     if (const std::string found = part.at("schema").text(); found != schema)
         fail(file, "its schema is '" + found + "', not '" + schema + "'");
-    const Part dataset = part.at("dataset");
+    const ReportPart dataset = part.at("dataset");
     SavedReport report;
     report.file = file;
     report.source = dataset.at("source").text();

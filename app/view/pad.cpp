@@ -19,7 +19,7 @@ constexpr std::array pad_hints = {"draw with the mouse or a pen", "c: clear", "u
 constexpr int pad_left = 36, pad_top = 84;  // where the pad lies in the window, in pixels
 constexpr double answer_left = pad_left + PadDrawing::side + 40, nearest_top = 330;
 constexpr std::size_t max_nearest = 6;
-constexpr double tile = 112, tile_step = 138, tile_pitch = 172;
+constexpr double nearest_side = 112, tile_step = 138, tile_pitch = 172;
 const Color pad_border = rgb(0xc3ccd6);
 
 /// The pad, with the pen's lines in one value.
@@ -63,11 +63,12 @@ void draw_nearest(Canvas& canvas, const Answer& answer, const PictureAnswers& an
         const double x = answer_left + double(col) * tile_step,
                      y = nearest_top + 16 + double(row) * tile_pitch;
         const int label = answers.labels[neighbor.index];
-        canvas.image(answers.train.row(neighbor.index), DigitImage::side, DigitImage::side, x, y, tile);
-        canvas.text(std::to_string(label), x + 8, y + tile + 22, 14,
+        canvas.image(answers.train.row(neighbor.index), DigitImage::side, DigitImage::side, x, y,
+                     nearest_side);
+        canvas.text(std::to_string(label), x + 8, y + nearest_side + 22, 14,
                     answer.label == label ? right_ink : wrong_ink, Side::left, 0.16);
-        canvas.text(distance_text(answers.method.neighbor_measure(), neighbor.distance, true), x + tile,
-                    y + tile + 20, 8, faint_ink, Side::right);
+        canvas.text(distance_text(answers.method.neighbor_measure(), neighbor.distance, true),
+                    x + nearest_side, y + nearest_side + 20, 8, faint_ink, Side::right);
     }
 }
 

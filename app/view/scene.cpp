@@ -15,12 +15,11 @@ namespace knn {
 
 namespace {
 
-constexpr double width = window_width, margin = window_margin;
 const Color line_color = rgb(0xe3e8ed);
 constexpr std::array viewer_hints = {"arrows, n, p: move", "0-9: one true label", "s: save", "h: help",
                                      "q: quit"};
-constexpr double digit_top = 92, digit_side = 308;  // 11 pixels for each of MNIST's 28
-constexpr double facts_left = margin + digit_side + 40, row_top = 448;
+constexpr double digit_top = 92, shown_side = 308;  // 11 pixels for each of MNIST's 28
+constexpr double facts_left = window_margin + shown_side + 40, row_top = 448;
 constexpr std::size_t max_neighbors = 10, max_votes = 6;
 const Color right_bar = rgb(0x8ab6dc), wrong_bar = rgb(0xf2a05f), other_bar = rgb(0xc3ccd6);
 
@@ -32,11 +31,11 @@ const Color& ink_of(int label, const PageDigit& digit) {
 void draw_head(Canvas& canvas, const Evaluation& evaluation, const Viewer& viewer) {
     std::string place = with_commas(viewer.position()) + " of " + with_commas(viewer.count());
     if (viewer.filter()) place += ", true label " + std::to_string(*viewer.filter());
-    canvas.text("Test image " + std::to_string(viewer.image()), margin, 52, 18, ink, Side::left, 0.15);
-    canvas.text(place, width - margin, 52, 14, ink, Side::right);
+    canvas.text("Test image " + std::to_string(viewer.image()), window_margin, 52, 18, ink, Side::left, 0.15);
+    canvas.text(place, window_width - window_margin, 52, 14, ink, Side::right);
     const std::string where = evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
                               ", accuracy " + percent(evaluation.score.accuracy);
-    canvas.text(shortened(where, 9, width - 2 * margin), margin, 74, 9);
+    canvas.text(shortened(where, 9, window_width - 2 * window_margin), window_margin, 74, 9);
 }
 
 void draw_verdict(Canvas& canvas, const PageDigit& digit) {
@@ -80,16 +79,16 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const PageDigi
     const Measure measure = evaluation.method.neighbor_measure();
     const std::string of_all = "the " + std::to_string(count) + " nearest of " +
                                with_commas(std::int64_t(all)) + " training images that vote, ";
-    canvas.box(margin, row_top - 28, width - 2 * margin, 1, line_color);
+    canvas.box(window_margin, row_top - 28, window_width - 2 * window_margin, 1, line_color);
     canvas.text((all > count ? of_all : "nearest training images, ") + "their labels and " +
                     distance_name(evaluation.method),
-                margin, row_top, 11);
+                window_margin, row_top, 11);
     const bool few = count <= 7;
     const double tile = few ? 112 : 78;
-    const double step = (width - 2 * margin - tile) / double((few ? 7 : max_neighbors) - 1);
+    const double step = (window_width - 2 * window_margin - tile) / double((few ? 7 : max_neighbors) - 1);
     for (std::size_t i = 0; i < count; ++i) {
         const Neighbor& neighbor = digit.neighbors[i];
-        const double x = margin + double(i) * step, y = row_top + 18, middle = x + tile / 2;
+        const double x = window_margin + double(i) * step, y = row_top + 18, middle = x + tile / 2;
         const int label = train.labels.data()[neighbor.index];
         canvas.image(train.images().row(neighbor.index), train.rows, train.cols, x, y, tile);
         canvas.text(std::to_string(label), middle, y + tile + 24, 15, ink_of(label, digit), Side::center,
@@ -113,7 +112,7 @@ void draw_help(Canvas& canvas) {
                                   Line{"s", "save this picture in the current folder"},
                                   Line{"h", "this help"},
                                   Line{"q, Esc", "quit"}};
-    constexpr double panel = 640, x = (width - panel) / 2, y = 120, line = 34;
+    constexpr double panel = 640, x = (window_width - panel) / 2, y = 120, line = 34;
     constexpr double panel_height = 84 + line * lines.size();
     canvas.box(x - 2, y - 2, panel + 4, panel_height + 4, faint_ink);
     canvas.box(x, y, panel, panel_height, paper);
@@ -126,11 +125,11 @@ void draw_help(Canvas& canvas) {
 }
 
 Canvas drawn(const Evaluation& evaluation, const Viewer& viewer) {
-    Canvas canvas(width, window_height, 3);
+    Canvas canvas(window_width, window_height, 3);
     const LabeledImages& test = evaluation.data->test;
     const PageDigit digit = page_digit(evaluation, viewer.image());
     draw_head(canvas, evaluation, viewer);
-    canvas.image(test.images().row(digit.index), test.rows, test.cols, margin, digit_top, digit_side);
+    canvas.image(test.images().row(digit.index), test.rows, test.cols, window_margin, digit_top, shown_side);
     draw_verdict(canvas, digit);
     draw_votes(canvas, evaluation.method.vote.k, digit);
     draw_neighbors(canvas, evaluation, digit);
@@ -153,7 +152,7 @@ void draw_foot(Canvas& canvas, const std::string& message, std::span<const char*
 
 Frame draw_scene(const Evaluation& evaluation, const Viewer& viewer) {
     Canvas canvas = drawn(evaluation, viewer);
-    canvas.box(margin, window_height - 46, width - 2 * margin, 1, line_color);
+    canvas.box(window_margin, window_height - 46, window_width - 2 * window_margin, 1, line_color);
     draw_foot(canvas, viewer.message(), viewer_hints);
     if (viewer.help()) draw_help(canvas);
     const cv::Mat picture = canvas.picture();
