@@ -79,8 +79,6 @@ cv::Mat half_of(const PadDrawing& drawing) {
     return half;
 }
 
-enum Key { escape = 27, backspace = 8, keysym_backspace = 0xff08, delete_key = 0xffff };
-
 class Pad {
   public:
     Pad(const PictureAnswers& answers, const std::function<Answer(const Picture&)>& classify)
@@ -142,6 +140,7 @@ class Pad {
 
     /// False: quit.
     bool press(int key) {
+        constexpr int escape = 27, backspace = 8, keysym_backspace = 0xff08, delete_key = 0xffff;
         if (key < 0) return true;
         key &= 0xffff;
         if (key == 'q' || key == 'Q' || key == escape) return false;
