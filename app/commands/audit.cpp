@@ -132,13 +132,10 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     Sheet sheet{.title = "Suspicious labels",
                 .words = "label, what the neighbors suggest, index, probability that the label is wrong.  " +
                          judged_text(report) + ", method " + std::string(name_of(report.method)),
-                .rows = report.judged->rows,
-                .cols = report.judged->cols,
-                .digits = {}};
+                .images = *report.judged};
     for (const Suspicion& one : report.first(usual_in_text))
         if (std::ssize(sheet.digits) < sheet_digits)
-            sheet.digits.push_back({report.judged->images().row(one.index), one.label, one.suggested,
-                                    one.index, one.probability});
+            sheet.digits.push_back({one.index, one.label, one.suggested, one.probability});
     return sheet_png(sheet);
 }
 

@@ -47,8 +47,8 @@ struct PageDigit {
     std::int64_t index;
     int label, predicted;
     double confidence;
-    std::vector<VoteShare> votes;
-    std::span<const Neighbor> neighbors;  ///< the nearest are shown
+    std::vector<VoteShare> votes = {};
+    std::span<const Neighbor> neighbors = {};  ///< the nearest are shown
 };
 
 /// A test image that was classified.

@@ -154,13 +154,14 @@ void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
                 Side::left, 0.16);
 }
 
-void draw_digit(Canvas& canvas, const Sheet& sheet, const SheetDigit& digit, double x, double y) {
+void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, double x, double y) {
     const double middle = x + sheet_tile / 2;
-    canvas.image(digit.pixels, sheet.rows, sheet.cols, x, y, sheet_tile);
-    draw_labels(canvas, digit.label, digit.other, middle, y + sheet_tile + 20);
+    canvas.image(sheet.images.images().row(digit.index), sheet.images.rows, sheet.images.cols, x, y,
+                 sheet_tile);
+    draw_labels(canvas, digit.label, digit.predicted, middle, y + sheet_tile + 20);
     const std::string number = '#' + std::to_string(digit.index);
-    canvas.text(number + "  " + fixed(100 * digit.share, 0) + "%", middle, y + sheet_tile + 36, 8, faint_ink,
-                Side::center, 0.14);
+    canvas.text(number + "  " + fixed(100 * digit.confidence, 0) + "%", middle, y + sheet_tile + 36, 8,
+                faint_ink, Side::center, 0.14);
 }
 
 std::string words_of(const Evaluation& evaluation, std::int64_t count, std::int64_t page) {
@@ -220,12 +221,12 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const LabeledImages& test = evaluation.data->test;
     const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits;
-    Sheet sheet{gallery.title, words_of(evaluation, all, page), test.rows, test.cols, {}, all};
+    Sheet sheet{gallery.title, words_of(evaluation, all, page), test, {}, all};
     for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
         const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
-        const Vote& vote = evaluation.found.votes[static_cast<std::size_t>(image)];
-        sheet.digits.push_back({test.images().row(image), test.labels.data()[image], vote.label, image,
-                                evaluation.confidence[static_cast<std::size_t>(image)]});
+        const auto at = static_cast<std::size_t>(image);
+        sheet.digits.push_back(
+            {image, test.labels.data()[image], evaluation.found.votes[at].label, evaluation.confidence[at]});
     }
     return sheet_png(sheet);
 }

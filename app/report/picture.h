@@ -20,17 +20,11 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
 
 // Contact sheets of digits.
 
-/// One page of digits.
-struct SheetDigit {
-    const std::uint8_t* pixels;
-    int label, other;  ///< "label → other"; in one color if they are equal
-    std::int64_t index;
-    double share;
-};
+/// One page of digits: "label → predicted", in one color if they are equal, index and confidence of each.
 struct Sheet {
     std::string title, words;  ///< words: the line below the title
-    int rows = 0, cols = 0;    ///< of each digit
-    std::vector<SheetDigit> digits;
+    const LabeledImages& images;
+    std::vector<PageDigit> digits = {};
     std::int64_t of = 0;  ///< digits of all pages, if there are more
 };
 
