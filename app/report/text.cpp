@@ -71,18 +71,12 @@ std::string times_text(double search_ms, double load_ms, double wall_ms) {
 }
 
 std::string escaped(const std::string& text) {
+    constexpr std::string_view special = "&<>\"";
+    constexpr std::array entities = {"&amp;", "&lt;", "&gt;", "&quot;"};
     std::string result;
     for (const char c : harmless(text)) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '"')
-            result += "&quot;";
-        else
-            result += c;
+        const std::size_t at = special.find(c);
+        result += at == special.npos ? std::string(1, c) : entities.at(at);
     }
     return result;
 }
