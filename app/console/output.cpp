@@ -104,12 +104,8 @@ void check_output_folder(const std::string& folder) {
 
 }  // namespace
 
-void silence_output() {
-    silent = true;
-}
-
-void unsilence_output() {
-    silent = false;
+void silence_output(bool silenced) {
+    silent = silenced;
 }
 
 void print(std::string_view text) {

@@ -16,9 +16,8 @@
 
 namespace knn {
 
-/// From here on the three functions below print nothing, until `unsilence_output`: of several ranks one prints.
-void silence_output();
-void unsilence_output();
+/// Whether the three functions below print nothing from here on: of several ranks one prints.
+void silence_output(bool silenced);
 
 /// To standard output, at once. A reader that went away is no error (`mnist-knn evaluate | head -1`): the
 /// rest is dropped. Throws DataError if it cannot be written for another reason.

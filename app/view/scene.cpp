@@ -101,9 +101,7 @@ void draw_neighbors(Canvas& canvas, const Evaluation& evaluation, const PageDigi
 }
 
 void draw_help(Canvas& canvas) {
-    struct Line {
-        const char *keys, *meaning;
-    };
+    using Line = std::pair<const char*, const char*>;
     constexpr std::array lines = {Line{"n, Right, Space", "the next digit"},
                                   Line{"p, Left", "the one before"},
                                   Line{"Page Down, Page Up", "ten further, ten back"},
@@ -117,10 +115,11 @@ void draw_help(Canvas& canvas) {
     canvas.box(x - 2, y - 2, panel + 4, panel_height + 4, faint_ink);
     canvas.box(x, y, panel, panel_height, paper);
     canvas.text("Keys", x + 32, y + 48, 18, ink, Side::left, 0.15);
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        const double base = y + 92 + line * double(i);
-        canvas.text(lines[i].keys, x + 32, base, 12, right_ink, Side::left, 0.15);
-        canvas.text(lines[i].meaning, x + 250, base, 12, ink);
+    double base = y + 92;
+    for (const auto& [keys, meaning] : lines) {
+        canvas.text(keys, x + 32, base, 12, right_ink, Side::left, 0.15);
+        canvas.text(meaning, x + 250, base, 12, ink);
+        base += line;
     }
 }
 
