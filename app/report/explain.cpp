@@ -92,31 +92,12 @@ struct Headline {
     }
 };
 
-std::string headline(const PictureAnswer& picture, const Answer& answer) {
-    const std::string file = file_name(picture.file) + ": ";
-    return answer.label ? file + symbol(answer) + ", confidence " + percent(answer.confidence, 0)
-                        : file + "?";
-}
-
 /// The steps to show; the result is shown below them.
 std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
     std::vector<const Step*> shown;
     for (const Step& step : picture.steps)
         if (&step != &picture.steps.back() || step.picture.rows != DigitImage::side) shown.push_back(&step);
     return shown;
-}
-
-/// One neighbor: its label above, its index in the training set and its distance below.
-void draw_neighbor(Canvas& canvas, const Answer& answer, const Neighbor& neighbor,
-                   const PictureAnswers& answers, const Measure& measure, double x, double y) {
-    const int label = answers.labels[neighbor.index];
-    const Color color = !answer.label ? ink : *answer.label == label ? good : bad;
-    const double middle = x + neighbor_side / 2;
-    canvas.text(std::to_string(label), middle, y - 8, 14, color, Side::center, 0.16);
-    framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answers.train.row(neighbor.index)), x, y,
-           neighbor_side, std::string("no. ").append(std::to_string(neighbor.index)));
-    canvas.text(distance_text(measure, neighbor.distance), middle, y + neighbor_side + 2 * caption + 18,
-                caption, faint_ink, Side::center);
 }
 
 int count_rows(std::size_t count, int columns) {
@@ -128,15 +109,27 @@ double neighbors_height(std::size_t count) {
     return heading + count_rows(count, neighbors_in_row) * neighbor_pitch;
 }
 
-/// Neighbors below a heading; returns the y below them.
+/// Neighbors below a heading: the label of each above it, its index in the training set and its distance below. Returns the y
+/// below them.
 double draw_neighbors(Canvas& canvas, const Answer& answer, std::span<const Neighbor> neighbors,
                       const PictureAnswers& answers, const Measure& measure, const std::string& words,
                       double y) {
     canvas.text(words, neighbor_x, y + heading, heading);
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
-        const int row = int(i) / neighbors_in_row, col = int(i) % neighbors_in_row;
-        draw_neighbor(canvas, answer, neighbors[i], answers, measure,
-                      neighbor_x + col * (neighbor_side + gap), y + heading + 40 + row * neighbor_pitch);
+        const auto& [distance, index] = neighbors[i];
+        const double x = neighbor_x + int(i) % neighbors_in_row * (neighbor_side + gap);
+        const double top = y + heading + 40 + int(i) / neighbors_in_row * neighbor_pitch;
+        const double middle = x + neighbor_side / 2;
+        const int label = answers.labels[index];
+        canvas.text(std::to_string(label), middle, top - 8, 14,
+                    !answer.label            ? ink
+                    : *answer.label == label ? good
+                                             : bad,
+                    Side::center, 0.16);
+        framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answers.train.row(index)), x, top,
+               neighbor_side, std::string("no. ").append(std::to_string(index)));
+        canvas.text(distance_text(measure, distance), middle, top + neighbor_side + 2 * caption + 18, caption,
+                    faint_ink, Side::center);
     }
     return y + neighbors_height(neighbors.size());
 }
@@ -193,7 +186,9 @@ void draw_moved(Canvas& canvas, const Answer& answer, const PictureAnswers& answ
 cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answers) {
     const Answer& answer = picture.digits.at(0);
     const Method& method = answers.method;
-    const Headline words(headline(picture, answer), answer.reason);
+    const std::string found =
+        answer.label ? symbol(answer) + ", confidence " + percent(answer.confidence, 0) : "?";
+    const Headline words(file_name(picture.file) + ": " + found, answer.reason);
     const std::span<const Neighbor> neighbors = nearest_of(answer.neighbors, max_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
     const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch) + words.more_lines(),
