@@ -137,48 +137,9 @@ std::string data_section(const Inventory& inventory) {
     return text + "  MNIST: tools/fetch_mnist.sh downloads it into data/mnist and checks it\n";
 }
 
-Json build_json() {
-    Json build = {{"type", build_type}, {"compiler", build_compiler}};
-    if (*build_cuda != '\0') build["cuda"] = build_cuda;
-    if (*build_cuda != '\0') build["cuda_architectures"] = build_cuda_architectures;
-    if (*build_opencv != '\0') build["opencv"] = build_opencv;
-    return build;
-}
-
-Json devices_json(const Inventory& inventory) {
-    Json devices = Json::array();
-    for (const Device& gpu : inventory.gpus) {
-        devices.push_back(json_device(gpu));
-        devices.back()["number"] = gpu.number;
-    }
-    devices.push_back(json_device(inventory.cpu));
-    devices.back()["threads"] = inventory.threads;
-    return devices;
-}
-
-Json links_json(const Inventory& inventory) {
-    Json list = Json::array();
-    for (const DeviceLink& link : inventory.links)
-        list.push_back({{"from", link.from},
-                        {"to", link.to},
-                        {"direct", link.direct},
-                        {"native_atomics", link.native_atomics},
-                        {"performance_rank", link.performance_rank}});
-    return list;
-}
-
 Json library_json(const char* name, const std::string& version, const std::string& why_none) {
     if (version.empty()) return {{"name", name}, {"missing", why_none}};
     return {{"name", name}, {"version", version}};
-}
-
-Json engines_json(const Inventory& inventory) {
-    Json list = Json::array();
-    for (const Engine& engine : engines())
-        list.push_back({{"name", engine.name},
-                        {"summary", engine.summary},
-                        {"available", is_available(engine, inventory)}});
-    return list;
 }
 
 Json data_json(const Inventory& inventory) {
@@ -206,14 +167,31 @@ std::string inventory_text(const Inventory& inventory) {
 
 std::string inventory_json(const Inventory& inventory) {
     Json json = json_head("mnist-knn/info/1");
-    json["build"] = build_json();
-    json["devices"] = devices_json(inventory);
+    Json& build = json["build"] = {{"type", build_type}, {"compiler", build_compiler}};
+    if (*build_cuda != '\0') build["cuda"] = build_cuda;
+    if (*build_cuda != '\0') build["cuda_architectures"] = build_cuda_architectures;
+    if (*build_opencv != '\0') build["opencv"] = build_opencv;
+    if (!inventory.mpi.empty()) build["mpi"] = inventory.mpi;
+    json["devices"] = Json::array();
+    for (const Device& gpu : inventory.gpus) {
+        json["devices"].push_back(json_device(gpu));
+        json["devices"].back()["number"] = gpu.number;
+    }
+    json["devices"].push_back(json_device(inventory.cpu));
+    json["devices"].back()["threads"] = inventory.threads;
     if (inventory.gpus.empty()) json["why_no_gpu"] = inventory.why_no_gpu;
-    if (!inventory.links.empty()) json["links"] = links_json(inventory);
+    for (const DeviceLink& link : inventory.links)
+        json["links"].push_back({{"from", link.from},
+                                 {"to", link.to},
+                                 {"direct", link.direct},
+                                 {"native_atomics", link.native_atomics},
+                                 {"performance_rank", link.performance_rank}});
     json["libraries"] = {library_json("mpi", inventory.mpi, inventory.why_no_mpi),
                          library_json("nccl", inventory.nccl, inventory.why_no_nccl)};
-    if (!inventory.mpi.empty()) json["build"]["mpi"] = inventory.mpi;
-    json["engines"] = engines_json(inventory);
+    for (const Engine& engine : engines())
+        json["engines"].push_back({{"name", engine.name},
+                                   {"summary", engine.summary},
+                                   {"available", is_available(engine, inventory)}});
     for (const auto& [title, key, list] : all_strategies()) {
         json[key] = Json::array();
         for (const Strategy& strategy : list)

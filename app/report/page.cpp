@@ -73,16 +73,6 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     return images;
 }
 
-/// Adds the rates that the page shows for a stage and report.json does not have.
-void add_rates(json& timing, const Timeline& timeline) {
-    for (std::size_t i = 0; i < timeline.stages().size(); ++i) {
-        const Stage& stage = timeline.stages()[i];
-        timing["stages"][i].update({{"gb_per_s", stage.gb_per_s()},
-                                    {"gflop_per_s", stage.gflop_per_s()},
-                                    {"transfer", stage.kind == StageKind::copy}});
-    }
-}
-
 nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
     nlohmann::json votes = nlohmann::json::array();
     for (const auto& [label, share] : digit.votes)
@@ -99,15 +89,6 @@ nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Spri
             {"tile", sprite.tile(images.shown, digit.index)},
             {"votes", std::move(votes)},
             {"neighbors", std::move(neighbors)}};
-}
-
-json gallery_of(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
-    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
-    std::vector<PageDigit> digits;
-    for (const std::int64_t image : fitting(evaluation, gallery.images))
-        digits.push_back(page_digit(evaluation, image));
-    return gallery_json(gallery, std::ssize(gallery.images), digits,
-                        {test, train, train.labels.data(), evaluation.method}, sprite);
 }
 
 constexpr double max_rejected = 0.1;  ///< of the digits, in the diagram
@@ -241,13 +222,23 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
         if (image < 0 || image >= evaluation.n_test)
             throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
     const Device& device = evaluation.found.plan.device;
-    Sprite sprite(evaluation.data->test.rows, evaluation.data->test.cols);
+    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
+    Sprite sprite(test.rows, test.cols);
     json page = report_object(evaluation);
     page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
                            {"peak_gflop_per_s", device.peak_gflop_per_s},
                            {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
-    add_rates(page["timing"], evaluation.found.timeline);
-    page["gallery"] = gallery_of(evaluation, gallery, sprite);
+    // The page also shows rates of 0, and needs those of the others in full.
+    const std::vector<Stage>& stages = evaluation.found.timeline.stages();
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        page["timing"]["stages"][i].update({{"gb_per_s", stages[i].gb_per_s()},
+                                            {"gflop_per_s", stages[i].gflop_per_s()},
+                                            {"transfer", stages[i].kind == StageKind::copy}});
+    std::vector<PageDigit> digits;
+    for (const std::int64_t image : fitting(evaluation, gallery.images))
+        digits.push_back(page_digit(evaluation, image));
+    page["gallery"] = gallery_json(gallery, std::ssize(gallery.images), digits,
+                                   {test, train, train.labels.data(), evaluation.method}, sprite);
     return page_text(page_html, page_js, page, sprite, trust_plot(evaluation));
 }
 
