@@ -92,10 +92,11 @@ std::string audit_text(const AuditReport& report) {
 }
 
 void write_csv(std::ostream& out, const AuditReport& report) {
-    out << "set,index,label,suggested,probability\n";
+    Lines lines(out);
+    lines.row("set,index,label,suggested,probability");
     for (const Suspicion& one : report.first(std::ssize(report.audit.images)))
-        out << report.set << ',' << one.index << ',' << int{one.label} << ',' << int{one.suggested} << ','
-            << fixed(one.probability, 6) << '\n';
+        if (!lines.row(report.set, one.index, int{one.label}, int{one.suggested}, fixed(one.probability, 6)))
+            return;
 }
 
 std::string audit_json(const AuditReport& report) {
@@ -128,13 +129,10 @@ std::vector<std::uint8_t> audit_sheet(const AuditReport& report) {
     Sheet sheet{.title = "Suspicious labels",
                 .words = "label, what the neighbors suggest, index, probability that the label is wrong.  " +
                          judged_text(report) + ", method " + std::string(name_of(report.method)),
-                .rows = report.judged->rows,
-                .cols = report.judged->cols,
-                .digits = {}};
+                .images = *report.judged};
     for (const Suspicion& one : report.first(usual_in_text))
         if (std::ssize(sheet.digits) < sheet_digits)
-            sheet.digits.push_back({report.judged->images().row(one.index), one.label, one.suggested,
-                                    one.index, one.probability});
+            sheet.digits.push_back({one.index, one.label, one.suggested, one.probability});
     return sheet_png(sheet);
 }
 

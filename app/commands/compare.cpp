@@ -178,7 +178,7 @@ std::string figure(const Disagreement& one, const LabeledImages* test) {
     std::string html = "<figure>";
     if (test != nullptr)
         html += "<img alt=\"\" src=\"data:image/png;base64," +
-                base64(gray_png(test->images().row(one.index), test->rows, test->cols)) + "\">";
+                base64(encode_png(test->images().row(one.index), test->rows, test->cols, 1)) + "\">";
     const auto answer = [&](const char* letter, int label) {
         return std::string("<span class=\"") + (label == one.label ? "right" : "wrong") + "\">" + letter +
                ' ' + std::to_string(label) + "</span> ";

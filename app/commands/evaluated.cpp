@@ -38,7 +38,7 @@ std::vector<OutputFile> files_of_report(const Evaluation& evaluation, const Outp
     } else {
         note(name(2) + " is left out: this build has no OpenCV", output);
     }
-    add(3, html_page(evaluation));
+    add(3, html_page(evaluation, misclassified(evaluation)));
     return files;
 }
 

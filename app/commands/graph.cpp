@@ -219,16 +219,11 @@ RowWriter npy_distances(std::ostream& out, std::int64_t n, int k, const Measure&
 /// Points from 0, rank from 1.
 RowWriter csv_writer(std::ostream& out, const Measure& measure) {
     const auto lines = std::make_shared<Lines>(out);
-    lines->text("point,rank,neighbor,distance\n");
+    lines->row("point,rank,neighbor,distance");
     return [lines, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
         int rank = 0;
-        for (const Neighbor& neighbor : neighbors) {
-            lines->number(point, ',');
-            lines->number(++rank, ',');
-            lines->number(neighbor.index, ',');
-            lines->distance(measure, neighbor.distance, '\n');
-            lines->end_of_line();
-        }
+        for (const Neighbor& neighbor : neighbors)
+            lines->row(point, ++rank, neighbor.index, DistanceCell{measure, neighbor.distance});
     };
 }
 
@@ -238,24 +233,17 @@ RowWriter csv_writer(std::ostream& out, const Measure& measure) {
 RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries, GraphForm form,
                         const Measure& measure) {
     const bool lower = form != GraphForm::directed;
-    const auto lines = std::make_shared<Lines>(out);
-    lines->text("%%MatrixMarket matrix coordinate ");
-    lines->text(is_integral(measure.metric) ? "integer " : "real ");
-    lines->text(lower ? "symmetric\n" : "general\n");
-    lines->text("% the ");
-    lines->text(name(form));
-    lines->text(" k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j\n");
-    for (const std::int64_t size : {n, n})
-        lines->number(size, ' ');
-    lines->number(entries, '\n');
+    const auto lines = std::make_shared<Lines>(out, ' ');
+    lines->row("%%MatrixMarket matrix coordinate", is_integral(measure.metric) ? "integer" : "real",
+               lower ? "symmetric" : "general");
+    lines->row("% the", name(form),
+               "k-nearest-neighbor graph; entry (i, j): the distance of point i to its neighbor j");
+    lines->row(n, n, entries);
     return [lines, lower, measure](std::int64_t point, std::span<const Neighbor> neighbors) {
-        for (const Neighbor& neighbor : neighbors) {
-            if (lower && neighbor.index > point) continue;
-            lines->number(point + 1, ' ');
-            lines->number(std::int64_t{neighbor.index} + 1, ' ');
-            lines->distance(measure, neighbor.distance, '\n');
-            lines->end_of_line();
-        }
+        for (const Neighbor& neighbor : neighbors)
+            if (!lower || neighbor.index <= point)
+                lines->row(point + 1, std::int64_t{neighbor.index} + 1,
+                           DistanceCell{measure, neighbor.distance});
     };
 }
 

@@ -124,7 +124,7 @@ std::string checksum_of(const std::vector<Rows>& images, std::span<const std::ui
 void start_ranks(const std::vector<std::string>& words) {
     const Job job = started_job();
     if (job.size < 2) return;
-    if (job.rank != 0) silence_output();
+    silence_output(job.rank != 0);
     for (const std::string& word : words)
         state().words += word + '\n';
     try {
@@ -180,7 +180,7 @@ int fail_ranks(const std::string& what, int exit_code) {
         return exit_code;
     }
     if (state().agreed) {
-        unsilence_output();
+        silence_output(false);
         print_line_to_stderr("error: " + of_rank(static_cast<std::size_t>(ranks->rank()), what));
         ranks->abort(exit_code);
     }

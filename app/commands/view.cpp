@@ -12,7 +12,7 @@
 #include "app/console/interrupt.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
-#include "app/report/block_text.h"
+#include "app/report/page.h"
 #include "app/report/picture.h"
 #include "app/report/text.h"
 #include "app/view/shown_window.h"

@@ -44,31 +44,28 @@ void check_writable(const fs::path& folder, const std::string& file) {
     if (::access(place.c_str(), W_OK | X_OK) != 0) refuse(file, errno);
 }
 
-/// Makes a folder and its parents; removes the new ones again if nothing was written into them.
-class NewFolder {
-  public:
-    explicit NewFolder(const fs::path& folder) {
-        if (folder.empty()) return;
-        std::error_code error;
-        for (fs::path part = folder; !part.empty() && !fs::exists(part, error); part = part.parent_path())
-            made_.push_back(part);
-        fs::create_directories(folder, error);
-        if (!error) return;
-        remove_empty();
-        throw DataError(folder.string() + ": cannot be made: " + error.message() + "; expected a folder");
-    }
-    NewFolder(const NewFolder&) = delete;
-    NewFolder& operator=(const NewFolder&) = delete;
-    ~NewFolder() { remove_empty(); }
+/// New folders, which are removed again if nothing was written into them.
+struct NewFolders {
+    std::vector<fs::path> made;  ///< the innermost first
 
-  private:
-    void remove_empty() {
+    NewFolders() = default;
+    NewFolders(const NewFolders&) = delete;
+    NewFolders& operator=(const NewFolders&) = delete;
+    ~NewFolders() {
         std::error_code not_empty;
-        for (const fs::path& folder : made_)
+        for (const fs::path& folder : made)
             fs::remove(folder, not_empty);
     }
 
-    std::vector<fs::path> made_;  ///< the innermost first
+    /// Makes a folder and its parents.
+    void make(const fs::path& folder) {
+        std::error_code error;
+        for (fs::path part = folder; !part.empty() && !fs::exists(part, error); part = part.parent_path())
+            made.push_back(part);
+        fs::create_directories(folder, error);
+        if (error)
+            throw DataError(folder.string() + ": cannot be made: " + error.message() + "; expected a folder");
+    }
 };
 
 /// The same for all spellings of one file.
@@ -81,14 +78,34 @@ fs::path place_of(const std::string& file) {
     return known.has_filename() ? known : known.parent_path();  // "folder/" is "folder"
 }
 
-}  // namespace
-
-void silence_output() {
-    silent = true;
+/// Throw DataError if an output cannot be written, before a long search.
+void check_output_file(const std::string& file) {
+    if (is_standard_output(file)) return;
+    struct stat status = {};
+    const bool exists = ::stat(file.c_str(), &status) == 0;
+    if (!exists && errno != ENOENT && errno != ENOTDIR) refuse(file, errno);
+    if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
+    if (exists && ::access(file.c_str(), W_OK) != 0) refuse(file, errno);
+    if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
+    check_writable(follow_links(file).parent_path(), file);
 }
 
-void unsilence_output() {
-    silent = false;
+void check_output_folder(const std::string& folder) {
+    std::error_code none;
+    fs::path existing = fs::absolute(folder, none).lexically_normal();
+    if (none) refuse(folder, none.value());  // the working folder is gone
+    while (!fs::exists(existing, none) && existing.has_relative_path())
+        existing = existing.parent_path();
+    if (!fs::is_directory(existing, none))
+        throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
+                        " a file; expected a folder");
+    check_writable(existing, folder);
+}
+
+}  // namespace
+
+void silence_output(bool silenced) {
+    silent = silenced;
 }
 
 void print(std::string_view text) {
@@ -143,7 +160,8 @@ void OutputFiles::commit() {
 }
 
 void write_outputs_together(std::span<const OutputFile> files, const std::string& folder) {
-    const NewFolder made(folder);
+    NewFolders made;
+    if (!folder.empty()) made.make(folder);
     OutputFiles opened;
     for (const auto& [file, write] : files) {
         write(opened.open(file));
@@ -172,29 +190,6 @@ void write_results(std::vector<OutputFile> files, std::string_view text, const s
 
 void put(std::ostream& out, std::span<const std::uint8_t> bytes) {
     out.write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
-}
-
-void check_output_file(const std::string& file) {
-    if (is_standard_output(file)) return;
-    struct stat status = {};
-    const bool exists = ::stat(file.c_str(), &status) == 0;
-    if (!exists && errno != ENOENT && errno != ENOTDIR) refuse(file, errno);
-    if (exists && S_ISDIR(status.st_mode)) throw DataError(file + ": is a folder; expected a file");
-    if (exists && ::access(file.c_str(), W_OK) != 0) refuse(file, errno);
-    if (exists && !S_ISREG(status.st_mode)) return;  // a device or a pipe is written in place
-    check_writable(follow_links(file).parent_path(), file);
-}
-
-void check_output_folder(const std::string& folder) {
-    std::error_code none;
-    fs::path existing = fs::absolute(folder, none).lexically_normal();
-    if (none) refuse(folder, none.value());  // the working folder is gone
-    while (!fs::exists(existing, none) && existing.has_relative_path())
-        existing = existing.parent_path();
-    if (!fs::is_directory(existing, none))
-        throw DataError(folder + ": " + (fs::exists(folder, none) ? "is" : existing.string() + " is") +
-                        " a file; expected a folder");
-    check_writable(existing, folder);
 }
 
 Destinations::Destinations(const Options& options) {

@@ -16,9 +16,8 @@
 
 namespace knn {
 
-/// From here on the three functions below print nothing, until `unsilence_output`: of several ranks one prints.
-void silence_output();
-void unsilence_output();
+/// Whether the three functions below print nothing from here on: of several ranks one prints.
+void silence_output(bool silenced);
 
 /// To standard output, at once. A reader that went away is no error (`mnist-knn evaluate | head -1`): the
 /// rest is dropped. Throws DataError if it cannot be written for another reason.
@@ -61,10 +60,6 @@ void put(std::ostream& out, std::span<const std::uint8_t> bytes);
 /// Writes these files, except those that the user did not ask for, whose names are empty. Then prints `text`, also if they
 /// could not be written, unless one of them is standard output, which then holds nothing else.
 void write_results(std::vector<OutputFile> files, std::string_view text, const std::string& folder = "");
-
-/// Check before a long search that the outputs can be written. Throw DataError.
-void check_output_file(const std::string& file);
-void check_output_folder(const std::string& folder);
 
 /// The files that a command will write, checked before the work begins.
 class Destinations {

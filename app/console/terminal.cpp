@@ -21,11 +21,14 @@ bool dumb_terminal() {
     return kind == nullptr || *kind == '\0' || std::string_view(kind) == "dumb";
 }
 
-constexpr std::string_view clear_line = "\r\x1b[K";
-
-std::string padded(const std::string& text, std::size_t width) {
-    return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+/// Columns of the terminal on standard error; 80 if it does not say.
+int terminal_width() {
+    winsize size = {};
+    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : 80;
 }
+
+constexpr std::string_view clear_line = "\r\x1b[K";
 
 std::string notice_of(const DataLocation& location, const std::string& synthetic) {
     std::string incomplete;
@@ -61,12 +64,6 @@ bool use_progress(When wanted) {
     return ::isatty(STDERR_FILENO) != 0 && !dumb_terminal();
 }
 
-int terminal_width() {
-    winsize size = {};
-    const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col : 80;
-}
-
 std::string duration(double seconds) {
     const auto s = std::llround(std::ceil(std::max(seconds, 0.0)));
     if (s < 60) return std::to_string(s) + " s";
@@ -79,7 +76,8 @@ std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_
     constexpr int longest_bar = 40, shortest_bar = 8;
     const double part =
         total > 0 ? std::clamp(static_cast<double>(done) / static_cast<double>(total), 0.0, 1.0) : 0;
-    std::string text = padded(std::to_string(static_cast<int>(part * 100)), 3) + " %";
+    std::string text = std::to_string(static_cast<int>(part * 100)) + " %";
+    text.insert(0, std::string_view("100 %").size() - text.size(), ' ');
     if (part > 0) text += "  " + duration(elapsed_s * (1 - part) / part) + " left";
     // The last column stays free: some terminals wrap when it is written.
     const std::string head = what + "  ";

@@ -25,9 +25,6 @@ bool use_color(When wanted);
 /// Whether to draw a progress bar: `wanted`, or by itself where standard error is such a terminal.
 bool use_progress(When wanted);
 
-/// Columns of the terminal on standard error; 80 if it does not say.
-int terminal_width();
-
 /// One line of at most `width` characters: "searching  [#####.....]  50 %  3 s left".
 std::string progress_line(std::int64_t done, std::int64_t total, double elapsed_s, int width,
                           const std::string& what = "searching");

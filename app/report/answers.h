@@ -1,7 +1,5 @@
 #pragma once
-/// The answers of `classify` for people and machines.
-///
-/// Explains each answer of `classify` in one picture.
+/// The answers of `classify` for people and machines, and one picture that explains them.
 
 #include <cstdint>
 #include <string>

@@ -1,31 +1,21 @@
-#include "app/report/block_text.h"
+#include "app/report/page.h"
 
 #include <algorithm>
 
 #include "app/report/text.h"
 #include "data/core/format.h"
 #include "data/core/round_up.h"
+#include "data/picture/picture.h"
 
 namespace knn {
 
 namespace {
 
-/// Gray levels, row by row.
-struct Gray {
-    int rows = 0, cols = 0;
-    std::vector<int> levels;
-
-    int at(int row, int col) const {
-        return row < rows ? levels[static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) +
-                                   static_cast<std::size_t>(col)]
-                          : 0;
-    }
-};
-
-/// Reduced by averaging rectangles of whole pixels, so that neither side exceeds `max_side`.
-Gray shrunk(const std::uint8_t* gray, int rows, int cols, int max_side) {
+/// Reduced by averaging rectangles of whole pixels, so that no side is too long.
+Picture shrunk(const std::uint8_t* gray, int rows, int cols) {
+    constexpr int max_side = 56;
     const int times = int(divide_up(std::max(rows, cols), max_side));
-    Gray small{int(divide_up(rows, times)), int(divide_up(cols, times)), {}};
+    Picture small{int(divide_up(rows, times)), int(divide_up(cols, times)), {}};
     for (int row = 0; row < rows; row += times)
         for (int col = 0; col < cols; col += times) {
             const int end_row = std::min(row + times, rows), end_col = std::min(col + times, cols);
@@ -33,7 +23,8 @@ Gray shrunk(const std::uint8_t* gray, int rows, int cols, int max_side) {
             for (int y = row; y < end_row; ++y)
                 for (int x = col; x < end_col; ++x)
                     sum += gray[std::int64_t{y} * cols + x];
-            small.levels.push_back(static_cast<int>(sum / (std::int64_t{end_row - row} * (end_col - col))));
+            const std::int64_t pixels = std::int64_t{end_row - row} * (end_col - col);
+            small.gray.push_back(static_cast<std::uint8_t>(sum / pixels));
         }
     return small;
 }
@@ -62,61 +53,53 @@ std::string colored(int upper, int lower) {
     return "\x1b[38;5;" + gray(upper) + ";48;5;" + gray(lower) + "m▀";
 }
 
-std::string label_text(int label, int truth, int predicted, bool color) {
-    const bool is_right = label == truth;
+std::string label_text(int label, const PageDigit& digit, bool color) {
+    const bool is_right = label == digit.label;
     return styled(std::to_string(label), is_right ? ansi::green : ansi::bold_red,
-                  color && (is_right || label == predicted));
+                  color && (is_right || label == digit.predicted));
 }
 
 /// The text next to the image: the votes, then the neighbors, nearest first.
-std::vector<std::string> facts(const Evaluation& evaluation, std::int64_t image, Blocks blocks,
-                               std::size_t max_neighbors) {
-    const bool color = blocks == Blocks::color;
+std::vector<std::string> facts(const Evaluation& evaluation, const PageDigit& digit, bool color) {
+    constexpr std::size_t max_neighbors = 10;
     const std::uint8_t* labels = evaluation.data->train.labels.data();
-    const int truth = evaluation.data->test.labels.data()[image];
-    const int predicted = evaluation.found.votes[static_cast<std::size_t>(image)].label;
-    std::vector<std::string> lines;
     std::string votes = "votes      ";
-    for (const VoteShare& one : vote_shares(evaluation, image))
-        votes += label_text(one.label, truth, predicted, color) + ": " + percent(one.share, 0) + "  ";
+    for (const VoteShare& one : digit.votes)
+        votes += label_text(one.label, digit, color) + ": " + percent(one.share, 0) + "  ";
     votes.resize(votes.find_last_not_of(' ') + 1);
-    lines.push_back(votes);
-    lines.emplace_back();
     const Measure measure = evaluation.method.neighbor_measure();
-    const std::size_t width = std::max<std::size_t>(distance_name(evaluation.method).size() + 2, 18);
-    lines.push_back(styled("neighbor   label" + aligned_right(distance_name(evaluation.method), width),
-                           ansi::dim, color));
-    const auto nearest = evaluation.found.neighbors.row(image);
-    for (std::size_t i = 0; i < std::min(nearest.size(), max_neighbors); ++i) {
-        const int label = labels[nearest[i].index];
-        const std::string number = '#' + std::to_string(nearest[i].index);
+    const std::string distance = distance_name(evaluation.method);
+    const std::size_t width = std::max<std::size_t>(distance.size() + 2, 18);
+    std::vector<std::string> lines = {
+        votes, "", styled("neighbor   label" + aligned_right(distance, width), ansi::dim, color)};
+    const std::size_t all = digit.neighbors.size();
+    for (const Neighbor& neighbor : digit.neighbors.first(std::min(all, max_neighbors))) {
+        const int label = labels[neighbor.index];
+        const std::string number = '#' + std::to_string(neighbor.index);
         const std::size_t gap = 5 - std::min<std::size_t>(std::to_string(label).size(), 5);
-        lines.push_back(number + std::string(11 - std::min<std::size_t>(number.size(), 10), ' ') +
-                        std::string(gap, ' ') + label_text(label, truth, predicted, color) +
-                        aligned_right(distance_text(measure, nearest[i].distance, true), width));
+        lines.push_back(number + std::string(11 - std::min<std::size_t>(number.size(), 10) + gap, ' ') +
+                        label_text(label, digit, color) +
+                        aligned_right(distance_text(measure, neighbor.distance, true), width));
     }
-    if (nearest.size() > max_neighbors)
-        lines.push_back("and " + with_commas(std::ssize(nearest) - std::int64_t(max_neighbors)) + " more");
+    if (all > max_neighbors)
+        lines.push_back("and " + with_commas(std::int64_t(all - max_neighbors)) + " more");
     return lines;
 }
 
-std::string digit_text(const Evaluation& evaluation, std::int64_t image, std::int64_t position,
-                       std::int64_t found, Blocks blocks) {
+std::string digit_text(const Evaluation& evaluation, const PageDigit& digit, const std::string& place,
+                       Blocks blocks) {
     const bool color = blocks == Blocks::color;
     const LabeledImages& test = evaluation.data->test;
-    const Vote& vote = evaluation.found.votes[static_cast<std::size_t>(image)];
-    const int truth = test.labels.data()[image];
-    std::string text = styled('#' + std::to_string(image), ansi::bold, color) + "   true " +
-                       label_text(truth, truth, vote.label, color) + "   predicted " +
-                       label_text(vote.label, truth, vote.label, color) + "   confidence " +
-                       percent(evaluation.confidence[static_cast<std::size_t>(image)], 0) + "   " +
-                       styled(with_commas(position) + " of " + with_commas(found), ansi::dim, color) + "\n";
-    const auto lines = block_lines(test.images().row(image), test.rows, test.cols, blocks);
-    const auto beside = facts(evaluation, image, blocks, 10);
-    const std::size_t width =
-        static_cast<std::size_t>(shrunk(test.images().row(image), test.rows, test.cols, 56).cols);
+    std::string text = styled('#' + std::to_string(digit.index), ansi::bold, color) + "   true " +
+                       label_text(digit.label, digit, color) + "   predicted " +
+                       label_text(digit.predicted, digit, color) + "   confidence " +
+                       percent(digit.confidence, 0) + "   " + styled(place, ansi::dim, color) + "\n";
+    const std::uint8_t* pixels = test.images().row(digit.index);
+    const auto lines = block_lines(pixels, test.rows, test.cols, blocks);
+    const auto beside = facts(evaluation, digit, color);
+    const std::string blank(static_cast<std::size_t>(shrunk(pixels, test.rows, test.cols).cols), ' ');
     for (std::size_t i = 0; i < std::max(lines.size(), beside.size()); ++i) {
-        std::string line = i < lines.size() ? lines[i] : std::string(width, ' ');
+        std::string line = i < lines.size() ? lines[i] : blank;
         if (i < beside.size() && !beside[i].empty()) line += "   " + beside[i];
         line.resize(line.find_last_not_of(' ') + 1);
         text += line + '\n';
@@ -126,13 +109,16 @@ std::string digit_text(const Evaluation& evaluation, std::int64_t image, std::in
 
 }  // namespace
 
-std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks, int most) {
-    const Gray image = shrunk(gray, rows, cols, most);
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks) {
+    Picture image = shrunk(gray, rows, cols);
+    const auto width = static_cast<std::size_t>(image.cols);
+    image.gray.resize(image.gray.size() + width);  // background below a last row alone
     std::vector<std::string> lines;
     for (int row = 0; row < image.rows; row += 2) {
         std::string line;
-        for (int col = 0; col < image.cols; ++col) {
-            const int upper = image.at(row, col), lower = image.at(row + 1, col);
+        for (std::size_t col = 0; col < width; ++col) {
+            const std::uint8_t* pixel = image.gray.data() + static_cast<std::size_t>(row) * width + col;
+            const int upper = pixel[0], lower = pixel[width];
             line += blocks == Blocks::ascii     ? letter(upper, lower)
                     : blocks == Blocks::unicode ? block(upper, lower)
                                                 : colored(upper, lower);
@@ -148,7 +134,8 @@ std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std
     std::int64_t position = 0;
     for (const std::int64_t image : gallery.images) {
         if (position > 0) text += '\n';
-        text += digit_text(evaluation, image, ++position, found, blocks);
+        text += digit_text(evaluation, page_digit(evaluation, image),
+                           with_commas(++position) + " of " + with_commas(found), blocks);
     }
     return text;
 }

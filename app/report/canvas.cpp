@@ -24,14 +24,6 @@ Color rgb(int hex) {
 Canvas::Canvas(double width, double height, int fine, const Color& ground)
     : fine_(fine), mat_(int(std::ceil(height)) * fine, int(std::ceil(width)) * fine, CV_8UC3, ground) {}
 
-double Canvas::scale(double height) const {
-    return height * fine_ / capitals;
-}
-
-int Canvas::thickness(double height, double stroke) const {
-    return std::max(1, int(std::lround(height * fine_ * stroke)));
-}
-
 void Canvas::box(double x, double y, double width, double height, const Color& color) {
     const cv::Point2d from(x * fine_, y * fine_), to((x + width) * fine_ - 1, (y + height) * fine_ - 1);
     cv::rectangle(mat_, cv::Point(from), cv::Point(to), color, cv::FILLED);
@@ -42,27 +34,23 @@ void Canvas::text(const std::string& words, double x, double y, double height, c
     x -= width_of(words, height) * (side == Side::left ? 0 : side == Side::center ? 0.5 : 1);
     std::istringstream rest(words);
     for (std::string word; rest >> word; x += width_of(word, height) + space * height)
-        cv::putText(mat_, word, cv::Point2d(x * fine_, y * fine_), font, scale(height), color,
-                    thickness(height, stroke), cv::LINE_AA);
+        cv::putText(mat_, word, cv::Point2d(x * fine_, y * fine_), font, height * fine_ / capitals, color,
+                    std::max(1, int(std::lround(height * fine_ * stroke))), cv::LINE_AA);
 }
 
 void Canvas::text_upward(const std::string& words, double x, double y, double height, const Color& color) {
     Canvas strip(width_of(words, height) + 4, height * 2, fine_);
-    strip.text(words, 2, height * 1.5, height, color, Side::left);
+    strip.text(words, 2, height * 1.5, height, color);
     cv::rotate(strip.mat_, strip.mat_, cv::ROTATE_90_COUNTERCLOCKWISE);
-    const cv::Point corner(cv::Point2d(x * fine_ - strip.mat_.cols / 2.0, y * fine_ - strip.mat_.rows / 2.0));
-    strip.mat_.copyTo(mat_(cv::Rect(corner, strip.mat_.size()) & cv::Rect({}, mat_.size())));
+    paste(mat_, strip.mat_,
+          cv::Point2d(x * fine_ - strip.mat_.cols / 2.0, y * fine_ - strip.mat_.rows / 2.0));
 }
 
 void Canvas::arrow(double x, double y, double length, double height, const Color& color) {
-    const double middle = y - height / 2, barb = height * 0.3;
-    const auto line = [&](double x1, double y1, double x2, double y2) {
-        cv::line(mat_, cv::Point2d(x1 * fine_, y1 * fine_), cv::Point2d(x2 * fine_, y2 * fine_), color,
-                 thickness(height, 0.11), cv::LINE_AA);
-    };
-    line(x, middle, x + length, middle);
-    line(x + length, middle, x + length - barb, middle - barb);
-    line(x + length, middle, x + length - barb, middle + barb);
+    const double middle = y - height / 2, barb = height * 0.3, stroke = height * 0.11;
+    line(x, middle, x + length, middle, stroke, color);
+    for (const double side : {-barb, barb})
+        line(x + length, middle, x + length - barb, middle + side, stroke, color);
 }
 
 void Canvas::line(double x1, double y1, double x2, double y2, double width, const Color& color) {
@@ -86,9 +74,7 @@ void Canvas::image(const std::uint8_t* gray, int rows, int cols, double x, doubl
     cv::cvtColor(sized, colored, cv::COLOR_GRAY2BGR);
     const int margin_x = (int(side * fine_) - size.width) / 2,
               margin_y = (int(side * fine_) - size.height) / 2;
-    const cv::Rect place(int(x * fine_) + margin_x, int(y * fine_) + margin_y, size.width, size.height);
-    const cv::Rect seen = place & cv::Rect({}, mat_.size());
-    colored(seen - place.tl()).copyTo(mat_(seen));
+    paste(mat_, colored, {int(x * fine_) + margin_x, int(y * fine_) + margin_y});
 }
 
 double Canvas::width_of(const std::string& words, double height) {
@@ -107,10 +93,15 @@ cv::Mat Canvas::picture() const {
     return small;
 }
 
-std::vector<std::uint8_t> Canvas::png() const {
+void paste(cv::Mat& whole, const cv::Mat& part, cv::Point corner) {
+    const cv::Rect place(corner, part.size()), seen = place & cv::Rect({}, whole.size());
+    part(seen - corner).copyTo(whole(seen));
+}
+
+std::vector<std::uint8_t> png_of(const cv::Mat& picture) {
     cv::Mat rgb;
-    cv::cvtColor(picture(), rgb, cv::COLOR_BGR2RGB);
-    return rgb_png(rgb.data, rgb.rows, rgb.cols);  // a new Mat has no gaps between its rows
+    cv::cvtColor(picture, rgb, picture.channels() == 1 ? cv::COLOR_GRAY2RGB : cv::COLOR_BGR2RGB);
+    return encode_png(rgb.data, rgb.rows, rgb.cols, 3);  // a new Mat has no gaps between its rows
 }
 
 std::string printable(const std::string& text) {
@@ -123,7 +114,8 @@ std::string printable(const std::string& text) {
     return result;
 }
 
-std::string shortened(std::string words, double height, double max_width) {
+std::string shortened(const std::string& text, double height, double max_width) {
+    std::string words = printable(text);
     if (Canvas::width_of(words, height) <= max_width) return words;
     while (!words.empty() && Canvas::width_of(words + "...", height) > max_width)
         words.pop_back();

@@ -14,6 +14,7 @@ using Color = cv::Scalar;  ///< blue, green, red
 Color rgb(int hex);
 
 inline const Color paper = rgb(0xffffff), ink = rgb(0x1d2733), faint_ink = rgb(0x5d6b7a);
+inline const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
 
 /// Alignment of text relative to its x.
 enum class Side { left, center, right };
@@ -26,8 +27,8 @@ class Canvas {
     Canvas(double width, double height, int fine = 4, const Color& ground = paper);
 
     void box(double x, double y, double width, double height, const Color& color);
-    void text(const std::string& words, double x, double y, double height, const Color& color, Side side,
-              double stroke = 0.13);
+    void text(const std::string& words, double x, double y, double height, const Color& color = faint_ink,
+              Side side = Side::left, double stroke = 0.13);
     /// Reads from bottom to top, centered at (x, y).
     void text_upward(const std::string& words, double x, double y, double height, const Color& color);
     /// An arrow to the right that starts at x, on the middle of capitals of this height with baseline y.
@@ -44,20 +45,22 @@ class Canvas {
 
     /// The finished picture: 8-bit blue, green, red, without gaps.
     cv::Mat picture() const;
-    std::vector<std::uint8_t> png() const;
 
   private:
-    double scale(double height) const;
-    int thickness(double height, double stroke) const;
-
     int fine_;
     cv::Mat mat_;
 };
 
+/// Copies what of `part` lies in `whole` if its corner is put there.
+void paste(cv::Mat& whole, const cv::Mat& part, cv::Point corner);
+
+/// Pixels of 8-bit gray, or blue, green, red, as a PNG in color.
+std::vector<std::uint8_t> png_of(const cv::Mat& picture);
+
 /// Text for OpenCV's font: each unsupported character, of any number of bytes, becomes one question mark.
 std::string printable(const std::string& text);
 
-/// Cut off after the last letter that fits in `max_width` pixels, with three dots.
-std::string shortened(std::string words, double height, double max_width);
+/// The printable text, cut off after the last letter that fits in `max_width` pixels, with three dots.
+std::string shortened(const std::string& text, double height, double max_width);
 
 }  // namespace knn

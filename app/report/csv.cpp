@@ -10,7 +10,7 @@ namespace knn {
 
 namespace {
 
-const std::string heading = "index,label,predicted,confidence,vote_share";
+const std::string predictions_heading = "index,label,predicted,confidence,vote_share";
 
 bool is_share(double value) {
     return value > 0 && value <= 1;
@@ -40,15 +40,10 @@ class Cells {
 void write_predictions_csv(std::ostream& out, const Evaluation& evaluation) {
     const std::uint8_t* truth = evaluation.data->test.labels.data();
     Lines lines(out);
-    lines.text(heading + "\n");
+    lines.row(predictions_heading);
     for (std::size_t i = 0; i < evaluation.found.votes.size(); ++i) {
         const Vote& vote = evaluation.found.votes[i];
-        lines.number(i, ',');
-        lines.number(int{truth[i]}, ',');
-        lines.number(int{vote.label}, ',');
-        lines.number(evaluation.confidence[i], ',');
-        lines.number(vote.confidence, '\n');
-        if (!lines.end_of_line()) return;
+        if (!lines.row(i, int{truth[i]}, int{vote.label}, evaluation.confidence[i], vote.confidence)) return;
     }
 }
 
@@ -57,17 +52,13 @@ void write_neighbors_csv(std::ostream& out, const Evaluation& evaluation) {
     const Neighbors& neighbors = evaluation.found.neighbors;
     const Measure measure = evaluation.method.neighbor_measure();
     Lines lines(out);
-    lines.text("query,rank,index,label,distance\n");
+    lines.row("query,rank,index,label,distance");
     for (std::int64_t query = 0; query < neighbors.n_query; ++query) {
         int rank = 0;
-        for (const Neighbor& neighbor : neighbors.row(query)) {
-            lines.number(query, ',');
-            lines.number(++rank, ',');
-            lines.number(neighbor.index, ',');
-            lines.number(int{labels[neighbor.index]}, ',');
-            lines.distance(measure, neighbor.distance, '\n');
-            if (!lines.end_of_line()) return;
-        }
+        for (const Neighbor& neighbor : neighbors.row(query))
+            if (!lines.row(query, ++rank, neighbor.index, int{labels[neighbor.index]},
+                           DistanceCell{measure, neighbor.distance}))
+                return;
     }
 }
 
@@ -80,10 +71,10 @@ Predictions read_predictions(const fs::path& file, std::int64_t n_test) {
 Predictions read_predictions(std::istream& stream, const std::string& name, std::int64_t n_test) {
     const auto wrong = [&](std::int64_t line, const std::string& what) {
         throw DataError(name + ": line " + std::to_string(line) + " " + what + "; expected " +
-                        std::to_string(n_test) + " lines of " + heading);
+                        std::to_string(n_test) + " lines of " + predictions_heading);
     };
     std::string line;
-    if (!std::getline(stream, line) || line != heading) wrong(1, "is not the heading");
+    if (!std::getline(stream, line) || line != predictions_heading) wrong(1, "is not the heading");
     Predictions read;
     for (std::int64_t i = 0; i < n_test; ++i) {
         if (!std::getline(stream, line)) wrong(i + 2, "is missing");

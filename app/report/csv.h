@@ -8,6 +8,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "app/console/interrupt.h"
@@ -16,32 +17,27 @@
 
 namespace knn {
 
-/// Buffers text and writes it to a stream in pieces of about a mebibyte; the destructor writes the rest. A line
+/// A cell: an integer, or the shortest decimal that identifies the distance.
+struct DistanceCell {
+    const Measure& measure;
+    std::uint32_t score;
+};
+
+/// Buffers lines and writes them to a stream in pieces of about a mebibyte; the destructor writes the rest. A line
 /// has at most 256 bytes.
 class Lines {
   public:
-    explicit Lines(std::ostream& out) : out_(out), buffer_(piece + longest_line) {}
+    explicit Lines(std::ostream& out, char separator = ',')
+        : out_(out), separator_(separator), buffer_(piece + longest_line) {}
     ~Lines() { hand_over(); }
     Lines(const Lines&) = delete;
     Lines& operator=(const Lines&) = delete;
 
-    void text(std::string_view text) { end_ += text.copy(buffer_.data() + end_, text.size()); }
-    template <class Number>
-    void number(Number value, char separator) {
-        char* const place = buffer_.data() + end_;
-        char* last = std::to_chars(place, place + longest_line, value).ptr;
-        *last++ = separator;
-        end_ += static_cast<std::size_t>(last - place);
-    }
-    /// An integer, or the shortest decimal that identifies it.
-    void distance(const Measure& measure, std::uint32_t score, char separator) {
-        if (is_integral(measure.metric))
-            number(score, separator);
-        else
-            number(distance_number(measure, score), separator);
-    }
-    /// False once the stream has failed.
-    bool end_of_line() {
+    /// One line of these cells. False once the stream has failed.
+    template <class... Cells>
+    bool row(const Cells&... cells) {
+        (add(cells), ...);
+        buffer_[end_ - 1] = '\n';
         if (end_ >= piece) {
             stop_if_asked();
             hand_over();
@@ -51,11 +47,32 @@ class Lines {
 
   private:
     static constexpr std::size_t piece = 1 << 20, longest_line = 256;
+
+    void add(std::string_view text) {
+        end_ += text.copy(buffer_.data() + end_, text.size());
+        buffer_[end_++] = separator_;
+    }
+    template <class Number>
+    requires std::is_arithmetic_v<Number>
+    void add(Number value) {
+        char* const place = buffer_.data() + end_;
+        char* last = std::to_chars(place, place + longest_line, value).ptr;
+        *last++ = separator_;
+        end_ += static_cast<std::size_t>(last - place);
+    }
+    void add(const DistanceCell& cell) {
+        if (is_integral(cell.measure.metric))
+            add(cell.score);
+        else
+            add(distance_number(cell.measure, cell.score));
+    }
     void hand_over() {
         out_.write(buffer_.data(), static_cast<std::streamsize>(end_));
         end_ = 0;
     }
+
     std::ostream& out_;
+    char separator_;
     std::vector<char> buffer_;
     std::size_t end_ = 0;
 };

@@ -131,7 +131,7 @@ std::string share_of_peak(const Stage& stage, const Device& device) {
     return percent(std::max(memory, arithmetic), 0) + limit;
 }
 
-std::string rate(double value) {
+std::string rate_text(double value) {
     return value > 0 ? short_number(value) : "";
 }
 
@@ -167,7 +167,7 @@ std::string timing_text(const Evaluation& evaluation) {
     table.add({"stage", "launches", "total ms", "ms/image", "GB/s", "GFLOP/s", peaks ? "of the peak" : ""});
     for (const Stage& stage : found.timeline.stages()) {
         std::vector<std::string> cells = line(stage.name, std::to_string(stage.launches), stage.total_ms);
-        cells.insert(cells.end(), {rate(stage.gb_per_s()), rate(stage.gflop_per_s()),
+        cells.insert(cells.end(), {rate_text(stage.gb_per_s()), rate_text(stage.gflop_per_s()),
                                    share_of_peak(stage, found.plan.device)});
         table.add(std::move(cells));
     }

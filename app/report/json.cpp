@@ -120,16 +120,14 @@ std::string json_text(const Json& value) {
     return text + '\n';
 }
 
-Json distance_json(const Measure& measure, std::uint32_t score) {
-    return is_integral(measure.metric) ? Json(score) : Json(distance_number(measure, score));
-}
-
 Json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels, const Measure& measure) {
     Json list = Json::array();
     for (const Neighbor& one : neighbors)
-        list.push_back({{"index", one.index},
-                        {"label", labels[one.index]},
-                        {"distance", distance_json(measure, one.distance)}});
+        list.push_back(
+            {{"index", one.index},
+             {"label", labels[one.index]},
+             {"distance", is_integral(measure.metric) ? Json(one.distance)
+                                                      : Json(distance_number(measure, one.distance))}});
     return list;
 }
 

@@ -34,10 +34,7 @@ nlohmann::ordered_json settings_json(const Method& method, const Plan& plan);
 nlohmann::ordered_json timing_json(const Timeline& timeline, std::int64_t images, double search_ms,
                                    double load_ms, double wall_ms);
 
-/// An integer if the metric's distances are integral.
-nlohmann::ordered_json distance_json(const Measure& measure, std::uint32_t score);
-
-/// A list of index, label and distance.
+/// A list of index, label and distance: an integer if the metric's distances are integral.
 nlohmann::ordered_json neighbors_json(std::span<const Neighbor> neighbors, const std::uint8_t* labels,
                                       const Measure& measure);
 

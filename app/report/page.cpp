@@ -25,16 +25,10 @@ namespace {
 /// JSON that is safe inside a <script> element: file names can contain "</script>" or "<!--", and bytes that
 /// are not UTF-8.
 std::string script_safe(const nlohmann::json& value) {
-    const std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    std::string safe;
-    safe.reserve(text.size());
-    for (const char c : text) {
-        if (c == '<')
-            safe += "\\u003c";
-        else
-            safe += c;
-    }
-    return safe;
+    std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;)
+        text.replace(at, 1, "\\u003c");
+    return text;
 }
 
 /// The template with each {{name}} replaced by its value; inserted text is not searched again.
@@ -64,27 +58,15 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
         return evaluation.confidence[at(a)] > evaluation.confidence[at(b)];
     });
     std::map<std::pair<int, int>, std::int64_t> seen;
-    std::vector<std::pair<std::int64_t, std::int64_t>> turns;  // (how many of its pair came before, image)
+    std::multimap<std::int64_t, std::int64_t> turns;  // how many of its pair came before an image
     for (const std::int64_t image : images) {
         const int truth = evaluation.data->test.labels.data()[image];
-        turns.emplace_back(seen[{truth, votes[at(image)].label}]++, image);
+        turns.emplace(seen[{truth, votes[at(image)].label}]++, image);
     }
-    std::stable_sort(turns.begin(), turns.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::size_t i = 0; i < at(capacity); ++i)
-        images[i] = turns[i].second;
-    images.resize(at(capacity));
+    images.clear();
+    for (const auto& [turn, image] : turns)
+        if (std::ssize(images) < capacity) images.push_back(image);
     return images;
-}
-
-/// Adds the rates that the page shows for a stage and report.json does not have.
-void add_rates(json& timing, const Timeline& timeline) {
-    for (std::size_t i = 0; i < timeline.stages().size(); ++i) {
-        const Stage& stage = timeline.stages()[i];
-        timing["stages"][i].update({{"gb_per_s", stage.gb_per_s()},
-                                    {"gflop_per_s", stage.gflop_per_s()},
-                                    {"transfer", stage.kind == StageKind::copy}});
-    }
 }
 
 nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
@@ -105,17 +87,6 @@ nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Spri
             {"neighbors", std::move(neighbors)}};
 }
 
-json gallery_of(const Evaluation& evaluation, const Gallery& gallery, Sprite& sprite) {
-    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
-    std::vector<PageDigit> digits;
-    for (const std::int64_t image : fitting(evaluation, gallery.images))
-        digits.push_back({image, test.labels.data()[image], evaluation.found.votes.at(at(image)).label,
-                          evaluation.confidence.at(at(image)), vote_shares(evaluation, image),
-                          evaluation.found.neighbors.row(image)});
-    return gallery_json(gallery, std::ssize(gallery.images), digits,
-                        {test, train, train.labels.data(), evaluation.method}, sprite);
-}
-
 constexpr double max_rejected = 0.1;  ///< of the digits, in the diagram
 
 Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
@@ -127,7 +98,6 @@ Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> ri
         .log_x = false,
         .log_y = false,
         .lines = {{"answers", {}}, {"if confidences were exact", {{0, 0, 0, 0}, {100, 100, 100, 100}}}},
-        .bars = {},
         .notes = {"expected calibration error " + percent(found.expected_calibration_error, 2) +
                   " in 15 equal intervals"}};
     for (const CalibrationBin& bin : found.bins) {
@@ -145,9 +115,7 @@ Panel errors_left(const Evaluation& evaluation, std::span<const std::uint8_t> ri
                 .y_label = "errors left",
                 .log_x = false,
                 .log_y = false,
-                .lines = {{"errors", {}}},
-                .bars = {},
-                .notes = {}};
+                .lines = {{"errors", {}}}};
     const auto n = static_cast<double>(right.size());
     for (const LeftErrors& one : left_errors(evaluation.confidence, right)) {
         if (double(one.rejected) > max_rejected * n) break;
@@ -190,12 +158,21 @@ std::vector<std::uint8_t> Sprite::png() const {
         for (std::size_t row = 0; row < rows; ++row)
             std::copy_n(tiles_[i] + row * cols, cols, corner + row * width);
     }
-    return gray_png(pixels.data(), static_cast<int>(down * rows), static_cast<int>(width));
+    return encode_png(pixels.data(), static_cast<int>(down * rows), static_cast<int>(width), 1);
 }
 
 std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors) {
     constexpr std::int64_t max_pixels = 12 << 20;  // mobile browsers refuse images above 16 megapixels
     return std::max<std::int64_t>(1, max_pixels / ((1 + neighbors) * std::max<std::int64_t>(1, dim)));
+}
+
+PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
+    return {image,
+            evaluation.data->test.labels.data()[image],
+            evaluation.found.votes[at(image)].label,
+            evaluation.confidence[at(image)],
+            vote_shares(evaluation, image),
+            evaluation.found.neighbors.row(image)};
 }
 
 json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
@@ -241,18 +218,24 @@ std::string html_page(const Evaluation& evaluation, const Gallery& gallery) {
         if (image < 0 || image >= evaluation.n_test)
             throw std::out_of_range("html_page: image " + std::to_string(image) + " was not classified");
     const Device& device = evaluation.found.plan.device;
-    Sprite sprite(evaluation.data->test.rows, evaluation.data->test.cols);
+    const LabeledImages &train = evaluation.data->train, &test = evaluation.data->test;
+    Sprite sprite(test.rows, test.cols);
     json page = report_object(evaluation);
     page["device"].update({{"peak_gb_per_s", device.peak_gb_per_s},
                            {"peak_gflop_per_s", device.peak_gflop_per_s},
                            {"peak_link_gb_per_s", device.peak_link_gb_per_s}});
-    add_rates(page["timing"], evaluation.found.timeline);
-    page["gallery"] = gallery_of(evaluation, gallery, sprite);
+    // The page also shows rates of 0, and needs those of the others in full.
+    const std::vector<Stage>& stages = evaluation.found.timeline.stages();
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        page["timing"]["stages"][i].update({{"gb_per_s", stages[i].gb_per_s()},
+                                            {"gflop_per_s", stages[i].gflop_per_s()},
+                                            {"transfer", stages[i].kind == StageKind::copy}});
+    std::vector<PageDigit> digits;
+    for (const std::int64_t image : fitting(evaluation, gallery.images))
+        digits.push_back(page_digit(evaluation, image));
+    page["gallery"] = gallery_json(gallery, std::ssize(gallery.images), digits,
+                                   {test, train, train.labels.data(), evaluation.method}, sprite);
     return page_text(page_html, page_js, page, sprite, trust_plot(evaluation));
-}
-
-std::string html_page(const Evaluation& evaluation) {
-    return html_page(evaluation, misclassified(evaluation));
 }
 
 }  // namespace knn

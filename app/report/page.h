@@ -1,7 +1,5 @@
 #pragma once
-/// What the pages of the report and of `audit` have in common: each is one file that needs no other.
-///
-/// The report as one self-contained page: no network, no second file.
+/// The pages of the report and of `audit`, each of which is one file that needs no network and no other file.
 
 #include <cstdint>
 #include <map>
@@ -44,14 +42,17 @@ inline constexpr std::int64_t max_page_neighbors = 10;
 /// Number of digits of `dim` pixels that fit in a page with this many neighbors each.
 std::int64_t page_capacity(std::int64_t dim, std::int64_t neighbors);
 
-/// One digit of a page's gallery.
+/// One digit with what it is compared with, as a page, a window or a terminal shows it.
 struct PageDigit {
     std::int64_t index;
     int label, predicted;
     double confidence;
-    std::vector<VoteShare> votes;
-    std::span<const Neighbor> neighbors;  ///< the nearest are shown
+    std::vector<VoteShare> votes = {};
+    std::span<const Neighbor> neighbors = {};  ///< the nearest are shown
 };
+
+/// A test image that was classified.
+PageDigit page_digit(const Evaluation& evaluation, std::int64_t image);
 
 /// The test images that a page shows as digits, one card each.
 struct Gallery {
@@ -88,6 +89,20 @@ Gallery misclassified(const Evaluation& evaluation);
 /// so; they are taken from all cells of the matrix in turn, highest confidence first. Throws
 /// std::out_of_range if the gallery contains an image that was not classified.
 std::string html_page(const Evaluation& evaluation, const Gallery& gallery);
-std::string html_page(const Evaluation& evaluation);
+
+// The same for a terminal: digits as characters.
+
+/// Characters for an image, each of which shows two pixels, one above the other: letters of increasing ink,
+/// block characters, or block characters in 24 grays (escape codes for 256 colors).
+enum class Blocks { ascii, unicode, color };
+
+/// The lines of one image, 8-bit gray, rows × cols; if wider or higher than 56 pixels, it is reduced
+/// first. A line has as many columns as the reduced image.
+std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks);
+
+/// Each digit of the gallery with its labels, votes and nearest neighbors. `found`: how many were selected
+/// in all.
+std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found,
+                       Blocks blocks);
 
 }  // namespace knn

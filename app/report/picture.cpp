@@ -9,7 +9,6 @@
 #include "app/report/canvas.h"
 #include "app/report/text.h"
 #include "data/core/format.h"
-#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -70,28 +69,24 @@ struct Layout {
     double label_height() const { return std::clamp(0.26 * cell, 8.0, 16.0); }
 };
 
-/// One line from the left margin; if too long, it is reduced in size first, then shortened.
-void draw_line(Canvas& canvas, const Layout& at, const std::string& words, double y, double height,
-               const Color& color, double stroke) {
-    const double max_width = at.width - 2 * Layout::margin;
-    const double fitting = height * std::clamp(max_width / Canvas::width_of(words, height), 0.75, 1.0);
-    canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left, stroke);
-}
-
 void draw_title(Canvas& canvas, const Layout& at, const Evaluation& evaluation) {
     const Score& score = evaluation.score;
-    draw_line(canvas, at, percent(score.accuracy) + " on " + printable(evaluation.data->name), 60, 22, ink,
-              0.15);
-    draw_line(canvas, at,
-              with_commas(score.correct) + " of " + counted(score.total, "test image") +
-                  " right, 95 % interval " + percent(score.accuracy_low) + " to " +
-                  percent(score.accuracy_high),
-              91, 11, faint_ink, 0.13);
-    draw_line(canvas, at,
-              "k = " + std::to_string(evaluation.method.vote.k) + ", " +
-                  counted(evaluation.n_train, "training image") + ", " +
-                  printable(evaluation.found.plan.device.name),
-              115, 11, faint_ink, 0.13);
+    // A line that is too long is reduced in size first, then shortened.
+    const auto line = [&](const std::string& text, double y, double height, const Color& color,
+                          double stroke) {
+        const std::string words = printable(text);
+        const double max_width = at.width - 2 * Layout::margin;
+        const double fitting = height * std::clamp(max_width / Canvas::width_of(words, height), 0.75, 1.0);
+        canvas.text(shortened(words, fitting, max_width), Layout::margin, y, fitting, color, Side::left,
+                    stroke);
+    };
+    line(percent(score.accuracy) + " on " + evaluation.data->name, 60, 22, ink, 0.15);
+    line(with_commas(score.correct) + " of " + counted(score.total, "test image") + " right, 95 % interval " +
+             percent(score.accuracy_low) + " to " + percent(score.accuracy_high),
+         91, 11, faint_ink, 0.13);
+    line("k = " + std::to_string(evaluation.method.vote.k) + ", " +
+             counted(evaluation.n_train, "training image") + ", " + evaluation.found.plan.device.name,
+         115, 11, faint_ink, 0.13);
 }
 
 void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int64_t max_right,
@@ -127,7 +122,7 @@ void draw_axes(Canvas& canvas, const Layout& at, const Score& score) {
 void draw_scale(Canvas& canvas, const Layout& at, double top, double height, const Ramp& ramp,
                 const std::string& name, std::int64_t most) {
     const double x = at.width - Layout::beside + 30;
-    canvas.text(name, x, top - 12, 10, faint_ink, Side::left);
+    canvas.text(name, x, top - 12, 10);
     for (int row = 0; row < height; ++row)
         canvas.box(x, top + row, Layout::bar, 1, color_at(ramp, 1 - row / height));
     double above = top - 100;
@@ -138,15 +133,14 @@ void draw_scale(Canvas& canvas, const Layout& at, double top, double height, con
         if (y - above < 16) continue;
         above = y;
         canvas.box(x + Layout::bar, y - 0.5, 5, 1, faint_ink);
-        canvas.text(with_commas(count), x + Layout::bar + 9, y + 4.5, 9, faint_ink, Side::left);
+        canvas.text(with_commas(count), x + Layout::bar + 9, y + 4.5, 9);
     }
 }
 
 constexpr int columns = 14, rows = 12, min_columns = 8;  // the title needs some width
 static_assert(sheet_digits == std::int64_t{columns} * rows);
-constexpr double margin = 32, head = 104, tile = 84, cell_width = 100, cell_height = 138;
-static_assert(sheet_width == 2 * margin + columns * cell_width - (cell_width - tile));
-const Color right_ink = rgb(0x1f5fa6), wrong_ink = rgb(0xb8390d);
+constexpr double sheet_margin = 32, sheet_head = 104, sheet_tile = 84, cell_width = 100, cell_height = 138;
+static_assert(sheet_width == 2 * sheet_margin + columns * cell_width - (cell_width - sheet_tile));
 
 /// "4 → 9", centered at x.
 void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
@@ -160,20 +154,21 @@ void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
                 Side::left, 0.16);
 }
 
-void draw_digit(Canvas& canvas, const Sheet& sheet, const SheetDigit& digit, double x, double y) {
-    const double middle = x + tile / 2;
-    canvas.image(digit.pixels, sheet.rows, sheet.cols, x, y, tile);
-    draw_labels(canvas, digit.label, digit.other, middle, y + tile + 20);
+void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, double x, double y) {
+    const double middle = x + sheet_tile / 2;
+    canvas.image(sheet.images.images().row(digit.index), sheet.images.rows, sheet.images.cols, x, y,
+                 sheet_tile);
+    draw_labels(canvas, digit.label, digit.predicted, middle, y + sheet_tile + 20);
     const std::string number = '#' + std::to_string(digit.index);
-    canvas.text(number + "  " + fixed(100 * digit.share, 0) + "%", middle, y + tile + 36, 8, faint_ink,
-                Side::center, 0.14);
+    canvas.text(number + "  " + fixed(100 * digit.confidence, 0) + "%", middle, y + sheet_tile + 36, 8,
+                faint_ink, Side::center, 0.14);
 }
 
 std::string words_of(const Evaluation& evaluation, std::int64_t count, std::int64_t page) {
     const std::int64_t pages = sheet_pages(count);
     std::string words = counted(count, "digit");
     if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
-    return words + ": true label, predicted label, index, confidence.  " + printable(evaluation.data->name) +
+    return words + ": true label, predicted label, index, confidence.  " + evaluation.data->name +
            ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
            percent(evaluation.score.accuracy);
 }
@@ -201,42 +196,37 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation) {
     const double half = (at.height - Layout::top - Layout::below - 56) / 2;
     draw_scale(canvas, at, Layout::top + 24, half - 12, wrong_ramp, "wrong", max_wrong);
     draw_scale(canvas, at, Layout::top + half + 68, half - 12, right_ramp, "right", max_right);
-    return canvas.png();
-}
-
-std::int64_t sheet_pages(std::int64_t digits) {
-    return std::max<std::int64_t>(1, divide_up(digits, sheet_digits));
+    return png_of(canvas.picture());
 }
 
 std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
     const std::int64_t count = std::ssize(sheet.digits);
     const std::int64_t across = std::clamp<std::int64_t>(std::max(sheet.of, count), min_columns, columns);
     const std::int64_t down = std::max<std::int64_t>(1, divide_up(count, across));
-    const double width = 2 * margin + double(across) * cell_width - (cell_width - tile);
-    const double max_width = width - 2 * margin;
-    Canvas canvas(width, head + double(down) * cell_height + margin / 2, 3);
-    canvas.text(shortened(printable(sheet.title), 20, max_width), margin, margin + 22, 20, ink, Side::left,
+    const double width = 2 * sheet_margin + double(across) * cell_width - (cell_width - sheet_tile);
+    const double max_width = width - 2 * sheet_margin;
+    Canvas canvas(width, sheet_head + double(down) * cell_height + sheet_margin / 2, 3);
+    canvas.text(shortened(sheet.title, 20, max_width), sheet_margin, sheet_margin + 22, 20, ink, Side::left,
                 0.15);
-    canvas.text(shortened(printable(sheet.words), 10, max_width), margin, margin + 46, 10, faint_ink,
-                Side::left);
+    canvas.text(shortened(sheet.words, 10, max_width), sheet_margin, sheet_margin + 46, 10);
     for (std::int64_t i = 0; i < count; ++i) {
         const std::int64_t row = i / across, col = i % across;
         draw_digit(canvas, sheet, sheet.digits[static_cast<std::size_t>(i)],
-                   margin + double(col) * cell_width, head + double(row) * cell_height);
+                   sheet_margin + double(col) * cell_width, sheet_head + double(row) * cell_height);
     }
-    if (count == 0) canvas.text("There are none.", margin, head + 20, 12, faint_ink, Side::left);
-    return canvas.png();
+    if (count == 0) canvas.text("There are none.", sheet_margin, sheet_head + 20, 12);
+    return png_of(canvas.picture());
 }
 
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const LabeledImages& test = evaluation.data->test;
     const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits;
-    Sheet sheet{gallery.title, words_of(evaluation, all, page), test.rows, test.cols, {}, all};
+    Sheet sheet{gallery.title, words_of(evaluation, all, page), test, {}, all};
     for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
         const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
-        const Vote& vote = evaluation.found.votes[static_cast<std::size_t>(image)];
-        sheet.digits.push_back({test.images().row(image), test.labels.data()[image], vote.label, image,
-                                evaluation.confidence[static_cast<std::size_t>(image)]});
+        const auto at = static_cast<std::size_t>(image);
+        sheet.digits.push_back(
+            {image, test.labels.data()[image], evaluation.found.votes[at].label, evaluation.confidence[at]});
     }
     return sheet_png(sheet);
 }

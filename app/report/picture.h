@@ -1,11 +1,13 @@
 #pragma once
 /// Pictures, by OpenCV. A build without it links app/view/no_pictures.cpp, whose functions throw or return false.
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "app/report/page.h"
+#include "data/core/round_up.h"
 
 namespace knn {
 
@@ -18,17 +20,11 @@ std::vector<std::uint8_t> confusion_png(const Evaluation& evaluation);
 
 // Contact sheets of digits.
 
-/// One page of digits.
-struct SheetDigit {
-    const std::uint8_t* pixels;
-    int label, other;  ///< "label → other"; in one color if they are equal
-    std::int64_t index;
-    double share;
-};
+/// One page of digits: "label → predicted", in one color if they are equal, index and confidence of each.
 struct Sheet {
     std::string title, words;  ///< words: the line below the title
-    int rows = 0, cols = 0;    ///< of each digit
-    std::vector<SheetDigit> digits;
+    const LabeledImages& images;
+    std::vector<PageDigit> digits = {};
     std::int64_t of = 0;  ///< digits of all pages, if there are more
 };
 
@@ -40,7 +36,9 @@ inline constexpr int sheet_width = 1448;
 std::vector<std::uint8_t> sheet_png(const Sheet& sheet);
 
 /// Number of pages for `digits` digits; at least one.
-std::int64_t sheet_pages(std::int64_t digits);
+inline std::int64_t sheet_pages(std::int64_t digits) {
+    return std::max<std::int64_t>(1, divide_up(digits, sheet_digits));
+}
 
 /// Page `page` (from 0) of the gallery as a PNG of at most about 1,500 × 1,800 pixels: each digit with
 /// "true → predicted", its index and the confidence.

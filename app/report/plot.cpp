@@ -11,23 +11,24 @@ namespace knn {
 
 namespace {
 
-constexpr const char *paper = "#ffffff", *ink = "#1d2733", *faint = "#5d6b7a", *grid = "#e3e8ee";
+constexpr const char *white = "#ffffff", *dark = "#1d2733", *gray = "#5d6b7a", *grid = "#e3e8ee";
 // Hues that color-blind readers can distinguish (Okabe and Ito), dark enough for thin lines.
 constexpr const char* hues[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                 "#8c6d00", "#56b4e9", "#5b3fa0", "#555555"};
-constexpr double panel_width = 620, line_panel_height = 430, gap = 26, margin = 28, head = 60, line_step = 19;
-constexpr double letter = 0.92;  // average width of a letter, in heights of capitals
+constexpr double panel_width = 620, line_panel_height = 430, panel_gap = 26, plot_margin = 28, plot_head = 60,
+                 line_step = 19;
+constexpr double letter_width = 0.92;  // average width of a letter, in heights of capitals
 constexpr double bar_height = 15, bar_step = 27;
 constexpr double title_height = 15;
 constexpr double note_height = 8.5, note_step = 15;
 
 double width_of(const std::string& text, double height) {
-    return letter * height * static_cast<double>(text.size());
+    return letter_width * height * static_cast<double>(text.size());
 }
 
 /// The text wrapped to the width of a panel.
 std::vector<std::string> wrapped(const std::string& text, double height) {
-    const auto most = static_cast<std::size_t>(panel_width / (letter * height));
+    const auto most = static_cast<std::size_t>(panel_width / (letter_width * height));
     std::vector<std::string> lines;
     std::size_t begin = 0;
     while (text.size() - begin > most) {
@@ -41,58 +42,38 @@ std::vector<std::string> wrapped(const std::string& text, double height) {
     return lines;
 }
 
-std::vector<std::string> note_lines(const Panel& panel) {
-    std::vector<std::string> all;
-    for (const std::string& note : panel.notes)
-        for (std::string& line : wrapped(note, note_height))
-            all.push_back(std::move(line));
-    return all;
-}
-
-/// Without the notes.
-double body_height(const Panel& panel) {
-    return panel.lines.empty() ? 28 + bar_step * static_cast<double>(panel.bars.size()) + 46
-                               : line_panel_height;
-}
-
 struct Area {
     double x, y, width, height;
 };
 
 /// A scale from marks to pixels.
-class Scale {
-  public:
-    Scale(std::vector<double> marks, double low, double high, bool logarithmic, double from, double to)
-        : marks_(std::move(marks)), low_(low), high_(high), logarithmic_(logarithmic), from_(from), to_(to) {}
-    double operator()(double value) const {
-        const double low = place(low_), high = place(high_);
-        return from_ + (to_ - from_) * (place(std::clamp(value, low_, high_)) - low) / (high - low);
-    }
-    const std::vector<double>& marks() const { return marks_; }
-    bool logarithmic() const { return logarithmic_; }
+struct Scale {
+    std::vector<double> marks;
+    double low, high;
+    bool logarithmic;
+    double from, to;  ///< pixels of low and high
 
-  private:
-    double place(double value) const { return logarithmic_ ? std::log10(value) : value; }
-    std::vector<double> marks_;
-    double low_, high_;
-    bool logarithmic_;
-    double from_, to_;
+    double operator()(double value) const {
+        const double first = place(low), last = place(high);
+        return from + (to - from) * (place(std::clamp(value, low, high)) - first) / (last - first);
+    }
+    double place(double value) const { return logarithmic ? std::log10(value) : value; }
 };
 
 /// From the first mark to the last; `tight`: only the range of the values, with the marks within it.
 Scale scale_for(const std::vector<double>& values, bool logarithmic, double from, double to,
                 bool tight = false) {
     double low = values.empty() ? 1 : *std::min_element(values.begin(), values.end());
-    const double high = values.empty() ? 10 : *std::max_element(values.begin(), values.end());
+    double high = values.empty() ? 10 : *std::max_element(values.begin(), values.end());
     if (logarithmic && low <= 0) low = 1e-3;
     std::vector<double> marks = axis_marks(low, high, logarithmic);
     if (!tight || low >= high) return {marks, marks.front(), marks.back(), logarithmic, from, to};
     constexpr double margin_share = 0.03;
     const double spread = logarithmic ? std::pow(high / low, margin_share) : margin_share * (high - low);
-    const double first = logarithmic ? low / spread : low - spread,
-                 last = logarithmic ? high * spread : high + spread;
-    std::erase_if(marks, [&](double mark) { return mark < first || mark > last; });
-    return {marks, first, last, logarithmic, from, to};
+    low = logarithmic ? low / spread : low - spread;
+    high = logarithmic ? high * spread : high + spread;
+    std::erase_if(marks, [&](double mark) { return mark < low || mark > high; });
+    return {marks, low, high, logarithmic, from, to};
 }
 
 /// ` name="12.34"`.
@@ -131,17 +112,24 @@ class Painter {
         if (upward) svg += " transform=\"rotate(-90 " + fixed(x, 2) + ' ' + fixed(y, 2) + ")\"";
         svg += '>' + escaped(words) + "</text>\n";
     }
-    void panel(const Panel& panel, Area area) {
-        text(panel.title, area.x, area.y + 12, 10.5, ink, Anchor::left);
-        const std::vector<std::string> notes = note_lines(panel);
-        area.height = body_height(panel);
-        for (std::size_t i = 0; i < notes.size(); ++i)
-            text(notes[i], area.x, area.y + area.height + 10 + note_step * static_cast<double>(i),
-                 note_height, faint, Anchor::left);
+    /// Returns its height.
+    double panel(const Panel& panel, double x, double y) {
+        text(panel.title, x, y + 12, 10.5, dark, Anchor::left);
+        const double height = panel.lines.empty()
+                                  ? 28 + bar_step * static_cast<double>(panel.bars.size()) + 46
+                                  : line_panel_height;
+        double note_y = y + height + 10;
+        for (const std::string& note : panel.notes)
+            for (const std::string& line : wrapped(note, note_height)) {
+                text(line, x, note_y, note_height, gray, Anchor::left);
+                note_y += note_step;
+            }
+        const Area area{x, y, panel_width, height};
         if (panel.lines.empty())
             bars(panel, area);
         else
             lines(panel, area);
+        return panel.notes.empty() ? height : note_y - y - 2;
     }
 
   private:
@@ -158,25 +146,23 @@ class Painter {
             const double low = std::max(*std::min_element(values.begin(), values.end()), 1e-6);
             values.insert(values.end(), {low, std::pow(10.0, std::floor(std::log10(low)))});
         }
-        const double left = area.x + std::min(letter * 9.5 * double(longest) + 12, area.width / 2);
+        const double left = area.x + std::min(letter_width * 9.5 * double(longest) + 12, area.width / 2);
         const double right = area.x + area.width - 64, top = area.y + 28;
         const double bottom = top + bar_step * static_cast<double>(panel.bars.size());
         const Scale x = scale_for(values, panel.log_x, left, right);
         axis_below(x, panel.x_label, {left, top, right - left, bottom - top});
         double y = top + bar_step / 2;
         for (const PlotBar& bar : panel.bars) {
-            text(bar.name, left - 8, y + 4.5, 9.5, ink, Anchor::right);
+            text(bar.name, left - 8, y + 4.5, 9.5, dark, Anchor::right);
             box(left, y - bar_height / 2, std::max(x(bar.value) - left, 2.0), bar_height, hues[0]);
-            if (bar.high > bar.low) whisker(x(bar.low), x(bar.high), y);
-            text(bar.text, std::max(x(bar.value), x(bar.high)) + 6, y + 4.5, 9, faint, Anchor::left);
+            if (bar.high > bar.low) {
+                line(x(bar.low), y, x(bar.high), y, 1.2, dark);
+                for (const double end : {x(bar.low), x(bar.high)})
+                    line(end, y - 3, end, y + 3, 1.2, dark);
+            }
+            text(bar.text, std::max(x(bar.value), x(bar.high)) + 6, y + 4.5, 9, gray, Anchor::left);
             y += bar_step;
         }
-    }
-
-    void whisker(double from, double to, double y) {
-        line(from, y, to, y, 1.2, ink);
-        line(from, y - 3, from, y + 3, 1.2, ink);
-        line(to, y - 3, to, y + 3, 1.2, ink);
     }
 
     void lines(const Panel& panel, const Area& area) {
@@ -195,19 +181,19 @@ class Painter {
         const Scale x = scale_for(xs, panel.log_x, left, right, true),
                     y = scale_for(ys, panel.log_y, bottom, top);
         axis_below(x, panel.x_label, {left, top, right - left, bottom - top});
-        for (const double mark : y.marks()) {
+        for (const double mark : y.marks) {
             line(left, y(mark), right, y(mark), 1, grid);
-            text(axis_text(mark), left - 7, y(mark) + 4, 8.5, faint, Anchor::right);
+            text(axis_text(mark), left - 7, y(mark) + 4, 8.5, gray, Anchor::right);
         }
-        line(left, top, left, bottom, 1.2, faint);
-        text(panel.y_label, area.x + 9, (top + bottom) / 2, 9, faint, Anchor::center, true);
+        line(left, top, left, bottom, 1.2, gray);
+        text(panel.y_label, area.x + 9, (top + bottom) / 2, 9, gray, Anchor::center, true);
         double legend_y = top + 8;
         for (std::size_t i = 0; i < panel.lines.size(); ++i, legend_y += 19) {
             const char* color = hues[i % std::size(hues)];
             curve(panel.lines[i], x, y, color);
             line(right + 12, legend_y - 4, right + 30, legend_y - 4, 2.2, color);
             disc(right + 21, legend_y - 4, 3.2, color);
-            text(panel.lines[i].name, right + 36, legend_y, 9, ink, Anchor::left);
+            text(panel.lines[i].name, right + 36, legend_y, 9, dark, Anchor::left);
         }
     }
 
@@ -218,7 +204,7 @@ class Painter {
                 line(x(one.points[i - 1].x), y(one.points[i - 1].y), x(point.x), y(point.y), 2.2, color);
             if (point.high > point.low) line(x(point.x), y(point.low), x(point.x), y(point.high), 1.2, color);
             disc(x(point.x), y(point.y), 3.2, color);
-            if (point.hollow) disc(x(point.x), y(point.y), 1.9, paper);
+            if (point.hollow) disc(x(point.x), y(point.y), 1.9, white);
         }
     }
 
@@ -226,28 +212,23 @@ class Painter {
         const double bottom = inside.y + inside.height, right = inside.x + inside.width;
         // Omits labels that would touch: shows every second, third ... of equally spaced marks.
         double last = -1e9, widest = 0;
-        for (const double mark : x.marks())
+        for (const double mark : x.marks)
             widest = std::max(widest, width_of(axis_text(mark), 8.5) + 8);
-        const std::vector<double>& marks = x.marks();
-        const double step = marks.size() > 1 ? x(marks[1]) - x(marks[0]) : widest;
+        const double step = x.marks.size() > 1 ? x(x.marks[1]) - x(x.marks[0]) : widest;
         const auto every =
-            x.logarithmic() ? 1 : static_cast<std::size_t>(std::max(1.0, std::ceil(widest / step)));
-        for (std::size_t i = 0; i < marks.size(); ++i) {
-            const double place = x(marks[i]), half = width_of(axis_text(marks[i]), 8.5) / 2;
+            x.logarithmic ? 1 : static_cast<std::size_t>(std::max(1.0, std::ceil(widest / step)));
+        for (std::size_t i = 0; i < x.marks.size(); ++i) {
+            const std::string words = axis_text(x.marks[i]);
+            const double place = x(x.marks[i]), half = width_of(words, 8.5) / 2;
             line(place, inside.y, place, bottom, 1, grid);
             if (i % every != 0 || place - half < last + 6) continue;
             last = place + half;
-            text(axis_text(marks[i]), place, bottom + 16, 8.5, faint, Anchor::center);
+            text(words, place, bottom + 16, 8.5, gray, Anchor::center);
         }
-        line(inside.x, bottom, right, bottom, 1.2, faint);
-        text(label, (inside.x + right) / 2, bottom + 36, 9, faint, Anchor::center);
+        line(inside.x, bottom, right, bottom, 1.2, gray);
+        text(label, (inside.x + right) / 2, bottom + 36, 9, gray, Anchor::center);
     }
 };
-
-double height_of(const Panel& panel) {
-    return body_height(panel) + (panel.notes.empty() ? 0 : 8) +
-           note_step * static_cast<double>(note_lines(panel).size());
-}
 
 /// The powers of ten and, if there are few, 2 and 5 times these.
 std::vector<double> logarithmic_marks(double low, double high) {
@@ -293,30 +274,28 @@ std::string brief(double value) {
 
 std::string draw_panels(const std::string& title, const std::vector<std::string>& lines,
                         const std::vector<Panel>& panels) {
-    Painter painter;
+    Painter body, heading;
     const std::size_t columns = panels.size() > 1 ? 2 : 1;
-    double y = head + line_step * static_cast<double>(lines.size()) + 8;
-    std::vector<Area> areas;
+    double y = plot_head + line_step * static_cast<double>(lines.size()) + 8;
     for (std::size_t i = 0; i < panels.size(); i += columns) {
-        double row = 0;
+        double height = 0;
         for (std::size_t c = 0; c < columns && i + c < panels.size(); ++c)
-            row = std::max(row, height_of(panels[i + c]));
-        for (std::size_t c = 0; c < columns && i + c < panels.size(); ++c)
-            areas.push_back({margin + static_cast<double>(c) * (panel_width + gap), y, panel_width, row});
-        y += row + gap;
+            height = std::max(
+                height, body.panel(panels[i + c],
+                                   plot_margin + static_cast<double>(c) * (panel_width + panel_gap), y));
+        y += height + panel_gap;
     }
-    double width = static_cast<double>(columns) * panel_width + static_cast<double>(columns - 1) * gap;
-    width = std::max(width, width_of(title, title_height));
+    double width = std::max(double(columns) * panel_width + double(columns - 1) * panel_gap,
+                            width_of(title, title_height));
     for (const std::string& line : lines)
         width = std::max(width, width_of(line, 9));
-    width += 2 * margin;
-    painter.box(0, 0, width, y, paper);
-    painter.text(title, margin, 38, title_height, ink, Anchor::left);
+    width += 2 * plot_margin;
+    heading.box(0, 0, width, y, white);
+    heading.text(title, plot_margin, 38, title_height, dark, Anchor::left);
     for (std::size_t i = 0; i < lines.size(); ++i)
-        painter.text(lines[i], margin, head + line_step * static_cast<double>(i), 9, faint, Anchor::left);
-    for (std::size_t i = 0; i < panels.size(); ++i)
-        painter.panel(panels[i], areas[i]);
-    return svg_of(width, y, painter.svg);
+        heading.text(lines[i], plot_margin, plot_head + line_step * static_cast<double>(i), 9, gray,
+                     Anchor::left);
+    return svg_of(width, y, heading.svg + body.svg);
 }
 
 std::vector<double> axis_marks(double low, double high, bool logarithmic) {

@@ -41,33 +41,23 @@ std::vector<std::uint8_t> deflated_rows(const std::uint8_t* pixels, std::size_t 
     return packed;
 }
 
-enum class ColorType : std::uint8_t { gray = 0, rgb = 2 };  // PNG specification, table 11.1
+}  // namespace
 
-std::vector<std::uint8_t> png_of(const std::uint8_t* pixels, int rows, int cols, ColorType color) {
+std::vector<std::uint8_t> encode_png(const std::uint8_t* pixels, int rows, int cols, int channels) {
+    const std::uint8_t color_type = channels == 1 ? 0 : 2;  // PNG specification, table 11.1
     std::vector<std::uint8_t> header;
     put_32(header, static_cast<std::uint32_t>(cols));
     put_32(header, static_cast<std::uint32_t>(rows));
     // 8 bits, color, deflate, standard filters, not interlaced
-    header.insert(header.end(), {8, static_cast<std::uint8_t>(color), 0, 0, 0});
+    header.insert(header.end(), {8, color_type, 0, 0, 0});
 
-    const std::size_t channels = color == ColorType::rgb ? 3 : 1;
     std::vector<std::uint8_t> png = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     put_chunk(png, "IHDR", header);
-    put_chunk(
-        png, "IDAT",
-        deflated_rows(pixels, static_cast<std::size_t>(rows), static_cast<std::size_t>(cols) * channels));
+    put_chunk(png, "IDAT",
+              deflated_rows(pixels, static_cast<std::size_t>(rows),
+                            static_cast<std::size_t>(cols) * static_cast<std::size_t>(channels)));
     put_chunk(png, "IEND", {});
     return png;
-}
-
-}  // namespace
-
-std::vector<std::uint8_t> gray_png(const std::uint8_t* pixels, int rows, int cols) {
-    return png_of(pixels, rows, cols, ColorType::gray);
-}
-
-std::vector<std::uint8_t> rgb_png(const std::uint8_t* pixels, int rows, int cols) {
-    return png_of(pixels, rows, cols, ColorType::rgb);
 }
 
 }  // namespace knn

@@ -7,11 +7,8 @@
 
 namespace knn {
 
-/// 8-bit gray pixels, rows × cols, contiguous, rows and cols at least 1. Throws DataError if zlib fails (no
-/// memory).
-std::vector<std::uint8_t> gray_png(const std::uint8_t* pixels, int rows, int cols);
-
-/// The same for 8-bit red, green, blue.
-std::vector<std::uint8_t> rgb_png(const std::uint8_t* pixels, int rows, int cols);
+/// 8-bit pixels of one channel (gray) or three (red, green, blue), rows × cols, contiguous, rows and cols at least 1.
+/// Throws DataError if zlib fails (no memory).
+std::vector<std::uint8_t> encode_png(const std::uint8_t* pixels, int rows, int cols, int channels);
 
 }  // namespace knn

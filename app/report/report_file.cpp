@@ -29,60 +29,57 @@ constexpr const char* expected_report = "a report.json of 'mnist-knn evaluate'";
 }
 
 /// A part of the report, and its path.
-class Part {
+class ReportPart {
   public:
-    Part(const std::string& file, const json& value, std::string name = "")
+    ReportPart(const std::string& file, const json& value, std::string name = "")
         : file_(file), value_(value), name_(std::move(name)) {}
 
     bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-    Part at(const char* key) const {
+    ReportPart at(const char* key) const {
         const std::string name = name_.empty() ? key : name_ + '.' + key;
         if (!has(key)) fail(file_, "has no " + name);
         return {file_, value_[key], name};
     }
-    std::vector<Part> items() const {
+    std::vector<ReportPart> items() const {
         if (!value_.is_array()) wrong("no list");
-        std::vector<Part> parts;
+        std::vector<ReportPart> parts;
         for (std::size_t i = 0; i < value_.size(); ++i)
             parts.emplace_back(file_, value_[i], name_ + '[' + std::to_string(i) + ']');
         return parts;
     }
-    std::string text() const {
-        if (!value_.is_string()) wrong("not a string");
-        return value_.get<std::string>();
-    }
-    bool yes() const {
-        if (!value_.is_boolean()) wrong("neither true nor false");
-        return value_.get<bool>();
-    }
-    double number() const {
-        if (!value_.is_number()) wrong("not a number");
-        return value_.get<double>();
-    }
+    std::string text() const { return get<std::string>(value_.is_string(), "not a string"); }
+    bool yes() const { return get<bool>(value_.is_boolean(), "neither true nor false"); }
+    double number() const { return get<double>(value_.is_number(), "not a number"); }
     std::int64_t whole(std::int64_t low, std::int64_t high) const {
-        if (!value_.is_number_integer()) wrong("not an integer");
-        if (value_.is_number_unsigned() && value_.get<std::uint64_t>() > std::uint64_t(no_limit))
-            wrong("out of range");
-        const auto number = value_.get<std::int64_t>();
-        if (number < low || number > high) wrong("out of range");
+        const auto number = get<std::int64_t>(value_.is_number_integer(), "not an integer");
+        const bool fits =
+            !value_.is_number_unsigned() || value_.get<std::uint64_t>() <= std::uint64_t(no_limit);
+        if (!fits || number < low || number > high) wrong("out of range");
         return number;
     }
     [[noreturn]] void wrong(const std::string& what) const { fail(file_, name_ + " is " + what); }
 
+    std::string text_or_none(const char* key) const { return has(key) ? at(key).text() : ""; }
+    template <class Enum>
+    Enum named_value() const {
+        const auto value = named<Enum>(text());
+        if (!value) wrong("'" + text() + "', which is unknown");
+        return *value;
+    }
+
   private:
+    template <class Value>
+    Value get(bool fits, const char* else_it_is) const {
+        if (!fits) wrong(else_it_is);
+        return value_.get<Value>();
+    }
+
     const std::string& file_;
     const json& value_;
     std::string name_;
 };
 
-template <class Enum>
-Enum read_name(const Part& part) {
-    const auto value = named<Enum>(part.text());
-    if (!value) part.wrong("'" + part.text() + "', which is unknown");
-    return *value;
-}
-
-Method read_method(const Part& part) {
+Method read_method(const ReportPart& part) {
     Method method;
     const auto parse = [&](const char* key, const auto& read) {
         if (!part.has(key)) return;
@@ -97,31 +94,30 @@ Method read_method(const Part& part) {
     parse("rerank", [&](const auto& text) { read_reranker("rerank", text, method.rerank); });
     if (part.has("candidates"))
         method.rerank.candidates = static_cast<int>(part.at("candidates").whole(min_candidates, max_k));
-    if (part.has("vote")) method.vote.votes = read_name<Votes>(part.at("vote"));
+    if (part.has("vote")) method.vote.votes = part.at("vote").named_value<Votes>();
     method.vote.k = static_cast<int>(part.at("k").whole(1, max_k));
-    method.measure.metric = read_name<Metric>(part.at("metric"));
+    method.measure.metric = part.at("metric").named_value<Metric>();
     if (method.measure.metric == Metric::lp) {
         method.measure.p = part.at("p").number();
         if (!(method.measure.p >= min_p && method.measure.p <= max_p)) part.at("p").wrong("out of range");
     }
-    method.vote.weights = read_name<Weights>(part.at("weights"));
-    method.vote.tie = read_name<Tie>(part.at("tie"));
+    method.vote.weights = part.at("weights").named_value<Weights>();
+    method.vote.tie = part.at("tie").named_value<Tie>();
     return method;
 }
 
-Device read_device(const Part& part) {
-    const auto text = [&](const char* key) { return part.has(key) ? part.at(key).text() : ""; };
+Device read_device(const ReportPart& part) {
     Device device;
     device.name = part.at("name").text();
-    device.kind = read_name<Device::Kind>(part.at("kind"));
-    device.compute_capability = text("compute_capability");
+    device.kind = part.at("kind").named_value<Device::Kind>();
+    device.compute_capability = part.text_or_none("compute_capability");
     device.memory_bytes = part.has("memory_bytes") ? part.at("memory_bytes").whole(0, no_limit) : 0;
-    device.driver = text("driver");
-    device.runtime = text("runtime");
+    device.driver = part.text_or_none("driver");
+    device.runtime = part.text_or_none("runtime");
     return device;
 }
 
-Plan read_plan(const Part& settings, const Part& device) {
+Plan read_plan(const ReportPart& settings, const ReportPart& device) {
     Plan plan;
     plan.engine = settings.at("engine").text();
     plan.distance = settings.at("distance").text();
@@ -136,40 +132,40 @@ Plan read_plan(const Part& settings, const Part& device) {
     return plan;
 }
 
-void read_timing(const Part& part, Evaluation& evaluation) {
+void read_timing(const ReportPart& part, Evaluation& evaluation) {
     evaluation.found.search_ms = part.at("search_ms").number();
     evaluation.load_ms = part.at("load_ms").number();
     evaluation.wall_ms = part.at("wall_ms").number();
-    for (const Part& one : part.at("stages").items()) {
+    for (const ReportPart& one : part.at("stages").items()) {
         Stage stage;
         stage.name = one.at("name").text();
         stage.launches = one.at("launches").whole(0, no_limit);
         stage.total_ms = one.at("total_ms").number();
         stage.bytes = one.has("bytes") ? one.at("bytes").number() : 0;
         if (one.has("gflop_per_s")) stage.operations = one.at("gflop_per_s").number() * 1e6 * stage.total_ms;
-        if (one.has("kind")) stage.kind = read_name<StageKind>(one.at("kind"));
+        if (one.has("kind")) stage.kind = one.at("kind").named_value<StageKind>();
         evaluation.found.timeline.add(stage);
     }
 }
 
-std::vector<std::int64_t> read_row(const Part& part, std::size_t size) {
+std::vector<std::int64_t> read_row(const ReportPart& part, std::size_t size) {
     std::vector<std::int64_t> row;
-    for (const Part& count : part.items())
+    for (const ReportPart& count : part.items())
         row.push_back(count.whole(0, no_limit / 65536));  // so that no sum of 256 × 256 of them overflows
     if (row.size() != size) part.wrong("not one count for each label");
     return row;
 }
 
 /// Labels and confusion matrix; the sums must match the report's.
-void read_result(const Part& part, Evaluation& evaluation) {
+void read_result(const ReportPart& part, Evaluation& evaluation) {
     Score& score = evaluation.score;
-    for (const Part& label : part.at("labels").items()) {
+    for (const ReportPart& label : part.at("labels").items()) {
         const std::int64_t low = score.labels.empty() ? 0 : score.labels.back() + 1;
         score.labels.push_back(static_cast<std::uint8_t>(label.whole(low, 255)));
     }
     std::int64_t sum = 0, hits = 0;
-    const Part confusion = part.at("confusion");
-    for (const Part& row : confusion.items()) {
+    const ReportPart confusion = part.at("confusion");
+    for (const ReportPart& row : confusion.items()) {
         score.confusion.push_back(read_row(row, score.labels.size()));
         for (const std::int64_t count : score.confusion.back())
             sum += count;
@@ -183,26 +179,26 @@ void read_result(const Part& part, Evaluation& evaluation) {
         confusion.wrong("inconsistent with the number of test images or of correct ones");
 }
 
-std::vector<fs::path> read_files(const Part& part) {
+std::vector<fs::path> read_files(const ReportPart& part) {
     std::vector<fs::path> files;
-    for (const Part& file : part.items())
+    for (const ReportPart& file : part.items())
         files.emplace_back(path_in_report(file.text()));
     if (!files.empty() && files.size() != mnist_files.size()) part.wrong("not four files");
     return files;
 }
 
 SavedReport read_all(const std::string& file, const json& root) {
-    const Part part(file, root);
+    const ReportPart part(file, root);
     if (const std::string found = part.at("schema").text(); found != schema)
         fail(file, "its schema is '" + found + "', not '" + schema + "'");
-    const Part dataset = part.at("dataset");
+    const ReportPart dataset = part.at("dataset");
     SavedReport report;
     report.file = file;
     report.source = dataset.at("source").text();
     report.synthetic = dataset.at("synthetic").yes();
-    report.of_pictures = dataset.has("name") && dataset.at("name").text() == pictures_name;
+    report.of_pictures = dataset.text_or_none("name") == pictures_name;
     if (dataset.has("files")) report.files = read_files(dataset.at("files"));
-    if (dataset.has("test_checksum")) report.test_checksum = dataset.at("test_checksum").text();
+    report.test_checksum = dataset.text_or_none("test_checksum");
     report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
     report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
     Evaluation& evaluation = report.evaluation;

@@ -58,11 +58,11 @@ std::string styled(const std::string& text, const char* style, bool color) {
     return color ? style + text + ansi::plain : text;
 }
 
-std::string facts_text(const Facts& facts) {
+std::string facts_text(const Facts& facts, std::size_t indent) {
     Table table({Align::left, Align::left});
     for (const auto& [name, text] : facts)
         if (!text.empty()) table.add({name, text});
-    return table.text(0);
+    return table.text(indent);
 }
 
 std::string times_text(double search_ms, double load_ms, double wall_ms) {
@@ -71,18 +71,12 @@ std::string times_text(double search_ms, double load_ms, double wall_ms) {
 }
 
 std::string escaped(const std::string& text) {
+    constexpr std::string_view special = "&<>\"";
+    constexpr std::array entities = {"&amp;", "&lt;", "&gt;", "&quot;"};
     std::string result;
     for (const char c : harmless(text)) {
-        if (c == '&')
-            result += "&amp;";
-        else if (c == '<')
-            result += "&lt;";
-        else if (c == '>')
-            result += "&gt;";
-        else if (c == '"')
-            result += "&quot;";
-        else
-            result += c;
+        const std::size_t at = special.find(c);
+        result += at == special.npos ? std::string(1, c) : entities.at(at);
     }
     return result;
 }

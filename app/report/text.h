@@ -27,9 +27,9 @@ inline constexpr const char *plain = "\x1b[0m", *bold = "\x1b[1m", *dim = "\x1b[
 /// The text in a style if there is color.
 std::string styled(const std::string& text, const char* style, bool color);
 
-/// Lines of a name and what is said of it; without those of which nothing is said.
+/// Lines of a name and what is said of it, indented by `indent` spaces; without those of which nothing is said.
 using Facts = std::vector<std::pair<std::string, std::string>>;
-std::string facts_text(const Facts& facts);
+std::string facts_text(const Facts& facts, std::size_t indent = 0);
 
 /// "search 1.2 ms, load 3.4 ms, whole run 5.6 ms".
 std::string times_text(double search_ms, double load_ms, double wall_ms);

@@ -24,10 +24,6 @@ std::vector<std::uint8_t> confusion_png(const Evaluation&) {
     fail("confusion.png");
 }
 
-std::int64_t sheet_pages(std::int64_t) {
-    return 0;
-}
-
 std::vector<std::uint8_t> sheet_png(const Sheet&) {
     fail("a sheet");
 }
@@ -50,16 +46,8 @@ std::vector<std::uint8_t> scene_png(const Evaluation&, const Viewer&) {
     fail("a window");
 }
 
-Picture picture_of(const PadDrawing&) {
-    fail("a drawing");
-}
-
-std::vector<std::uint8_t> drawing_png(const PadDrawing&) {
-    fail("a drawing");
-}
-
-Frame draw_pad(const PadDrawing&, const Answer*, const PictureAnswers&, const std::string&) {
-    fail("a drawing");
+void show_pad(const PictureAnswers&, const std::function<Answer(const Picture&)>&) {
+    fail("a window");
 }
 
 }  // namespace knn

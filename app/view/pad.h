@@ -1,12 +1,10 @@
 #pragma once
-/// The window of `draw`: what the user draws, its picture, and the window itself.
+/// The window of `draw`: what the user draws, and the window itself.
 
-#include <cstdint>
+#include <algorithm>
 #include <functional>
-#include <string>
 #include <vector>
 
-#include "app/view/shown_window.h"
 #include "classifier/picture_answers.h"
 #include "data/picture/picture.h"
 
@@ -27,40 +25,42 @@ class PadDrawing {
     static constexpr int pen = 34;    ///< width of a stroke
 
     /// The pen goes down, moves, and is lifted. Points outside of the pad are moved to its border; a stroke begins inside.
-    void press(Point at);
-    void move(Point at);
+    void press(Point at) {
+        if (on_pad(at) != at) return;
+        strokes_.push_back({at});
+        pen_is_down_ = true;
+    }
+    void move(Point at) {
+        if (pen_is_down_ && strokes_.back().back() != on_pad(at)) strokes_.back().push_back(on_pad(at));
+    }
     void lift() { pen_is_down_ = false; }
 
     /// Without the last stroke. False if there is none.
-    bool undo();
-    void clear();
+    bool undo() {
+        lift();
+        if (strokes_.empty()) return false;
+        strokes_.pop_back();
+        return true;
+    }
+    void clear() {
+        lift();
+        strokes_.clear();
+    }
 
     bool empty() const { return strokes_.empty(); }
     bool pen_is_down() const { return pen_is_down_; }
     const std::vector<Stroke>& strokes() const { return strokes_; }
 
   private:
+    static Point on_pad(Point at) { return {std::clamp(at.x, 0, side - 1), std::clamp(at.y, 0, side - 1)}; }
+
     std::vector<Stroke> strokes_;
     bool pen_is_down_ = false;
 };
 
-// The picture, by OpenCV. A build without it links no_pictures.cpp, which throws.
-
-/// Where the pad lies in the window, in pixels.
-inline constexpr int pad_left = 36, pad_top = 84;
-
-/// The pad as a picture, dark ink on white paper, half as wide and high.
-Picture picture_of(const PadDrawing& drawing);
-/// The same as a PNG.
-std::vector<std::uint8_t> drawing_png(const PadDrawing& drawing);
-
-/// The pad, the answer (none: nothing was asked yet), its neighbors, keys and a message. `answers`: the training set and
-/// the method.
-Frame draw_pad(const PadDrawing& drawing, const Answer* answer, const PictureAnswers& answers,
-               const std::string& message);
-
 /// Shows a pad until the user quits or closes the window; `classify` answers the drawing after each stroke. `answers`: the
-/// training set and the method. Throws DeviceError, Interrupted, and what `classify` throws.
+/// training set and the method. Throws DeviceError, Interrupted, and what `classify` throws. A build without OpenCV links
+/// no_pictures.cpp, which throws.
 void show_pad(const PictureAnswers& answers, const std::function<Answer(const Picture&)>& classify);
 
 }  // namespace knn

@@ -45,6 +45,11 @@ class ShownWindow {
     std::string other_forms_;
 };
 
+inline constexpr double window_width = 1000, window_height = 710, window_margin = 36;
+
+/// The last line of a window, by OpenCV: a message, or which keys there are.
+void draw_foot(class Canvas& canvas, const std::string& message, std::span<const char* const> hints);
+
 /// Writes a PNG to a new file in the current folder, STEM.png, STEM-2.png ...; a sentence about it, or about what failed.
 std::string save_picture(const std::string& stem, std::span<const std::uint8_t> png);
 

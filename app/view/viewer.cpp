@@ -1,6 +1,7 @@
 #include "app/view/viewer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace knn {
 
@@ -22,7 +23,11 @@ enum Key {
     f1 = 0xffbe
 };
 
-constexpr std::int64_t page = 10, far = std::int64_t{1} << 40;
+/// By how many digits a key moves.
+constexpr std::int64_t far = std::int64_t{1} << 40;
+constexpr std::pair<int, std::int64_t> key_moves[] = {
+    {'n', 1},   {' ', 1}, {right, 1},   {down, 1},  {'p', -1},       {'\b', -1},
+    {left, -1}, {up, -1}, {home, -far}, {end, far}, {page_down, 10}, {page_up, -10}};
 
 }  // namespace
 
@@ -38,70 +43,42 @@ Reply Viewer::press(int key) {
     const bool had_message = !message_.empty(), had_help = help_;
     message_.clear();
     help_ = false;
-    switch (key) {
-        case 'q':
-            return Reply::quit;
-        case escape:
-            return had_help ? Reply::redraw : Reply::quit;
-        case 'h':
-        case '?':
-        case f1:
-            help_ = !had_help;
-            return Reply::redraw;
-        case 's':
-            return Reply::save;
-        case 'n':
-        case ' ':
-        case right:
-        case down:
-            return move(1);
-        case 'p':
-        case '\b':
-        case left:
-        case up:
-            return move(-1);
-        case page_down:
-            return move(page);
-        case page_up:
-            return move(-page);
-        case home:
-            return move(-far);
-        case end:
-            return move(far);
-        default:
-            break;
+    if (key == escape && had_help) return Reply::redraw;
+    if (key == 'q' || key == escape) return Reply::quit;
+    if (key == 's') return Reply::save;
+    if (key == 'h' || key == '?' || key == f1) {
+        help_ = !had_help;
+        return Reply::redraw;
     }
+    for (const auto& [pressed, by] : key_moves)
+        if (key == pressed) return move(by);
     if (key >= '0' && key <= '9') return toggle_filter(key - '0');
     return had_message || had_help ? Reply::redraw : Reply::nothing;
 }
 
 Reply Viewer::move(std::int64_t by) {
-    const auto place = std::clamp<std::int64_t>(static_cast<std::int64_t>(place_) + by, 0, count() - 1);
-    if (place == static_cast<std::int64_t>(place_))
-        message_ = by > 0 ? "this is the last one" : "this is the first one";
-    place_ = static_cast<std::size_t>(place);
+    const std::int64_t before = place_;
+    place_ = std::clamp<std::int64_t>(place_ + by, 0, count() - 1);
+    if (place_ == before) message_ = by > 0 ? "this is the last one" : "this is the first one";
     return Reply::redraw;
 }
 
 Reply Viewer::toggle_filter(int label) {
     const std::int64_t before = image();
+    const auto wanted = filter_ == label ? std::nullopt : std::optional(label);
     std::vector<std::int64_t> chosen;
-    if (filter_ == label) {
-        filter_.reset();
-        chosen = images_;
-    } else {
-        std::copy_if(images_.begin(), images_.end(), std::back_inserter(chosen),
-                     [&](std::int64_t one) { return evaluation_.data->test.labels.data()[one] == label; });
-        if (chosen.empty()) {
-            message_ = "none of these has the true label " + std::to_string(label);
-            return Reply::redraw;
-        }
-        filter_ = label;
+    std::copy_if(images_.begin(), images_.end(), std::back_inserter(chosen), [&](std::int64_t one) {
+        return !wanted || evaluation_.data->test.labels.data()[one] == *wanted;
+    });
+    if (chosen.empty()) {
+        message_ = "none of these has the true label " + std::to_string(label);
+        return Reply::redraw;
     }
+    filter_ = wanted;
     shown_ = std::move(chosen);
     // Keeps the current digit if it is still in the list.
     const auto same = std::find(shown_.begin(), shown_.end(), before);
-    place_ = same != shown_.end() ? static_cast<std::size_t>(same - shown_.begin()) : 0;
+    place_ = same != shown_.end() ? same - shown_.begin() : 0;
     return Reply::redraw;
 }
 

@@ -24,8 +24,8 @@ class Viewer {
     /// above the low 16 bits).
     Reply press(int key);
 
-    std::int64_t image() const { return shown_[place_]; }
-    std::int64_t position() const { return static_cast<std::int64_t>(place_) + 1; }  ///< from 1
+    std::int64_t image() const { return shown_[static_cast<std::size_t>(place_)]; }
+    std::int64_t position() const { return place_ + 1; }  ///< from 1
     std::int64_t count() const { return std::ssize(shown_); }
     std::optional<int> filter() const { return filter_; }  ///< the true label of all that are shown
     bool help() const { return help_; }
@@ -39,7 +39,7 @@ class Viewer {
 
     const Evaluation& evaluation_;
     std::vector<std::int64_t> images_, shown_;
-    std::size_t place_ = 0;
+    std::int64_t place_ = 0;
     std::optional<int> filter_;
     bool help_ = false;
     std::string message_;

@@ -11,6 +11,6 @@ int main(int argc, char** argv) {
     const knn::test::Sample sample = knn::test::sample_evaluation();
     sample.data->name = "</script><img src=x onerror=alert(1)>";
     std::ofstream file(argv[1], std::ios::binary);
-    file << knn::html_page(sample.evaluation);
+    file << knn::html_page(sample.evaluation, knn::misclassified(sample.evaluation));
     return file.flush() ? 0 : 1;
 }

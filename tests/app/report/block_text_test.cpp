@@ -1,4 +1,4 @@
-#include "app/report/block_text.h"
+#include "app/report/page.h"
 
 #include <doctest/doctest.h>
 

@@ -19,6 +19,10 @@ using nlohmann::json;
 
 namespace {
 
+std::string html_page(const Evaluation& evaluation) {
+    return knn::html_page(evaluation, misclassified(evaluation));
+}
+
 std::string between(const std::string& text, const std::string& before, const std::string& after) {
     const std::size_t begin = text.find(before);
     REQUIRE(begin != text.npos);

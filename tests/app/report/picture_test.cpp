@@ -70,8 +70,7 @@ TEST_CASE("a PNG keeps every pixel and the order of the colors") {
     for (const auto& [rows, cols] : {std::pair{1, 1}, {1, 300}, {300, 1}, {28, 28}, {257, 63}})
         for (const int channels : {1, 3}) {
             const auto pixels = test::random_rows(rows, cols * channels, 7).pixels;
-            const test::Png png =
-                test::read_png((channels == 1 ? gray_png : rgb_png)(pixels.data(), rows, cols));
+            const test::Png png = test::read_png(encode_png(pixels.data(), rows, cols, channels));
             CHECK(png.height == rows);
             CHECK(png.width == cols);
             CHECK(png.channels == channels);
