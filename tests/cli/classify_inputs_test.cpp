@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

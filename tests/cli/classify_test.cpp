@@ -6,7 +6,6 @@
 #include <map>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

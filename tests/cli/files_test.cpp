@@ -9,7 +9,6 @@
 
 #include "tests/cli/commands.h"
 #include "tests/cli/pictures.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

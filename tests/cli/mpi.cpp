@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 namespace knn::test {

@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "tests/cli/mpi.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 #include "tests/support/transform_oracle.h"
 

@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

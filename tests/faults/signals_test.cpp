@@ -7,7 +7,6 @@
 #include <random>
 
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

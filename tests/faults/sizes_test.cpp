@@ -9,7 +9,6 @@
 #include "tests/cli/pictures.h"
 #include "tests/cli/program.h"
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
