@@ -109,30 +109,33 @@ TEST_CASE("classify: training sets that do not fit, and outputs that cannot be w
     check_error(digits.classify("a.pgm -k 9 --limit-train 8"), 2);
     check_error(digits.classify("a.pgm --explain /nonexistent/a.png"), 1);
     check_error(digits.classify("a.pgm --json /dev/full"), 1, "", true);
-    const Work small;
-    small.remove_test_set();  // the training set is enough
+    const Work small({.test = 0});  // the training set is enough
     check_error(small.plain("classify --data . " + (digits.folder / "a.pgm")), 1, "5x3");
 }
 
-TEST_CASE("what classify keeps in its cache, from gzip files, and writes anew where it was damaged") {
+/// Of damaged files of the cache: tests/faults/cache_test.cpp.
+TEST_CASE("what classify keeps in its cache, from gzip files, gives the same answers by every method") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
     for (const std::string name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"})
         if (run({"/bin/sh", "-c", "gzip \"$0\"", digits.folder / name}).exit_code != 0)
             return skip("there is no gzip");
-    write(digits.folder / "a.pgm", raw(digits.images, 11));
-    const std::string expected = output_of(digits.classify("a.pgm --json - --no-cache"));
-    CHECK(!fs::exists(digits.folder / "cache"));
-    int files = 0;
-    CHECK(digits.classify("a.pgm --json -").out == expected);
-    for (const auto& entry : fs::directory_iterator(digits.folder / "cache/mnist-knn")) {
-        ++files;
-        const std::string whole = read_file(entry.path());
-        overwrite(entry.path(), whole.size() / 2, {static_cast<char>(~whole[whole.size() / 2])});
-        CHECK(digits.classify("a.pgm --json -").out == expected);
-        CHECK(read_file(entry.path()) == whole);
+    digits.make_folder("in");
+    for (int i = 0; i < 12; ++i)
+        write(digits.folder / ("in/" + std::to_string(10 + i) + ".pgm"), raw(digits.images, i));
+    const std::string cache = digits.folder / "cache/mnist-knn";
+    for (const std::string method :
+         {"", " --limit-train 1000 --transform gradients", " --limit-train 1000 --transform deskew,pca:30"}) {
+        CAPTURE(method);
+        const Words words = "in --json -" + method;
+        const std::string expected = output_of(digits.classify(words + "--no-cache"));
+        CHECK(json::parse(expected).size() == 12);
+        CHECK(fs::exists(cache) == !method.empty());
+        CHECK(digits.classify(words).out == expected);  // makes the entries
+        CHECK(digits.classify(words).out == expected);  // reads them
+        if (method.empty())  // training set, features, density, leave-one-out sample
+            CHECK(std::distance(fs::directory_iterator(cache), {}) == 4);
     }
-    CHECK(files == 4);  // training set, features, density, leave-one-out sample
 }
 
 TEST_CASE("without /proc the module for pictures is not looked for in the current folder") {

@@ -219,10 +219,6 @@ TEST_CASE("a report says by which metric, transform and re-ranking, and view rea
 
 TEST_CASE("what goes to standard output has it for itself") {
     const Work work;
-    CHECK(json::accept(work.output("evaluate --json -")));
-    const RunResult quiet = work.run("evaluate --json - -q");
-    CHECK(json::accept(quiet.out));
-    CHECK(quiet.err.empty());
     const std::string predictions = work.output("evaluate --predictions -");
     CHECK(predictions.starts_with("index,label,predicted,confidence,vote_share\n0,"));
     CHECK(lines_of(predictions).size() == 18);
@@ -263,8 +259,7 @@ TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     fs::create_directories(folder / "data/mnist");
     SmallSet().write(folder / "data/mnist");
     fs::remove(folder / "data/mnist/t10k-labels-idx1-ubyte");
-    RunOptions here;
-    here.folder = folder.path().string();
+    const RunOptions here{.folder = folder / ""};
     const std::string lacks = "data/mnist: lacks t10k-labels-idx1-ubyte";
     for (const Words command : {"evaluate", "view --text"}) {
         const RunResult result = program(command + "--device cpu -q --limit-train 500 --limit-test 5", here);
@@ -275,19 +270,6 @@ TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     }
     CHECK(contains(program("info", here).out, lacks));
     CHECK(json::parse(program("info --json -", here).out)["dataset"]["incomplete"] == json{lacks});
-}
-
-TEST_CASE("names from the user reach a terminal without control characters") {
-    const Folder folder;
-    const std::string name = folder / "\x1b[31mred\n\xff\xc2\x9b\u00e9";
-    fs::create_directory(name);
-    SmallSet().write(name);
-    for (const Words command : {"evaluate --device cpu", "info"}) {
-        const std::string out = output_of(program(command + Words{"--data", name}));
-        CHECK(contains(out, "?[31mred???\u00e9"));
-        for (const char c : {'\x1b', '\xff', '\x9b'})
-            CHECK(out.find(c) == std::string::npos);
-    }
 }
 
 TEST_CASE("--report writes all of it and makes the folder") {

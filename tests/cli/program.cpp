@@ -14,14 +14,6 @@ namespace knn::test {
 
 namespace {
 
-std::string big_endian(std::initializer_list<std::size_t> sizes) {
-    std::string bytes;
-    for (const std::size_t size : sizes)
-        for (int shift = 24; shift >= 0; shift -= 8)
-            bytes += static_cast<char>(size >> shift & 0xff);
-    return bytes;
-}
-
 std::string bytes_of(const std::vector<int>& values) {
     return {values.begin(), values.end()};
 }
@@ -97,10 +89,19 @@ std::vector<std::string> Folder::names() const {
     return names;
 }
 
+std::string big_endian(std::initializer_list<std::size_t> sizes) {
+    std::string bytes;
+    for (const std::size_t size : sizes)
+        for (int shift = 24; shift >= 0; shift -= 8)
+            bytes += static_cast<char>(size >> shift & 0xff);
+    return bytes;
+}
+
 void SmallSet::write(const fs::path& folder) {
     std::mt19937 random(7);
     const auto draw = [&](const std::string& name, int count, std::vector<Image>& images,
                           std::vector<int>& labels) {
+        if (count == 0) return;
         images.clear();
         labels.clear();
         for (int i = 0; i < count; ++i) {
@@ -136,11 +137,6 @@ RunResult Work::plain(const Words& words, RunOptions options) const {
 
 std::string Work::file(const std::string& name) const {
     return read_file(folder / name);
-}
-
-void Work::remove_test_set() const {
-    fs::remove(folder / "t10k-images-idx3-ubyte");
-    fs::remove(folder / "t10k-labels-idx1-ubyte");
 }
 
 void Work::make_all_images_equal() const {

@@ -48,12 +48,15 @@ class Folder : public TempFolder {
 
 using Image = std::vector<int>;
 
-/// Random images and labels, and the four plain IDX files that hold them.
+/// Sizes in IDX files, of 32 bits each.
+std::string big_endian(std::initializer_list<std::size_t> sizes);
+
+/// Random images and labels, and the plain IDX files that hold them.
 struct SmallSet {
     int rows = 5, cols = 3;
     std::vector<int> classes = {1, 7, 200};
-    int train = 40, test = 17;
-    int levels = 4;  ///< different pixel values; few make many equal distances
+    int train = 40, test = 17;  ///< test: 0: no files
+    int levels = 4;             ///< different pixel values; few make many equal distances
     std::vector<Image> train_images = {}, test_images = {};
     std::vector<int> train_labels = {}, test_labels = {};
 
@@ -77,7 +80,6 @@ struct Work {
 
     std::string file(const std::string& name) const;
     nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(file(name)); }
-    void remove_test_set() const;
     void make_all_images_equal() const;
 
     Folder folder;

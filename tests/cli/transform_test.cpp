@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/cli/pictures.h"
-#include "tests/support/skip.h"
+#include "tests/cli/program.h"
 #include "tests/support/transform_oracle.h"
 
 using namespace knn::test;
@@ -75,14 +74,9 @@ TEST_CASE("transform: the neighbors are those of plain loops over the features")
 
 TEST_CASE("transform: the report and its text say which") {
     const Work work(small());
-    CHECK(settings(work, {})["method"] == "raw");
-    CHECK(settings(work, {})["transform"] == "raw");
     CHECK(settings(work, "--transform deskew:1,blur:.5")["transform"] == "deskew,blur:0.5");
-    CHECK(settings(work, "--transform deskew")["method"] == "custom");
     check_contains(work.output("evaluate --transform deskew,pca:9"),
                    {"settings  transform deskew,pca:9, k = 5, metric l2", "  fit ", "  transform "});
-    work.output("evaluate -q --transform hog --report r");
-    CHECK(page_data(work.file("r/index.html"))["gallery"]["distance"] == "squared distance of features");
     check_contains(work.output("graph -k 3 --transform deskew"),
                    {"settings  transform deskew, k = 3, metric l2, form directed"});
     const json graph = work.report("graph -k 3 --transform deskew")["settings"];
@@ -97,7 +91,7 @@ TEST_CASE("method: a whole classifier, whose parts other options override in any
     CHECK(whole["transform"] == "gradients");
     CHECK(whole["k"] == 5);
     CHECK(settings(work, "--transform gradients")["method"] == "gradients");  // it is the same classifier
-    CHECK(settings(work, "--method raw")["method"] == "raw");
+    CHECK(settings(work, {})["method"] == "raw");
     for (const Words words : {"--method gradients -k 3", "-k 3 --method gradients"}) {
         const json some = settings(work, words);
         CHECK(some["k"] == 3);
@@ -119,19 +113,8 @@ TEST_CASE("method: a whole classifier, whose parts other options override in any
     CHECK(settings(digits, "--method accurate -k 97")["candidates"] == 97);
 }
 
-TEST_CASE("transform: view shows the very pictures that it shows without one") {
-    SmallSet set = small();
-    set.test = 30;
-    const Work work(set);
-    const auto pictures = [&](const std::string& transform) {
-        work.output("view --all --order index --html page --transform " + transform);
-        json images = json::array();
-        for (const json& digit : page_data(work.file("page"))["gallery"]["digits"])
-            images.push_back({digit["index"], digit["label"]});
-        return images;
-    };
-    CHECK(pictures("gradients") == pictures("raw"));
-    // The first image in the text is drawn from its pixels.
+TEST_CASE("transform: view draws an image from its pixels") {
+    const Work work(small());
     const auto first_block = [&](const std::string& transform) {
         std::string left;
         for (const std::string& line :
@@ -159,55 +142,6 @@ TEST_CASE("transform: images of one pixel and of as many as a row may have, also
             for (const std::string text : {"pca:1", "hog"})  // rows too long to fit, too many features
                 if (side == 257) check_error(work.run("evaluate --transform " + text), 2);
         }
-}
-
-TEST_CASE("transform: a report whose transform is unknown or does not fit is refused") {
-    const Work work(small());
-    work.output("evaluate -q --transform gradients --report r");
-    const std::string file = work.folder / "r/report.json";
-    const json report = work.json("r/report.json");
-    const auto view = [&](const json& transform) {
-        json changed = report;
-        changed["settings"]["transform"] = transform;
-        write(file, changed.dump());
-        return work.plain("view --from r --text");
-    };
-    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()})
-        check_error(view(transform), 1, "settings.transform");
-    CHECK(view("pca:4000").exit_code != 0);  // more than there are images
-    std::filesystem::remove(work.folder / "r/predictions.csv");
-    CHECK(view("raw").exit_code == 1);  // other neighbors than those of the report
-    CHECK(view("gradients").exit_code == 0);
-    json older = report;  // as before there were transforms
-    older["settings"].erase("transform");
-    older["settings"].erase("method");
-    write(file, older.dump());
-    CHECK(!contains(work.plain("view --from r --text").err, "settings.transform"));
-}
-
-TEST_CASE("method: classify keeps the features of the training set, with the same answers") {
-    const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
-    const Folder kept;
-    digits.make_folder("in");
-    for (int i = 0; i < 12; ++i)
-        write(digits.folder / ("in/" + std::to_string(10 + i) + ".pgm"), raw(digits.images, i));
-    RunOptions none, cached;
-    none.environment["XDG_CACHE_HOME"] = "/dev/null";
-    cached.environment["XDG_CACHE_HOME"] = kept.path().string();
-    for (const std::string text : {"gradients", "deskew,pca:30"}) {
-        CAPTURE(text);
-        const Words words = "--limit-train 1000 --reject off --json - in --transform " + text;
-        const std::string plain = output_of(digits.classify(words, none));
-        CHECK(json::parse(plain).size() == 12);
-        CHECK(digits.classify(words, cached).out == plain);  // makes the entry
-        CHECK(digits.classify(words, cached).out == plain);  // reads it
-    }
-    check_contains(digits.classify("--method gradients --reject off in/10.pgm").out,
-                   {"distance of features"});
-    output_of(digits.classify("--method gradients in", cached));  // with rejection
-    output_of(digits.classify("--method gradients in/10.pgm --explain why.png"));
-    CHECK(read_file(digits.folder / "why.png").starts_with("\x89PNG"));
 }
 
 TEST_CASE("class spread: evaluate scales distances, a weight of 0 changes nothing") {

@@ -332,6 +332,17 @@ TEST_CASE("view refuses damaged reports") {
         if (!p.is_null()) powers["settings"]["p"] = p;
         refused(powers.dump(), "settings.p");
     }
+    json features = report;
+    const auto with_transform = [&](const json& transform) {
+        features["settings"]["transform"] = transform;
+        return features.dump();
+    };
+    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()})
+        refused(with_transform(transform), "settings.transform");
+    write(file, with_transform("pca:4000"));  // more than there are images
+    CHECK(evaluated.view("--text").exit_code != 0);
+    fs::remove(evaluated.folder / "r/predictions.csv");
+    refused(with_transform("gradients"));  // other neighbors than those of the report
     fs::remove(file);
     check_error(evaluated.view("--text"), 1);
 }
@@ -369,12 +380,16 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     }
 }
 
-TEST_CASE("view finds the data set of an older report, which has no list of files, by its folder") {
+TEST_CASE(
+    "view reads an older report, which has no transform and no list of files: it finds the data by its "
+    "folder") {
     const Evaluated evaluated;
     const std::string before = evaluated.text();
     json report = evaluated.json("r/report.json");
     CHECK(report["dataset"]["files"].size() == 4);
     report["dataset"].erase("files");
+    for (const char* key : {"transform", "method"})
+        report["settings"].erase(key);
     write(evaluated.folder / "r/report.json", report.dump());
     CHECK(evaluated.text() == before);
 }

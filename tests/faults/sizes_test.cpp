@@ -16,13 +16,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string big_endian(std::uint64_t size) {
-    std::string bytes;
-    for (int shift = 24; shift >= 0; shift -= 8)
-        bytes += static_cast<char>(size >> shift & 0xff);
-    return bytes;
-}
-
 /// An IDX file of zeros, which takes no space on the disk.
 void write_sparse(const std::string& name, const std::string& header, std::uint64_t bytes) {
     write(name, header);
@@ -30,12 +23,11 @@ void write_sparse(const std::string& name, const std::string& header, std::uint6
 }
 
 void write_sparse_images(const std::string& name, std::uint64_t count, std::uint64_t side) {
-    write_sparse(name, big_endian(0x803) + big_endian(count) + big_endian(side) + big_endian(side),
-                 count * side * side);
+    write_sparse(name, big_endian({0x803, count, side, side}), count * side * side);
 }
 
 void write_sparse_labels(const std::string& name, std::uint64_t count) {
-    write_sparse(name, big_endian(0x801) + big_endian(count), count);
+    write_sparse(name, big_endian({0x801, count}), count);
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -86,9 +78,9 @@ TEST_CASE("sizes: more than 2^31 pixels in all") {
     overwrite(images, fs::file_size(images) - 1, "\xff");
     overwrite(labels, fs::file_size(labels) - 1, "\x09");
     const std::string last = std::string(side * side - 1, '\0') + '\xff';
-    write(folder / "t10k-images-idx3-ubyte", big_endian(0x803) + big_endian(2) + big_endian(side) +
-                                                 big_endian(side) + std::string(side * side, '\0') + last);
-    write(folder / "t10k-labels-idx1-ubyte", big_endian(0x801) + big_endian(2) + std::string("\0\x09", 2));
+    write(folder / "t10k-images-idx3-ubyte",
+          big_endian({0x803, 2, side, side}) + std::string(side * side, '\0') + last);
+    write(folder / "t10k-labels-idx1-ubyte", big_endian({0x801, 2}) + std::string("\0\x09", 2));
     RunOptions options;
     options.timeout = std::chrono::seconds(600);
     CHECK(output_of(program(
@@ -137,9 +129,10 @@ TEST_CASE("names: no folder's name breaks out of a page's script or reaches a te
         fs::create_directory(data);
         SmallSet().write(data);
         for (const Words words :
-             {"evaluate --report " + (folder / "r"), "audit --html " + (folder / "r/audit.html"),
-              "tune -k 1-2 --plot " + (folder / "r/t.svg")}) {
-            const RunResult result = program(words + Words{"--data", data, "--device", "cpu"});
+             {"evaluate --device cpu --report " + (folder / "r"),
+              "audit --device cpu --html " + (folder / "r/audit.html"),
+              "tune --device cpu -k 1-2 --plot " + (folder / "r/t.svg"), std::string("info")}) {
+            const RunResult result = program(words + Words{"--data", data});
             CHECK(!has_controls(output_of(result)));
             CHECK(!has_controls(result.err));
         }
