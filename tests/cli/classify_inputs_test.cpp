@@ -25,8 +25,7 @@ TEST_CASE("files, folders and standard input at once, in the order given") {
     digits.write_photo("7.pgm", chosen[7]);
     for (const char* name : {"in/notes.txt", "in/.hidden.pgm"})
         write(digits.folder / name, "no picture");
-    RunOptions here;
-    here.folder = digits.folder.path().string();
+    const RunOptions here{.folder = digits.folder.path().string()};
     const RunResult result =
         started({"/bin/sh", "-c", "\"$0\" classify --data . -q --reject off 7.pgm in - < in/deeper/c.pgm",
                  program_file()},
@@ -145,8 +144,7 @@ TEST_CASE("without /proc the module for pictures is not looked for in the curren
         return skip("/proc cannot be hidden here: that takes root and unshare");
     digits.write_photo("a.pgm", 0);
     write(digits.folder / "mnist-knn-pictures.so", "no module");
-    RunOptions here;
-    here.folder = digits.folder.path().string();
+    const RunOptions here{.folder = digits.folder.path().string()};
     check_error(
         started({"/bin/sh", "-c",
                  "exec unshare -m /bin/sh -c 'mount -t tmpfs none /proc && exec \"$0\" classify --data . "
@@ -161,10 +159,9 @@ TEST_CASE("classify waits for a pipe, and Ctrl-C ends the waiting") {
     if (!has_opencv) return skip(no_opencv);
     const std::string pipe = digits.folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    RunOptions options;
-    options.environment["XDG_CACHE_HOME"] = "/dev/null";
-    options.signal = SIGINT;
-    options.signal_after = std::chrono::milliseconds(700);
+    const RunOptions options{.environment = {{"XDG_CACHE_HOME", "/dev/null"}},
+                             .signal = SIGINT,
+                             .signal_after = std::chrono::milliseconds(700)};
     const RunResult stopped = digits.classify("-q pipe", options);
     CHECK(stopped.exit_code == 130);
     CHECK(stopped.seconds_after_signal < 5);

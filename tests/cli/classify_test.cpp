@@ -71,8 +71,8 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     fs::create_directory(folder.path() / "in");
     for (int i = 0; i < count; ++i)
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
-    RunOptions cached;  // evaluate fits, and classify reads what it has fitted
-    cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+    // Evaluate fits, and classify reads what it has fitted.
+    const RunOptions cached{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
     const Words data = {"--data", mnist_folder(), "-k", "7"};
     for (const std::string method : {"raw", "gradients", "accurate"}) {
         CAPTURE(method);
@@ -289,8 +289,7 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     CHECK(listed[0]["expected"] == 4);
     CHECK(listed[1]["expected"].is_null());
     // However the folder is named.
-    RunOptions inside;
-    inside.folder = digits.folder / "in/3";
+    const RunOptions inside{.folder = digits.folder / "in/3"};
     for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
         CAPTURE(name);
         CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)

@@ -84,8 +84,7 @@ TEST_CASE("confidences on MNIST are probabilities, by every method") {
 TEST_CASE("evaluate keeps what it fits, and does not fit again") {
     const Digits digits;
     const Folder folder;
-    RunOptions cached;
-    cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+    const RunOptions cached{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
     const Words accurate = "--method accurate";
     const Written plain = evaluate(digits, accurate);
     CHECK(plain.fits() == 2);

@@ -138,10 +138,7 @@ TEST_CASE("files: all are written, or none") {
 
         file = "pipe";
         REQUIRE(::mkfifo((place.folder / "pipe").c_str(), 0600) == 0);
-        RunOptions options;
-        options.signal = SIGINT;
-        options.signal_after = 1500ms;
-        options.timeout = 20s;
+        const RunOptions options{.signal = SIGINT, .signal_after = 1500ms, .timeout = 20s};
         CHECK(place.plain(words, options).exit_code == 130);
         fs::remove(place.folder / "pipe");
         CHECK(place.folder.names() == place.before);
@@ -248,8 +245,7 @@ TEST_CASE("the synthetic digits are written beside no data set") {
 
 TEST_CASE("outputs of a shell that limits files, and in a working folder that was deleted") {
     const Folder folder;
-    RunOptions here;
-    here.folder = folder.path().string();
+    const RunOptions here{.folder = folder.path().string()};
     const auto in_shell = [&](const std::string& script) {
         return started({"/bin/sh", "-c", script, program_file()}, here);
     };

@@ -69,8 +69,7 @@ TEST_CASE("the synthetic digits as files give what they give from memory") {
 TEST_CASE("info of an installed program names the script that is installed beside it") {
     const Folder folder;
     namespace fs = std::filesystem;
-    RunOptions here;
-    here.folder = folder.path().string();
+    const RunOptions here{.folder = folder.path().string()};
     fs::create_directories(folder.path() / "bin");
     fs::create_directories(folder.path() / "share/mnist-knn");
     fs::copy_file(MNIST_KNN_BINARY, folder / "bin/mnist-knn");

@@ -57,10 +57,7 @@ bool have_hosts() {
 }
 
 RunOptions in_folder(const Folder& folder) {
-    RunOptions options;
-    options.folder = folder.path().string();
-    options.environment["TMPDIR"] = folder.path().string();
-    return options;
+    return {.environment = {{"TMPDIR", folder.path().string()}}, .folder = folder.path().string()};
 }
 
 RunResult mpirun(const Words& words, RunOptions options) {

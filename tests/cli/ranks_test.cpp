@@ -205,8 +205,7 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
 
 TEST_CASE("ranks: a build without MPI says so once") {
     if (has_mpi) return skip("this build has MPI");
-    RunOptions options;
-    options.environment = {{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "0"}};
+    RunOptions options{.environment = {{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "0"}}};
     check_error(program("evaluate", options), 1, "mpirun started 3 processes, but this build has no MPI");
     options.environment["OMPI_COMM_WORLD_RANK"] = "2";
     const RunResult result = program("evaluate", options);

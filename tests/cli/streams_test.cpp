@@ -79,9 +79,7 @@ TEST_CASE("Ctrl-C ends a search within a second, exits 130 and leaves no file") 
     const Work work(long_search());
     const Work pixels({.rows = 60, .cols = 60});
     const auto before = work.folder.names();
-    RunOptions options;
-    options.environment["MNIST_KNN_ISA"] = "plain";
-    options.signal_after = 700ms;
+    RunOptions options{.environment = {{"MNIST_KNN_ISA", "plain"}}, .signal_after = 700ms};
     const auto check_stops = [&](const Work& in, const Words& words, int signal, double within = 1) {
         options.signal = signal;
         const RunResult result = in.run(words, options);
@@ -110,10 +108,8 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
     for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&two) < 2; ++cpu)
         if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &two);
     REQUIRE(sched_setaffinity(0, sizeof two, &two) == 0);
-    RunOptions options;
-    options.environment["MNIST_KNN_ISA"] = "plain";
-    options.signal = SIGINT;
-    options.signal_after = 700ms;
+    const RunOptions options{
+        .environment = {{"MNIST_KNN_ISA", "plain"}}, .signal = SIGINT, .signal_after = 700ms};
     for (const std::string threads : {"2", "64"}) {
         double quickest = 9;  // of five: the machine may be busy
         for (int i = 0; i < 5 && quickest >= 0.2; ++i) {
@@ -128,9 +124,7 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
 }
 
 TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
-    RunOptions options;
-    options.signal = SIGHUP;
-    options.signal_after = 1ms;
+    const RunOptions options{.signal = SIGHUP, .signal_after = 1ms};
     const auto before = std::signal(SIGHUP, SIG_IGN);
     const RunResult result = program("evaluate -q --device cpu --threads 1", options);
     std::signal(SIGHUP, before);
@@ -139,8 +133,7 @@ TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
 
 TEST_CASE("color and progress belong to terminals") {
     const Work work;
-    RunOptions terminal;
-    terminal.terminal = true;
+    RunOptions terminal{.terminal = true};
     const std::string red = "\x1b[1;31m", clear = "\r\x1b[K";
     const auto has = [&](const std::string& part, const Words& words, const RunOptions& options = {}) {
         return contains(work.run("evaluate" + words, options).out, part);
@@ -170,10 +163,7 @@ TEST_CASE("color and progress belong to terminals") {
 
 TEST_CASE("a long search on a terminal shows how far it is") {
     const Work work(long_search());
-    RunOptions options;
-    options.terminal = true;
-    options.signal = SIGINT;
-    options.signal_after = 2s;
+    const RunOptions options{.terminal = true, .signal = SIGINT, .signal_after = 2s};
     const RunResult result = work.run("evaluate -k 1024 --threads 1", options);
     check_contains(result.out, {"searching  [", " left"});
 }
@@ -205,8 +195,7 @@ TEST_CASE("a signal ends the wait for a FIFO whose other end does nothing") {
 
 TEST_CASE("a signal ends the wait for a reader of standard output that stalls") {
     const Waiting waiting;
-    RunOptions options;
-    options.stdout_pause = 20s;
+    RunOptions options{.stdout_pause = 20s};
     for (const bool terminal : {false, true})
         for (const bool nonblocking : {false, true}) {
             options.terminal = terminal;
@@ -218,20 +207,11 @@ TEST_CASE("a signal ends the wait for a reader of standard output that stalls") 
         }
 }
 
-TEST_CASE("an interrupted run leaves none of its files") {
-    const Waiting waiting;
-    const auto& results = waiting.results;
-    waiting.check_evaluate_stops("--json " + (results / "j") + " --predictions " + (results / "p") +
-                                 " --report " + (results / "r") + " --neighbors-csv " + waiting.fifo);
-}
-
 TEST_CASE("a pipe that does not block gets all of the output") {
     const Waiting waiting;
     const std::string expected = waiting.output("evaluate -q --neighbors-csv -");
     REQUIRE(expected.size() > 1 << 17);
-    RunOptions options;
-    options.nonblocking_stdout = true;
-    options.stdout_pause = 1s;
+    const RunOptions options{.nonblocking_stdout = true, .stdout_pause = 1s};
     for (const std::string name : {"-", "/dev/stdout"}) {
         const RunResult result = waiting.run("evaluate -q --neighbors-csv " + name, options);
         CHECK(result.exit_code == 0);

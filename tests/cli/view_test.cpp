@@ -174,9 +174,7 @@ TEST_CASE("view --text adapts to the terminal") {
                             {"C.UTF-8", "--color never", true, true, false}}) {
         CAPTURE(one.locale);
         CAPTURE(one.words);
-        RunOptions options;
-        options.environment = {{"LC_ALL", one.locale}};
-        options.terminal = one.terminal;
+        const RunOptions options{.environment = {{"LC_ALL", one.locale}}, .terminal = one.terminal};
         const std::string text = evaluated.view("--text --progress never" + Words(one.words), options).out;
         CHECK(std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }) == one.high);
         CHECK(contains(text, "\x1b") == one.escape);
@@ -259,8 +257,7 @@ TEST_CASE("view without a display suggests other forms") {
     const Evaluated evaluated;
     for (const auto& [x11, wayland] :
          {std::pair("", ""), {":9876", ""}, {"", "nowhere"}, {":9876", "nowhere"}}) {
-        RunOptions options;
-        options.environment = {{"DISPLAY", x11}, {"WAYLAND_DISPLAY", wayland}};
+        const RunOptions options{.environment = {{"DISPLAY", x11}, {"WAYLAND_DISPLAY", wayland}}};
         const RunResult result = evaluated.view({}, options);
         check_error(result, 1);
         check_contains(result.err, {"--sheet", "--html", "--text"});

@@ -44,13 +44,12 @@ class Shim {
         for (auto& calls : report_->calls)
             calls = 0;
         report_->failed = 0;
-        RunOptions options;
-        options.environment = {{"LD_PRELOAD", MNIST_KNN_FAULT_SHIM},
-                               {"MNIST_KNN_FAULT_CALL", name_of(fault.call)},
-                               {"MNIST_KNN_FAULT_AT", std::to_string(fault.at)},
-                               {"MNIST_KNN_FAULT_KIND", fault.kind},
-                               {"MNIST_KNN_FAULT_FOLDER", place.path()},
-                               {"MNIST_KNN_FAULT_REPORT", file_}};
+        const RunOptions options{.environment = {{"LD_PRELOAD", MNIST_KNN_FAULT_SHIM},
+                                                 {"MNIST_KNN_FAULT_CALL", name_of(fault.call)},
+                                                 {"MNIST_KNN_FAULT_AT", std::to_string(fault.at)},
+                                                 {"MNIST_KNN_FAULT_KIND", fault.kind},
+                                                 {"MNIST_KNN_FAULT_FOLDER", place.path()},
+                                                 {"MNIST_KNN_FAULT_REPORT", file_}}};
         return place.run(options);
     }
     bool met() const { return report_->failed > 0; }

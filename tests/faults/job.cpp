@@ -91,10 +91,7 @@ Workplace::Workplace(const std::string& command)
 }
 
 RunOptions Workplace::here() const {
-    RunOptions options;
-    options.folder = folder_ / "";
-    options.environment.emplace("XDG_CACHE_HOME", folder_ / "cache");
-    return options;
+    return {.environment = {{"XDG_CACHE_HOME", folder_ / "cache"}}, .folder = folder_ / ""};
 }
 
 RunResult Workplace::run(RunOptions options) const {

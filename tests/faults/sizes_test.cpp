@@ -51,8 +51,7 @@ TEST_CASE("sizes: a sparse file of 100 GB is refused at once") {
     } catch (const fs::filesystem_error&) {
         return skip("this file system has no files of 100 GB");
     }
-    RunOptions here;
-    here.folder = work.folder.path().string();
+    const RunOptions here{.folder = work.folder.path().string()};
     for (const std::string option : {"--train-images", "--test-images"})
         // 16 GB of addresses (KiB): far fewer than the file needs, and enough for OpenBLAS, which LAPACK may be:
         // its threads ask for memory until they get it, and the end of the process waits for them.
@@ -81,8 +80,7 @@ TEST_CASE("sizes: more than 2^31 pixels in all") {
     write(folder / "t10k-images-idx3-ubyte",
           big_endian({0x803, 2, side, side}) + std::string(side * side, '\0') + last);
     write(folder / "t10k-labels-idx1-ubyte", big_endian({0x801, 2}) + std::string("\0\x09", 2));
-    RunOptions options;
-    options.timeout = std::chrono::seconds(600);
+    const RunOptions options{.timeout = std::chrono::seconds(600)};
     CHECK(output_of(program(
               "evaluate -q -k 2 --device cpu --no-cache --neighbors-csv - --data " + folder.path().string(),
               options)) == "query,rank,index,label,distance\n0,1,0,0,0\n0,2,1,0,0\n1,1," +
@@ -107,9 +105,8 @@ TEST_CASE("sizes: images of one pixel, and as many neighbors as images") {
 
 TEST_CASE("sizes: a data set on pipes is the data set") {
     const Work work;
-    RunOptions here;
-    here.folder = work.folder.path().string();
-    here.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}};
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}},
+                          .folder = work.folder.path().string()};
     const std::string files = work.output("evaluate -q --predictions -");
     for (const std::string pipe : {"cat", "gzip -c"}) {
         std::string command = "exec \"$0\" evaluate -q --device cpu --predictions -";
