@@ -48,19 +48,6 @@ std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
     return maps;
 }
 
-/// The largest r with r² <= n.
-std::int64_t root(__int128 n) {
-    __int128 low = 0, high = std::int64_t{1} << 62;
-    while (low < high) {
-        const __int128 middle = (low + high + 1) / 2;
-        if (middle * middle <= n)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return static_cast<std::int64_t>(low);
-}
-
 /// As data/rerank/density.h defines them.
 std::vector<std::int64_t> factors_of(const std::vector<std::int64_t>& sums) {
     std::vector<std::int64_t> sorted = sums;
@@ -70,7 +57,7 @@ std::vector<std::int64_t> factors_of(const std::vector<std::int64_t>& sums) {
     for (const std::int64_t sum : sums) {
         const std::int64_t bounded = std::min(std::max(sum, (median + 15) / 16), 16 * median);
         const __int128 ratio = (__int128{median} << 28) / bounded;
-        factors.push_back(root(4 * __int128{root(ratio << 28)}));
+        factors.push_back(floor_root(4 * __int128{floor_root(ratio << 28)}));
     }
     return factors;
 }
