@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,50 +104,6 @@ class Reranked {
     std::vector<std::int64_t> factors_;  // empty: 1
 };
 
-/// As classifier/class_mean.h defines it.
-Vote class_mean_vote(const Row& neighbors, const std::vector<std::uint8_t>& labels, int wanted, Tie tie) {
-    std::map<int, Row> by_class;
-    std::size_t each = 0;
-    for (const auto& one : neighbors) {
-        Row& row = by_class[labels[static_cast<std::size_t>(one.second)]];
-        row.push_back(one);
-        each = std::max(each, row.size());
-    }
-    each = std::min(each, static_cast<std::size_t>(wanted));
-    struct Mean {
-        std::int64_t sum, count;
-    };
-    std::map<int, Mean> means;
-    for (const auto& [label, row] : by_class) {
-        const std::int64_t n_images = std::count(labels.begin(), labels.end(), label);
-        Mean mean{0, 0};
-        for (; mean.count < std::min<std::int64_t>(static_cast<std::int64_t>(each), std::ssize(row));
-             ++mean.count)
-            mean.sum += row[static_cast<std::size_t>(mean.count)].first;
-        if (mean.count < static_cast<std::int64_t>(each) && n_images > wanted) continue;
-        for (; mean.count < static_cast<std::int64_t>(each) && mean.count < n_images - 1; ++mean.count)
-            mean.sum += neighbors.back().first;
-        means[label] = mean;
-    }
-    const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
-    Mean least = means.begin()->second;
-    for (const auto& [label, mean] : means)
-        least = std::min(least, mean, nearer);
-    const auto wins = [&](int label) { return means.contains(label) && !nearer(least, means[label]); };
-    double total = 0;
-    for (const auto& [label, mean] : means)
-        total += wins(label) ? 1.0
-                             : static_cast<double>(least.sum * mean.count) /
-                                   static_cast<double>(mean.sum * least.count);
-    int winner = 0;
-    while (!wins(winner))
-        ++winner;
-    if (tie == Tie::nearest)
-        for (auto one = neighbors.rbegin(); one != neighbors.rend(); ++one)
-            if (const int label = labels[static_cast<std::size_t>(one->second)]; wins(label)) winner = label;
-    return {static_cast<std::uint8_t>(winner), 1.0 / total};
-}
-
 /// Of the loops over pixels in the re-ranker's oracle.
 double rerank_work(const RandomProblem& problem, int candidates) {
     const Rerank& rerank = problem.method.rerank;
@@ -190,7 +145,8 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
             found.neighbors.rows[q * k + i] = {static_cast<std::uint32_t>(rows[q][i].first),
                                                static_cast<std::uint32_t>(rows[q][i].second)};
         if (all_vote) {
-            found.votes.push_back(class_mean_vote(rows[q], problem.labels, rule.k, rule.tie));
+            const auto [label, share] = class_mean_vote(rows[q], problem.labels, rule.k, rule.tie);
+            found.votes.push_back({static_cast<std::uint8_t>(label), share});
             continue;
         }
         rows[q].resize(k);

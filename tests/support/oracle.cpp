@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <random>
 
 namespace knn::test {
@@ -152,6 +154,48 @@ std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64
             tied.push_back(label_of(neighbor.second));
     std::erase_if(tied, [&](int label) { return votes[static_cast<std::size_t>(label)] < most; });
     return {tied.front(), most / total};
+}
+
+std::pair<int, double> class_mean_vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
+                                       std::span<const std::uint8_t> labels, int wanted, Tie tie,
+                                       std::span<const std::int64_t> sizes) {
+    const auto label_of = [&](std::int64_t index) { return labels[static_cast<std::size_t>(index)]; };
+    std::map<int, std::vector<std::int64_t>> by_class;  // distances
+    std::int64_t each = 0;
+    for (const auto& [distance, index] : neighbors) {
+        std::vector<std::int64_t>& row = by_class[label_of(index)];
+        row.push_back(distance);
+        each = std::max(each, std::min<std::int64_t>(std::ssize(row), wanted));
+    }
+    struct Mean {
+        std::int64_t sum, count;
+    };
+    std::map<int, Mean> means;
+    for (auto& [label, row] : by_class) {
+        const std::int64_t n_images = sizes.empty() ? std::count(labels.begin(), labels.end(), label)
+                                                    : sizes[static_cast<std::size_t>(label)];
+        if (std::ssize(row) < each && n_images > wanted) continue;
+        const std::int64_t count = std::min(each, std::max<std::int64_t>(std::ssize(row), n_images - 1));
+        row.resize(static_cast<std::size_t>(count), neighbors.back().first);
+        means[label] = {std::accumulate(row.begin(), row.end(), std::int64_t{0}), count};
+    }
+    const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
+    Mean least = means.begin()->second;
+    for (const auto& [label, mean] : means)
+        least = std::min(least, mean, nearer);
+    std::vector<int> tied;  // in the order of preference
+    double total = 0;
+    for (const auto& [label, mean] : means) {
+        if (!nearer(least, mean)) tied.push_back(label);
+        total += !nearer(least, mean) ? 1.0
+                                      : static_cast<double>(least.sum * mean.count) /
+                                            static_cast<double>(mean.sum * least.count);
+    }
+    if (tie == Tie::nearest)
+        for (const auto& neighbor : neighbors)
+            if (const int label = label_of(neighbor.second); std::count(tied.begin(), tied.end(), label) > 0)
+                return {label, 1.0 / total};
+    return {tied.front(), 1.0 / total};
 }
 
 Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels) {
