@@ -68,7 +68,6 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
     const Folder folder;
     const int count = 60;
-    fs::create_directory(folder.path() / "in");
     for (int i = 0; i < count; ++i)
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
     // Evaluate fits, and classify reads what it has fitted.
@@ -167,7 +166,6 @@ TEST_CASE(
     "neighbors") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    digits.make_folder("in");
     for (int i = 0; i < 20; ++i)
         digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
     const json usual = digits.answers("--reject off in");
@@ -188,7 +186,6 @@ TEST_CASE(
 TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    digits.make_folder("in");
     for (int i = 0; i < 60; ++i)
         write(digits.folder / ("in/" + std::to_string(i) + ".pgm"), raw(digits.images, i));
     std::size_t before = 0;
@@ -269,8 +266,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
-    digits.make_folder("in/3");
-    digits.make_folder("in/more");
     digits.write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
     digits.write_photo("in/a_4.pgm", chosen[4]);
     digits.write_photo("in/5.pgm", chosen[5]);
@@ -317,8 +312,7 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
-    for (const char* name : {"in/b/c", "in/.hidden", "above/below"})
-        digits.make_folder(name);
+    fs::create_directories(digits.folder / "above/below");
     digits.write_photo("in/z.pgm", chosen[1]);
     digits.write_photo("in/b/y.pgm", chosen[2]);
     digits.write_photo("in/b/c/x.pgm", chosen[3]);

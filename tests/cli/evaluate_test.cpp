@@ -256,7 +256,6 @@ TEST_CASE("without a data set the built-in digits are used, and that is said") {
 
 TEST_CASE("a usual folder that lacks a file is told of, by every command") {
     const Folder folder;
-    fs::create_directories(folder / "data/mnist");
     SmallSet().write(folder / "data/mnist");
     fs::remove(folder / "data/mnist/t10k-labels-idx1-ubyte");
     const RunOptions here{.folder = folder / ""};

@@ -151,7 +151,6 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     CHECK(!work.json(images + ".json")["graph"].contains("same_class_share"));
     if (!has_opencv) return skip(no_opencv);
 
-    fs::create_directory(work.folder / "pictures");
     const auto write_picture = [&](const std::string& name, const std::string& size, const Image& image) {
         write(work.folder / ("pictures/" + name),
               "P5\n" + size + "\n255\n" + std::string(image.begin(), image.end()));

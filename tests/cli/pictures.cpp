@@ -25,10 +25,6 @@ json Digits::answers(const Words& words) const {
     return json::parse(classify(words + "--json -").out);
 }
 
-void Digits::make_folder(const std::string& name) const {
-    std::filesystem::create_directories(folder / name);
-}
-
 void Digits::write_photo(const std::string& name, int i) const {
     write(folder / name, photo(*this, i));
 }

@@ -18,8 +18,6 @@ struct Digits {
     /// Runs `classify` in the folder with these images as training set and a cache of their own.
     RunResult classify(const Words& words, RunOptions options = {}) const;
     nlohmann::json answers(const Words& words) const;
-    /// Makes a folder in this one.
-    void make_folder(const std::string& name) const;
     /// Writes a picture of digit i.
     void write_photo(const std::string& name, int i) const;
     /// Images that `evaluate` classifies correctly, one per label.

@@ -8,6 +8,8 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/idx_bytes.h"
+
 namespace fs = std::filesystem;
 
 namespace knn::test {
@@ -89,14 +91,6 @@ std::vector<std::string> Folder::names() const {
     return names;
 }
 
-std::string big_endian(std::initializer_list<std::size_t> sizes) {
-    std::string bytes;
-    for (const std::size_t size : sizes)
-        for (int shift = 24; shift >= 0; shift -= 8)
-            bytes += static_cast<char>(size >> shift & 0xff);
-    return bytes;
-}
-
 void SmallSet::write(const fs::path& folder) {
     std::mt19937 random(7);
     const auto draw = [&](const std::string& name, int count, std::vector<Image>& images,
@@ -111,11 +105,11 @@ void SmallSet::write(const fs::path& folder) {
             images.push_back(image);
             labels.push_back(classes[random() % classes.size()]);
         }
-        const auto n = images.size(), height = static_cast<std::size_t>(rows),
-                   width = static_cast<std::size_t>(cols);
+        const auto n = static_cast<std::uint32_t>(count), height = static_cast<std::uint32_t>(rows),
+                   width = static_cast<std::uint32_t>(cols);
         test::write(folder / (name + "-images-idx3-ubyte"),
-                    big_endian({0x803, n, height, width}) + bytes_of(images));
-        test::write(folder / (name + "-labels-idx1-ubyte"), big_endian({0x801, n}) + bytes_of(labels));
+                    idx_header(8, {n, height, width}) + bytes_of(images));
+        test::write(folder / (name + "-labels-idx1-ubyte"), idx_header(8, {n}) + bytes_of(labels));
     };
     draw("train", train, train_images, train_labels);
     draw("t10k", test, test_images, test_labels);
@@ -170,6 +164,7 @@ std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& n
 }
 
 void write(const std::string& name, const std::string& content) {
+    fs::create_directories(fs::path(name).parent_path());
     std::ofstream(name, std::ios::binary) << content;
 }
 

@@ -48,9 +48,6 @@ class Folder : public TempFolder {
 
 using Image = std::vector<int>;
 
-/// Sizes in IDX files, of 32 bits each.
-std::string big_endian(std::initializer_list<std::size_t> sizes);
-
 /// Random images and labels, and the plain IDX files that hold them.
 struct SmallSet {
     int rows = 5, cols = 3;
@@ -95,6 +92,7 @@ std::vector<Nearest> nearest_by_loops(const std::vector<Image>& queries, const s
 /// The most frequent label of the first k, ties to the smallest, and its share.
 std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& nearest, std::size_t k);
 
+/// Makes the folders on the way.
 void write(const std::string& name, const std::string& content);
 /// Replaces bytes in the middle of a file.
 void overwrite(const std::string& name, std::size_t at, const std::string& bytes);

@@ -43,8 +43,6 @@ void check_left_after_mpirun(const Work& work) {
 struct Two {
     Folder folder;
     Two(const std::string& same, const std::string& other) {
-        for (const std::string& name : {same, other})
-            fs::create_directory(folder / name);
         SmallSet().write(folder / same);
         SmallSet{.levels = 5}.write(folder / other);
     }

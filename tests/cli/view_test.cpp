@@ -367,7 +367,6 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%"}) {
         CAPTURE(name);
         const std::string data = folder / name;
-        fs::create_directory(data);
         SmallSet{.test = 60}.write(data);
         fs::copy(data + "/t10k-labels-idx1-ubyte", data + "/a, b");
         output_of(
