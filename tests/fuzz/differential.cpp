@@ -28,18 +28,6 @@ namespace {
 
 using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (distance, index), ascending
 
-/// Row i without the training image that it is.
-std::vector<Row> nearest_but_itself(const Rows& train, const Rows& query, int k, const Measure& measure,
-                                    std::int64_t first) {
-    std::vector<Row> rows = nearest(train, query, k + 1, measure);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::int64_t itself = first + static_cast<std::int64_t>(i);
-        std::erase_if(rows[i], [&](const auto& one) { return one.second == itself; });
-        rows[i].resize(static_cast<std::size_t>(k));
-    }
-    return rows;
-}
-
 std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
     std::vector<RerankMaps> maps;
     for (std::int64_t i = 0; i < images.count; ++i)
@@ -72,7 +60,8 @@ class Reranked {
         if (!rerank_.density || n < 2) return;
         const auto k = static_cast<int>(std::min<std::int64_t>(16, n - 1));
         std::vector<std::int64_t> sums;
-        for (const Row& row : nearest_but_itself(train, train, k, problem.method.measure, 0)) {
+        for (const Row& row :
+             first_others(nearest(train, train, k + 1, problem.method.measure), k, {.first = 0})) {
             const Row ordered = order(row, train_[sums.size()]);
             std::int64_t sum = 0;
             for (std::size_t i = 0; i < ordered.size() && i < 3; ++i)
@@ -134,9 +123,9 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 
-    std::vector<Row> rows = problem.exclude.any() ? nearest_but_itself(train, query, candidates,
-                                                                       method.measure, problem.exclude.first)
-                                                  : nearest(train, query, candidates, method.measure);
+    const int more = problem.exclude.any() ? 1 : 0;
+    std::vector<Row> rows =
+        first_others(nearest(train, query, candidates + more, method.measure), candidates, problem.exclude);
     if (reranks) Reranked(problem, train)(rows);
     Found found{Neighbors(query.n, rule.k), {}};
     for (std::size_t q = 0; q < rows.size(); ++q) {
