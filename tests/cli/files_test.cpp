@@ -198,10 +198,9 @@ TEST_CASE("view --sheet overwrites with none of its pages what it reads or write
 
 TEST_CASE("a folder for results is made with those above it") {
     const Work work;
-    work.output("evaluate --report new/a/b");
     work.output("condense --out new/c/d");
     output_of(work.plain("info --write-synthetic new/e/f"));
-    for (const char* file : {"a/b/report.json", "c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
+    for (const char* file : {"c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
         CHECK(fs::exists(work.folder / (std::string("new/") + file)));
 }
 

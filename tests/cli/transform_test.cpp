@@ -2,10 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "tests/cli/program.h"
-#include "tests/support/transform_oracle.h"
 
 using namespace knn::test;
 using nlohmann::json;
@@ -21,55 +18,24 @@ json settings(const Work& work, const Words& words) {
     return work.report("evaluate" + words)["settings"];
 }
 
-/// The oracle's features of images: of lists that fit nothing.
-std::vector<Image> features(const std::vector<Image>& images, const std::vector<knn::TransformStep>& steps) {
-    const knn::FittedTransform transform{.spec = {steps}, .image = {11, 9}, .steps = {}};
-    std::vector<Image> all;
-    for (const Image& image : images) {
-        const std::vector<std::uint8_t> pixels(image.begin(), image.end());
-        const auto found = features_of(transform, pixels.data());
-        all.emplace_back(found.begin(), found.end());
-    }
-    return all;
-}
-
-void check_neighbors(const std::string& csv, const std::vector<Nearest>& expected, std::size_t k) {
-    const auto rows = csv_rows(csv);
-    REQUIRE(rows.size() == 1 + expected.size() * k);
-    for (std::size_t query = 0; query < expected.size(); ++query)
-        for (std::size_t rank = 0; rank < k; ++rank) {
-            const auto& row = rows[1 + query * k + rank];
-            REQUIRE(row.back() == std::to_string(expected[query][rank].first));
-            REQUIRE(row[2] == std::to_string(expected[query][rank].second));
-        }
-}
-
 }  // namespace
 
-TEST_CASE("transform: the neighbors are those of plain loops over the features") {
-    struct Case {
-        std::string text;
-        std::vector<knn::TransformStep> steps;
-    };
+/// Against the oracle's features: tests/cpu/transform/search_test.cpp.
+TEST_CASE("transform: the serial search and graph have the neighbors of evaluate") {
     const Work work(small());
-    using enum knn::TransformKind;
-    for (const Case& one : std::vector<Case>{{"deskew", {{deskew, 1}}},
-                                             {"deskew:0.5,blur:0.7", {{deskew, 0.5}, {blur, 0.7}}},
-                                             {"normalize", {{normalize, 0}}},
-                                             {"hog", {{hog, 0}}},
-                                             {"gradients", {{gradients, 0}}}}) {
-        CAPTURE(one.text);
-        const auto train = features(work.set.train_images, one.steps);
-        const auto expected = nearest_by_loops(features(work.set.test_images, one.steps), train);
-        for (const std::string select : {"", " --select nth_element"})
-            check_neighbors(
-                work.output("evaluate -q -k 40 --neighbors-csv - --transform " + one.text + select), expected,
-                40);
-        check_neighbors(work.output("graph -k 3 --csv - --transform " + one.text),
-                        nearest_by_loops(train, train, true), 3);
+    for (const Words transform : {"--transform raw", "--transform hog", "--transform deskew:0.5,blur:0.7"}) {
+        const Words evaluate = "evaluate -q -k 4 --neighbors-csv -" + transform;
+        CHECK(work.output(evaluate + "--select nth_element") == work.output(evaluate));
+        using Row = std::vector<std::string>;  // an image, its neighbor and the distance
+        std::vector<Row> of_evaluate, of_graph;
+        for (const Row& row : csv_rows(work.output(evaluate + "--test-images train-images-idx3-ubyte" +
+                                                   "--test-labels train-labels-idx1-ubyte")))
+            if (row[0] != row[2]) of_evaluate.push_back({row[0], row[2], row[4]});
+        for (const Row& row : csv_rows(work.output("graph -k 3 --csv -" + transform)))
+            of_graph.push_back({row[0], row[2], row[3]});
+        of_evaluate[0] = of_graph[0];  // the headings
+        CHECK(of_evaluate == of_graph);
     }
-    CHECK(work.output("evaluate --neighbors-csv - --select nth_element") ==
-          work.output("evaluate --neighbors-csv -"));
 }
 
 TEST_CASE("transform: the report and its text say which") {
@@ -174,9 +140,6 @@ TEST_CASE("class spread: tune tries parameters, and its method is read by every 
          {"evaluate --method m", "audit --method m", "condense --method m --out small --rule both",
           "view --method m --text", "tune --method m -k 1-3"})
         work.output(words);
-    write(work.folder / "bad", "mnist-knn method 1\nrerank spread:0\n");
-    check_error(work.run("evaluate --method bad"), 1,
-                "bad: line 2: rerank spread:0: '0' is not allowed; expected 1 to 1023");
 }
 
 TEST_CASE("class spread: one class, a class of one image, two images") {

@@ -98,11 +98,9 @@ const std::vector<Mistake>& mistakes() {
         {"graph --data . --transform pca:41"},
         {"view --data . --transform pca:41 --text"},
         {"evaluate --rerank both --candidates 10 -k 50"},
-        {"evaluate --rerank spread:x"},
         {"evaluate --data . --device cpu --metric cosine --rerank spread",
          "--rerank spread: scales integers, which distances by cosine are not"},
         {"tune --rerank spread:3:mean:times:2"},
-        {"classify --rerank both:3 x.png"},
         // Outputs.
         {"evaluate --json - --predictions -"},
         {"evaluate --json /tmp/a --neighbors-csv /tmp/../tmp/a"},

@@ -271,7 +271,6 @@ TEST_CASE("view evaluates by itself where there is no report, with the same answ
     const std::string result = evaluated.output("view -k 3 --text --limit 1000");
     CHECK(result == evaluated.text("--limit 1000"));
     fs::remove(evaluated.folder / "r/predictions.csv");
-    CHECK(result == evaluated.text("--limit 1000"));
     CHECK(result == output_of(evaluated.plain("view --from r/report.json --text --limit 1000 --threads 1")));
 }
 
