@@ -45,7 +45,7 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
     alone.test = 0;
     const Work work(usual), without_test_set(alone);
     const SmallSet& set = work.set;
-    const auto near_train = nearest_by_loops(set.train_images, set.train_images, true);
+    const auto near_train = nearest_others(set.train_images);
     double unit = 0;
     for (std::size_t i = 0; i < near_train.size(); ++i) {
         const Ratio one = ratio_of(set, near_train[i], set.train_labels[i], 4);
@@ -53,7 +53,7 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
     }
     for (const std::string of : {"test", "train"}) {
         const bool train = of == "train";
-        const auto near = train ? near_train : nearest_by_loops(set.test_images, set.train_images);
+        const auto near = train ? near_train : nearest(set.train_images, set.test_images, set.train);
         const auto& labels = train ? set.train_labels : set.test_labels;
         const auto rows = csv_rows((train ? without_test_set : work).output("audit -k 4 --csv - --of " + of));
         REQUIRE(rows.size() == near.size() + 1);

@@ -27,9 +27,9 @@ std::string npy(const std::string& type, const std::string& numbers) {
 }
 
 /// Numbers with what stands between them, as a line.
-std::string row(std::initializer_list<std::size_t> numbers, char between) {
+std::string row(std::initializer_list<std::int64_t> numbers, char between) {
     std::string line;
-    for (const std::size_t number : numbers)
+    for (const std::int64_t number : numbers)
         line += std::to_string(number) + between;
     line.back() = '\n';
     return line;
@@ -54,15 +54,15 @@ TEST_CASE(
     "graph: the arrays, the CSV and the matrix of each form are those of plain loops, without a test set") {
     for (const int levels : {2, 4}) {  // 2: equal images
         const Work work(points(60, levels));
-        const auto nearest = nearest_by_loops(work.set.train_images, work.set.train_images, true);
-        std::set<std::pair<std::size_t, std::size_t>> edges;
+        const auto nearest = nearest_others(work.set.train_images);
+        std::set<std::pair<std::int64_t, std::int64_t>> edges;
         std::string indices, distances;
-        for (std::size_t i = 0; i < 60; ++i)
+        for (std::int64_t i = 0; i < 60; ++i)
             for (std::size_t rank = 0; rank < 7; ++rank) {
                 const auto& [distance, j] = nearest[i][rank];
                 edges.emplace(i, j);
                 append(indices, static_cast<std::int32_t>(j));
-                append(distances, std::int64_t{distance});
+                append(distances, distance);
             }
         for (const std::string form : {"directed", "mutual", "symmetric"}) {
             CAPTURE(form);
@@ -72,16 +72,15 @@ TEST_CASE(
             output_of(result);
             CHECK(result.err.empty());
             std::string csv = "point,rank,neighbor,distance\n", entries;
-            std::size_t count = 0;
-            for (std::size_t i = 0; i < 60; ++i) {
-                std::size_t rank = 0;
+            std::int64_t count = 0;
+            for (std::int64_t i = 0; i < 60; ++i) {
+                std::int64_t rank = 0;
                 for (const auto& [distance, j] : nearest[i]) {
                     const bool there = edges.contains({i, j}), back = edges.contains({j, i});
                     if (directed ? !there : form == "mutual" ? !there || !back : !there && !back) continue;
-                    const auto d = static_cast<std::size_t>(distance);
-                    csv += row({i, ++rank, j, d}, ',');
+                    csv += row({i, ++rank, j, distance}, ',');
                     if (!directed && j > i) continue;  // the lower triangle
-                    entries += row({i + 1, j + 1, d}, ' ');
+                    entries += row({i + 1, j + 1, distance}, ' ');
                     ++count;
                 }
             }
@@ -151,19 +150,18 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     CHECK(!work.json(images + ".json")["graph"].contains("same_class_share"));
     if (!has_opencv) return skip(no_opencv);
 
-    const auto write_picture = [&](const std::string& name, const std::string& size, const Image& image) {
-        write(work.folder / ("pictures/" + name),
-              "P5\n" + size + "\n255\n" + std::string(image.begin(), image.end()));
+    const auto write_picture = [&](const std::string& name, const std::string& size, std::size_t image) {
+        write(work.folder / ("pictures/" + name), "P5\n" + size + "\n255\n" + work.set.train_pixels(image));
     };
     for (std::size_t i = 0; i < 30; ++i)
-        write_picture(std::to_string(100 + i) + ".pgm", "3 5", work.set.train_images[i]);
+        write_picture(std::to_string(100 + i) + ".pgm", "3 5", i);
     output_of(with("pictures"));
     CHECK(work.file("pictures.csv") == work.file("labeled.csv"));
     const json files = work.json("pictures.json")["data"]["files"];
     CHECK(files.size() == 30);
     CHECK(files[7] == "pictures/107.pgm");
 
-    write_picture("11x.pgm", "5 3", work.set.train_images[0]);
+    write_picture("11x.pgm", "5 3", 0);
     check_error(with("pictures"), 1, "11x.pgm: has 5x3 pixels; expected 3x5");
     fs::create_directory(work.folder / "empty");
     check_error(with("empty"), 1);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 #include <random>
 #include <sstream>
 
@@ -16,15 +15,8 @@ namespace knn::test {
 
 namespace {
 
-std::string bytes_of(const std::vector<int>& values) {
-    return {values.begin(), values.end()};
-}
-
-std::string bytes_of(const std::vector<Image>& images) {
-    std::string bytes;
-    for (const Image& image : images)
-        bytes += bytes_of(image);
-    return bytes;
+std::string text_of(const std::vector<std::uint8_t>& bytes) {
+    return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -93,26 +85,30 @@ std::vector<std::string> Folder::names() const {
 
 void SmallSet::write(const fs::path& folder) {
     std::mt19937 random(7);
-    const auto draw = [&](const std::string& name, int count, std::vector<Image>& images,
-                          std::vector<int>& labels) {
-        if (count == 0) return;
-        images.clear();
+    const auto draw = [&](const std::string& name, int count, Rows& images,
+                          std::vector<std::uint8_t>& labels) {
+        images = {{}, count, rows * cols};
         labels.clear();
+        if (count == 0) return;
         for (int i = 0; i < count; ++i) {
-            Image image(static_cast<std::size_t>(rows * cols));
-            for (int& pixel : image)
-                pixel = static_cast<int>(random() % static_cast<unsigned>(levels)) * 255 / (levels - 1);
-            images.push_back(image);
-            labels.push_back(classes[random() % classes.size()]);
+            for (int pixel = 0; pixel < rows * cols; ++pixel)
+                images.pixels.push_back(static_cast<std::uint8_t>(
+                    static_cast<int>(random() % static_cast<unsigned>(levels)) * 255 / (levels - 1)));
+            labels.push_back(static_cast<std::uint8_t>(classes[random() % classes.size()]));
         }
         const auto n = static_cast<std::uint32_t>(count), height = static_cast<std::uint32_t>(rows),
                    width = static_cast<std::uint32_t>(cols);
         test::write(folder / (name + "-images-idx3-ubyte"),
-                    idx_header(8, {n, height, width}) + bytes_of(images));
-        test::write(folder / (name + "-labels-idx1-ubyte"), idx_header(8, {n}) + bytes_of(labels));
+                    idx_header(8, {n, height, width}) + text_of(images.pixels));
+        test::write(folder / (name + "-labels-idx1-ubyte"), idx_header(8, {n}) + text_of(labels));
     };
     draw("train", train, train_images, train_labels);
     draw("t10k", test, test_images, test_labels);
+}
+
+std::string SmallSet::train_pixels(std::size_t i) const {
+    const auto dim = static_cast<std::size_t>(train_images.dim);
+    return text_of(train_images.pixels).substr(i * dim, dim);
 }
 
 Work::Work(SmallSet of) : set(std::move(of)) {
@@ -138,29 +134,16 @@ void Work::make_all_images_equal() const {
     overwrite(folder / "train-images-idx3-ubyte", 16, std::string(pixels, '\x05'));
 }
 
-std::vector<Nearest> nearest_by_loops(const std::vector<Image>& queries, const std::vector<Image>& train,
-                                      bool leave_itself_out) {
-    std::vector<Nearest> all(queries.size());
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-        for (std::size_t t = 0; t < train.size(); ++t) {
-            if (leave_itself_out && t == q) continue;
-            long sum = 0;
-            for (std::size_t i = 0; i < train[t].size(); ++i)
-                sum += long{queries[q][i] - train[t][i]} * (queries[q][i] - train[t][i]);
-            all[q].emplace_back(sum, t);
-        }
-        std::sort(all[q].begin(), all[q].end());
-    }
+std::vector<Nearest> nearest_others(const Rows& images) {
+    std::vector<Nearest> all = nearest(images, images, static_cast<int>(images.n));
+    for (std::size_t i = 0; i < all.size(); ++i)
+        std::erase_if(all[i], [&](const auto& one) { return one.second == static_cast<std::int64_t>(i); });
     return all;
 }
 
-std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& nearest, std::size_t k) {
-    std::map<int, int> votes;
-    for (std::size_t rank = 0; rank < k; ++rank)
-        ++votes[labels[nearest[rank].second]];
-    const auto winner = std::max_element(votes.begin(), votes.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return {winner->first, static_cast<double>(winner->second) / static_cast<double>(k)};
+std::pair<int, double> majority(const SmallSet& set, Nearest nearest, std::size_t k) {
+    nearest.resize(k);
+    return vote(nearest, set.train_labels, knn::Weights::uniform, knn::Tie::smallest, {});
 }
 
 void write(const std::string& name, const std::string& content) {

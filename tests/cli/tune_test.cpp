@@ -15,9 +15,9 @@ namespace {
 /// Leave-one-out errors of a uniform majority vote, ties to the smallest label, by plain loops.
 int errors_of(const SmallSet& set, std::size_t k) {
     int errors = 0;
-    const auto nearest = nearest_by_loops(set.train_images, set.train_images, true);
+    const auto nearest = nearest_others(set.train_images);
     for (std::size_t i = 0; i < nearest.size(); ++i)
-        errors += majority(set.train_labels, nearest[i], k).first != set.train_labels[i] ? 1 : 0;
+        errors += majority(set, nearest[i], k).first != set.train_labels[i] ? 1 : 0;
     return errors;
 }
 
