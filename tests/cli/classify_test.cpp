@@ -14,19 +14,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A PGM turned clockwise by a quarter.
-std::string turned(const std::string& pgm) {
-    const std::size_t head = pgm.find("255\n") + 4;
-    int cols = 0, rows = 0;
-    std::sscanf(pgm.c_str(), "P5 %d %d", &cols, &rows);
-    std::string gray(static_cast<std::size_t>(rows * cols), ' ');
-    for (int y = 0; y < rows; ++y)
-        for (int x = 0; x < cols; ++x)
-            gray[static_cast<std::size_t>(x * rows + rows - 1 - y)] =
-                pgm[head + static_cast<std::size_t>(y * cols + x)];
-    return "P5\n" + std::to_string(rows) + ' ' + std::to_string(cols) + "\n255\n" + gray;
-}
-
 /// What is answered to the pictures of a list, by file: a digit, or null where it rejects.
 std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::string>>& list) {
     Words words = {"classify", "--data", mnist_folder(), "--json", "-"};
@@ -36,19 +23,6 @@ std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::
     for (const json& one : json::parse(program(words).out))
         answers[one["file"]] = one.contains("digit") ? one["digit"] : json();
     return answers;
-}
-
-/// Whether MNIST and the pictures are here; skips the test case if not.
-bool have_pictures() {
-    if (!has_opencv)
-        skip(no_opencv);
-    else if (pictures_folder().empty())
-        skip("there are no pictures: set MNIST_KNN_PICTURES");
-    else if (mnist_folder().empty())
-        skip("MNIST was not found: set MNIST_KNN_DATA");
-    else
-        return true;
-    return false;
 }
 
 int sum_of_votes(const json& answer) {
@@ -222,7 +196,9 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
 }
 
 TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
-    if (!have_pictures()) return;
+    if (!has_opencv) return skip(no_opencv);
+    if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const auto digits = csv_rows(read_file(pictures_folder() + "/labels.csv"));
     const auto letters = csv_rows(read_file(pictures_folder() + "/nondigits.csv"));
     int right = 0, wrong = 0, rejected = 0;
@@ -329,10 +305,10 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
 TEST_CASE("classify --rotate and --pixels") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    std::string seven = photo(digits, digits.one_of_each()[7]);
+    Page seven = photo_page(digits, digits.one_of_each()[7]);
     for (const std::string degrees : {"0", "90", "180", "270"}) {
-        write(digits.folder / (degrees + ".pgm"), seven);
-        seven = turned(seven);
+        write(digits.folder / (degrees + ".pgm"), seven.pgm());
+        seven = seven.turned();
     }
     const json upright = digits.answers("--pixels --reject off 0.pgm")[0];
     REQUIRE(upright["pixels"].size() == 784);

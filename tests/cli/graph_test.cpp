@@ -113,17 +113,15 @@ indices, distances = numpy.load("g-indices.npy"), numpy.load("g-distances.npy")
 assert indices.dtype == numpy.int32 and distances.dtype == numpy.int64
 assert indices.shape == distances.shape == (80, 5)
 matrix = scipy.io.mmread("g.mtx")
-assert matrix.shape == (80, 80) and matrix.nnz == 400
-rows = numpy.repeat(numpy.arange(80), 5)
-assert (matrix.row == rows).all() and (matrix.col == indices.ravel()).all()
-assert (matrix.data == distances.ravel()).all()
+assert matrix.shape == (80, 80) and matrix.nnz == 400 and (matrix.data == distances.ravel()).all()
 graph = json.load(open("g.json"))["graph"]
 degree = numpy.bincount(indices.ravel(), minlength=80)
 assert graph["in_degree"]["max"] == degree.max() and graph["in_degree"]["zero"] == (degree == 0).sum()
 assert abs(graph["in_degree"]["skewness"] - scipy.stats.skew(degree)) < 1e-12
 assert sum(n for _, n in graph["in_degree"]["histogram"]) == 80
 assert sum(d * n for d, n in graph["in_degree"]["histogram"]) == 400
-edges = set(zip(rows, indices.ravel()))
+edges = set(zip(matrix.row, matrix.col))
+assert edges == set(zip(numpy.repeat(numpy.arange(80), 5), indices.ravel()))
 assert graph["mutual_share"] == sum((j, i) in edges for i, j in edges) / 400
 matrix.data[:] = 1  # distances of 0 are edges too
 assert graph["components"]["count"] == connected_components(matrix.tocsr(), connection="weak")[0]

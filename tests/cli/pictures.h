@@ -31,10 +31,13 @@ struct Page {
 
     Page(int rows_, int cols_);
     void draw(const Digits& digits, int i, int y, int x, int zoom);
+    /// By a quarter, clockwise.
+    Page turned() const;
     std::string pgm() const;
 };
 
-/// A page with one digit.
+/// A page with one digit, and the file of one.
+Page photo_page(const Digits& digits, int i);
 std::string photo(const Digits& digits, int i);
 
 /// The very 28×28 pixels.

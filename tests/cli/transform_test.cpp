@@ -91,40 +91,6 @@ TEST_CASE("transform: view draws an image from its pixels") {
     CHECK(first_block("gradients") == first_block("raw"));
 }
 
-TEST_CASE("transform: images of one pixel and of as many as a row may have, also all of one gray") {
-    for (const int side : {1, 257})  // the shapes between are those of support/image_sets.cpp
-        for (const char gray : {'\0', '\xff', '?'}) {  // ?: not of one gray
-            const Work work({.rows = side, .cols = side, .train = 12, .test = 5, .levels = 5});
-            for (const std::string part : {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte"})
-                if (gray != '?')
-                    overwrite(work.folder / part, 16, std::string(work.file(part).size() - 16, gray));
-            std::vector<std::string> texts = {"deskew", "normalize", "blur", "gradients"};
-            if (side == 1) texts.insert(texts.end(), {"hog", "pca:1", "gradients,pca:2"});
-            for (const std::string& text : texts) {
-                CAPTURE(side);
-                CAPTURE(text);
-                check_contains(work.output("evaluate -q --transform " + text), {"accuracy"});
-            }
-            for (const std::string text : {"pca:1", "hog"})  // rows too long to fit, too many features
-                if (side == 257) check_error(work.run("evaluate --transform " + text), 2);
-        }
-}
-
-TEST_CASE("class spread: evaluate scales distances, a weight of 0 changes nothing") {
-    const Work work({.train = 60, .levels = 200});
-    const auto neighbors = [&](const std::string& rerank) {
-        return work.output("evaluate -q -k 4 --neighbors-csv - --rerank " + rerank);
-    };
-    const std::string plain = neighbors("none"), spread = neighbors("spread:5:mean:times:-0.5");
-    CHECK(spread != plain);
-    CHECK(neighbors("spread:5:deviation:plus:0") == plain);
-    for (const char* other : {"spread:5:mean:times:0.5", "spread:5:mean:plus:-0.5", "spread:5:deviation"})
-        CHECK(neighbors(other) != spread);
-    check_contains(work.output("evaluate --rerank spread:5:deviation"),
-                   {"spread:5:deviation:times:", "rerank"});  // the parameters and the stage
-    work.output("evaluate --metric l1 --rerank spread");
-}
-
 TEST_CASE("class spread: tune tries parameters, and its method is read by every command") {
     const Work work({.train = 60, .levels = 200});
     const std::string text = work.output(
@@ -140,16 +106,4 @@ TEST_CASE("class spread: tune tries parameters, and its method is read by every 
          {"evaluate --method m", "audit --method m", "condense --method m --out small --rule both",
           "view --method m --text", "tune --method m -k 1-3"})
         work.output(words);
-}
-
-TEST_CASE("class spread: one class, a class of one image, two images") {
-    for (const SmallSet& set : {SmallSet{.classes = {9}, .train = 20},
-                                {.classes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255}, .train = 12},
-                                {.classes = {3, 4}, .train = 2}}) {
-        const Work work(set);
-        for (const std::string parameters : {"spread", "spread:900:deviation:plus:-1"}) {
-            work.output("evaluate -k 2 --rerank " + parameters);
-            work.output("tune -k 1 --rerank " + parameters);
-        }
-    }
 }
