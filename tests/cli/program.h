@@ -108,7 +108,4 @@ std::pair<int, int> png_size(const std::string& png);
 /// Whether `text` is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
 bool is_one_error_line(const std::string& text);
 
-/// The error line and below it the usage, as after a wrong command line.
-bool is_usage_error(const std::string& text);
-
 }  // namespace knn::test

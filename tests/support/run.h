@@ -18,7 +18,6 @@ struct RunOptions {
     bool nonblocking_stdout = false;            ///< the pipe's end is O_NONBLOCK
     std::chrono::milliseconds stdout_pause{0};  ///< its output is not read for this long
     int signal = 0;                             ///< sent after `signal_after`
-    int second_signal = 0;                      ///< arrives together with `signal`
     std::chrono::milliseconds signal_after{0};
     std::chrono::seconds timeout{120};  ///< then the program is killed
 };
