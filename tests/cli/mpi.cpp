@@ -4,8 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 #include "tests/support/skip.h"
 
@@ -13,12 +11,10 @@ namespace knn::test {
 
 namespace {
 
+/// Empty: there is none.
 std::string mpirun_file() {
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "");
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (::access((folder + "/mpirun").c_str(), X_OK) == 0) return folder + "/mpirun";
-    return "";
+    const auto lines = lines_of(run({"/bin/sh", "-c", "command -v mpirun"}).out);
+    return lines.empty() ? "" : lines[0];
 }
 
 /// What every command line of mpirun begins with.

@@ -24,7 +24,7 @@ SmallSet long_search() {
 /// A data set whose neighbors take more bytes than a pipe holds, and a FIFO.
 struct Waiting : Work {
     Folder results;
-    std::string fifo = results / "fifo";
+    std::string fifo = results / "fifo", evaluate = "evaluate -q --data . --device cpu ";
 
     Waiting() : Work({.test = 6000}) { REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0); }
 
@@ -41,9 +41,6 @@ struct Waiting : Work {
             CHECK(result.seconds_after_signal < 1);
             CHECK(results.names() == std::vector<std::string>{"fifo"});
         }
-    }
-    void check_evaluate_stops(const std::string& words, const RunOptions& options = {}) const {
-        check_stops("evaluate -q --data . --device cpu " + words, options);
     }
 };
 
@@ -168,28 +165,23 @@ TEST_CASE("a long search on a terminal shows how far it is") {
     check_contains(result.out, {"searching  [", " left"});
 }
 
-TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes") {
+TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes, or whose other end does nothing") {
     const Waiting waiting;
-    const std::string& fifo = waiting.fifo;
-    waiting.check_evaluate_stops("--json " + fifo);
-    waiting.check_evaluate_stops("--train-images " + fifo);
-    waiting.check_evaluate_stops("--test-labels " + fifo + " --json " + (waiting.results / "j"));
-    waiting.check_stops("view --text --from " + fifo);
-    waiting.check_stops("info --json " + fifo);
-    waiting.check_stops("info --data . --train-images " + fifo);
-}
-
-TEST_CASE("a signal ends the wait for a FIFO whose other end does nothing") {
-    const Waiting waiting;
-    const int other_end = ::open(waiting.fifo.c_str(), O_RDWR | O_CLOEXEC);
+    const std::string &fifo = waiting.fifo, evaluate = waiting.evaluate;
+    for (const std::string& words :
+         {evaluate + "--json " + fifo, evaluate + "--train-images " + fifo,
+          evaluate + "--test-labels " + fifo + " --json " + (waiting.results / "j"),
+          "view --text --from " + fifo, "info --json " + fifo, "info --data . --train-images " + fifo})
+        waiting.check_stops(words);
+    const int other_end = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(other_end >= 0);
-    waiting.check_evaluate_stops("--neighbors-csv " + waiting.fifo);
+    waiting.check_stops(evaluate + "--neighbors-csv " + fifo);
     std::string read(1 << 20, ' ');  // drains the pipe, so that nothing is left for the reads below
     ::fcntl(other_end, F_SETFL, O_NONBLOCK);
     while (::read(other_end, read.data(), read.size()) > 0) {
     }
-    waiting.check_evaluate_stops("--train-labels " + waiting.fifo);
-    waiting.check_stops("view --text --from " + waiting.fifo);
+    for (const std::string& words : {evaluate + "--train-labels " + fifo, "view --text --from " + fifo})
+        waiting.check_stops(words);
     ::close(other_end);
 }
 
@@ -202,8 +194,8 @@ TEST_CASE("a signal ends the wait for a reader of standard output that stalls") 
             options.nonblocking_stdout = nonblocking;
             CAPTURE(terminal);
             CAPTURE(nonblocking);
-            waiting.check_evaluate_stops("--neighbors-csv -", options);
-            waiting.check_evaluate_stops("--neighbors-csv /dev/fd/1", options);
+            for (const std::string name : {"-", "/dev/fd/1"})
+                waiting.check_stops(waiting.evaluate + "--neighbors-csv " + name, options);
         }
 }
 
