@@ -15,7 +15,6 @@
 
 #include "data/core/dataset.h"
 #include "data/set/locate.h"
-#include "tests/support/pages.h"
 #include "tests/support/photo.h"
 
 using namespace knn::test;

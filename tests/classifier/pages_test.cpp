@@ -8,7 +8,7 @@
 #include "data/core/dataset.h"
 #include "data/set/locate.h"
 #include "tests/support/drawn.h"
-#include "tests/support/pages.h"
+#include "tests/support/photo.h"
 #include "tests/support/search.h"
 #include "tests/support/skip.h"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "tests/cli/program.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -42,9 +41,11 @@ const SmallSet usual = {.classes = {0, 7, 255}, .train = 60, .levels = 9};
 }  // namespace
 
 TEST_CASE("audit: the order, the suggestions and the probabilities are those of plain loops") {
-    const Work work(usual);
+    SmallSet alone = usual;
+    alone.test = 0;
+    const Work work(usual), without_test_set(alone);
     const SmallSet& set = work.set;
-    const auto near_train = nearest_by_loops(set.train_images, set.train_images, true);
+    const auto near_train = nearest_others(set.train_images);
     double unit = 0;
     for (std::size_t i = 0; i < near_train.size(); ++i) {
         const Ratio one = ratio_of(set, near_train[i], set.train_labels[i], 4);
@@ -52,10 +53,9 @@ TEST_CASE("audit: the order, the suggestions and the probabilities are those of 
     }
     for (const std::string of : {"test", "train"}) {
         const bool train = of == "train";
-        if (train) work.remove_test_set();
-        const auto near = train ? near_train : nearest_by_loops(set.test_images, set.train_images);
+        const auto near = train ? near_train : nearest(set.train_images, set.test_images, set.train);
         const auto& labels = train ? set.train_labels : set.test_labels;
-        const auto rows = csv_rows(work.output("audit -k 4 --csv - --of " + of));
+        const auto rows = csv_rows((train ? without_test_set : work).output("audit -k 4 --csv - --of " + of));
         REQUIRE(rows.size() == near.size() + 1);
         CHECK(rows[0] == std::vector<std::string>{"set", "index", "label", "suggested", "probability"});
         double previous = 1e300, slope = 0;

@@ -2,11 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "tests/cli/program.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -15,45 +16,35 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder that bench writes into, j as JSON and c as CSV.
-struct Bench {
-    Folder folder;
-
+/// A small data set, and a folder that bench writes into: j as JSON and c as CSV.
+struct Bench : Work {
     /// A run on random images that takes a fraction of a second, on the CPU alone.
-    RunResult run(const Words& words = {}) const {
-        return start("bench --dim 20 --n-train 300 --n-query 25 --repeat 3 --seconds 0.1" + words);
+    RunResult random(const Words& words = {}) const {
+        return plain("bench --dim 20 --n-train 300 --n-query 25 --repeat 3 --seconds 0.1 --device cpu" +
+                     words);
     }
     RunResult one(const std::string& name, const Words& words = {}) const {
-        return start("bench --repeat 1 --seconds 0.002 --case " + name + words);
+        return plain("bench --repeat 1 --seconds 0.002 --device cpu --case " + name + words);
     }
-    std::string file(const std::string& name) const { return read_file(folder / name); }
-    json report() const { return json::parse(file("j")); }
-    json measurements() const { return report()["measurements"]; }
-
-  private:
-    RunResult start(const Words& words) const {
-        RunOptions options;
-        options.folder = folder.path().string();
-        return program(words + "--device cpu", options);
-    }
+    nlohmann::json measurements() const { return json("j")["measurements"]; }
 };
 
 }  // namespace
 
 TEST_CASE("bench without a GPU measures the CPU and says what it left out") {
     const Bench bench;
-    const RunResult result = bench.run();
+    const RunResult result = bench.random();
     check_contains(output_of(result),
                    {"nth_element", "  cpu ", "left out", "--device cpu was given", "us/query",
                     "300 training and 25 test images of 20 pixels", "GB/s read and written", "\n  serial "});
     CHECK(result.err.empty());
-    CHECK(contains(bench.run("--progress always").err, "measuring"));
+    CHECK(contains(bench.random("--progress always").err, "measuring"));
     // --only takes every name that a table has. Rows begin with two spaces and their name.
     for (const std::string& line : lines_of(result.out)) {
         const bool row = line.starts_with("  ") && contains(line, " to ") && !contains(line, "min to max");
         const std::string name = row ? line.substr(2, line.find(' ', 2) - 2) : "cpu";
         CAPTURE(name);
-        CHECK(!contains(bench.run("--only " + name + ",?").err, "--only " + name));
+        CHECK(!contains(bench.random("--only " + name + ",?").err, "--only " + name));
     }
 }
 
@@ -64,9 +55,10 @@ TEST_CASE("bench on a data set, and on a part of it") {
                    {"30 training and 9 test images of 15 pixels"});
 }
 
-TEST_CASE("bench for machines") {
+TEST_CASE("bench for machines: JSON, CSV of which every line has every column, and an SVG") {
     const Bench bench;
-    const json report = json::parse(output_of(bench.run("--json - --k 7")));
+    output_of(bench.random("--json j --csv c --plot b.svg --k 7 -q"));
+    const json report = bench.json("j");
     CHECK(report["schema"] == "mnist-knn/bench/1");
     CHECK(report["case"] == "compare");
     CHECK(report["correct"] == true);
@@ -89,13 +81,25 @@ TEST_CASE("bench for machines") {
         CHECK(one["median_ms"] <= one["max_ms"]);
     }
     CHECK(measured == std::set<std::string>{"cpu", "nth_element", "serial"});
+    const std::vector<std::string> lines = lines_of(bench.file("c"));
+    CHECK(lines.size() >= 4);
+    CHECK(lines[0] ==
+          "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,"
+          "max_ms,"
+          "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason");
+    for (const std::string& line : lines) {
+        const std::string unquoted = std::regex_replace(line, std::regex("\"[^\"]*\""), "");
+        CHECK(std::ranges::count(unquoted, ',') == 21);
+    }
+    CHECK(bench.file("b.svg").starts_with("<svg "));
+    check_contains(bench.file("b.svg"), {">nth_element</text>", "microseconds per query"});
 }
 
 TEST_CASE("bench writes the rows that --only names, and no others that their check needs") {
     const Bench bench;
     for (const std::string name : {"serial", "nth_element", "serial_sort", "serial_insertion", "cpu"}) {
         CAPTURE(name);
-        const std::string out = output_of(bench.run("--csv c --json j --only " + name));
+        const std::string out = output_of(bench.random("--csv c --json j --only " + name));
         const json measurements = bench.measurements();
         REQUIRE(measurements.size() == 1);
         const json& one = measurements[0];
@@ -110,12 +114,12 @@ TEST_CASE("bench writes the rows that --only names, and no others that their che
         CHECK(contains(out, "one CPU thread,") == (name != "cpu"));
         CHECK(contains(out, "\n  serial ") == (name == "serial"));
     }
-    bench.run("--only serial_sort,serial,nth_element --csv c -q");
+    bench.random("--only serial_sort,serial,nth_element --csv c -q");
     CHECK(csv_rows(bench.file("c")).size() == 5);  // "serial" once
-    output_of(bench.run("--only serial --metric cosine --csv c --json j"));
+    output_of(bench.random("--only serial --metric cosine --csv c --json j"));
     CHECK(bench.measurements().size() == 1);
     // What the engine tensor has to beat is left out with the reason where there is no GPU.
-    output_of(bench.run("--only classic+gemm+replace_max --json j"));
+    output_of(bench.random("--only classic+gemm+replace_max --json j"));
     const json tensor = bench.measurements();
     REQUIRE(tensor.size() == 1);
     CHECK(tensor[0]["name"] == "classic+gemm+replace_max");
@@ -127,8 +131,8 @@ TEST_CASE("bench by another metric") {
     const Bench bench;
     for (const Words words : {"--metric cosine", "--metric lp --p 1.5"}) {
         const bool is_lp = words[1] == "lp";
-        CHECK(contains(output_of(bench.run("--json j --csv c" + words)), ", metric " + words[1]));
-        CHECK(bench.report()["checked"] == "every answer against the CPU engine");
+        CHECK(contains(output_of(bench.random("--json j --csv c" + words)), ", metric " + words[1]));
+        CHECK(bench.json("j")["checked"] == "every answer against the CPU engine");
         for (const json& one : bench.measurements()) {
             CAPTURE(one.dump());
             CHECK(one["metric"] == words[1]);
@@ -142,38 +146,9 @@ TEST_CASE("bench by another metric") {
     }
 }
 
-TEST_CASE("bench as CSV: every line has every column") {
-    const Bench bench;
-    output_of(bench.run("--csv c -q"));
-    const std::vector<std::string> lines = lines_of(bench.file("c"));
-    CHECK(lines.size() >= 4);
-    CHECK(lines[0] ==
-          "experiment,part,name,device,n_train,n_query,dim,k,metric,p,queries_measured,runs,median_ms,min_ms,"
-          "max_ms,"
-          "us_per_query,gb_per_s,gflop_per_s,limit,share,status,reason");
-    for (const std::string& line : lines) {
-        bool quoted = false;
-        int commas = 0;
-        for (const char c : line) {
-            quoted = quoted != (c == '"');
-            commas += c == ',' && !quoted ? 1 : 0;
-        }
-        CHECK(commas == 21);
-    }
-}
-
-TEST_CASE("bench draws an SVG") {
-    const Bench bench;
-    for (const std::string name : {"b.svg", "B.SVG"}) {
-        output_of(bench.run("--plot " + name));
-        CHECK(bench.file(name).starts_with("<svg "));
-        check_contains(bench.file(name), {">nth_element</text>", "microseconds per query"});
-    }
-}
-
 TEST_CASE("bench says of every name that was asked for what became of it, and draws no empty picture") {
     const Bench bench;
-    const RunResult result = bench.run("--only classic --json j --csv c --plot p.svg");
+    const RunResult result = bench.random("--only classic --json j --csv c --plot p.svg");
     CHECK(result.exit_code == 1);
     CHECK(is_one_error_line(result.err));
     CHECK(contains(result.err, "p.svg: not written"));
@@ -220,11 +195,10 @@ TEST_CASE("a time that was multiplied is marked, in the table and in the picture
 
 TEST_CASE("bench: the graph of the training set") {
     const Bench bench;
-    SmallSet().write(bench.folder.path());
     check_contains(
         output_of(bench.one("graph", "--data . --json j -k 39")),
         {"40 training images of 15 pixels, each a query among all of them", "classic+gemm+replace_max"});
-    CHECK(bench.report()["correct"] == true);
+    CHECK(bench.json("j")["correct"] == true);
     const json measurements = bench.measurements();
     for (const json& one : measurements) {
         CHECK(one["k"] == 39);
@@ -244,7 +218,7 @@ TEST_CASE("bench: the transforms of the training set") {
         output_of(bench.one("transforms", words + "--threads 2")),
         {"300 training images of 784 pixels", "300 images of each row against the definition", "us/image"});
     CHECK(contains(bench.file("p.svg"), "microseconds per image"));
-    CHECK(bench.report()["correct"] == true);
+    CHECK(bench.json("j")["correct"] == true);
     const std::map<std::string, int> bytes = {{"raw", 784},      {"deskew", 784}, {"normalize", 784},
                                               {"blur", 784},     {"pca:50", 50},  {"hog", 1296},
                                               {"gradients", 784}};
@@ -266,7 +240,6 @@ TEST_CASE("bench: the transforms of the training set") {
     output_of(bench.one("transforms", words + "--threads 1"));
     CHECK(bench.measurements().size() == bytes.size());
     // A transform that the images do not allow is left out with the reason.
-    SmallSet().write(bench.folder.path());
     check_contains(output_of(bench.one("transforms", "--data . --json j")),
                    {"pca:50: transform pca: 50 components of 40 images of 15 bytes; expected 1 to 15"});
     const json measurements = bench.measurements();
@@ -283,7 +256,7 @@ TEST_CASE("bench: re-ranking by kernels and by plain loops") {
             bench.one("rerank", "--data data --json j --n-query 20 --threads 2 --n-train " + n_train));
     };
     check_contains(run("300"), {"the nearest 96 by gradients as candidates", "ns/pair"});
-    CHECK(bench.report()["correct"] == true);
+    CHECK(bench.json("j")["correct"] == true);
     std::multiset<std::string> seen;
     for (const json& one : bench.measurements()) {
         CAPTURE(one.dump());
@@ -320,7 +293,6 @@ TEST_CASE("figures of seed 001 have a line for each k") {
 
 TEST_CASE("every case runs without a GPU and shows what its paper states") {
     const Bench bench;
-    SmallSet().write(bench.folder.path());
     const struct {
         std::string name, part, needs_gpu;
         bool drawn = false;  ///< plots of the others are about a GPU: none is better than an empty one
@@ -339,7 +311,7 @@ TEST_CASE("every case runs without a GPU and shows what its paper states") {
         CHECK(fs::exists(bench.folder / (one.name + ".svg")) == one.drawn);
         CHECK(contains(result.out, one.part));
         CHECK(contains(result.out, "left out"));
-        const json report = bench.report();
+        const json report = bench.json("j");
         CHECK(report["case"] == one.name);
         CHECK(report["correct"] == true);
         CHECK(!report["paper"].empty());

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "tests/cli/pictures.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -14,19 +13,6 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A PGM turned clockwise by a quarter.
-std::string turned(const std::string& pgm) {
-    const std::size_t head = pgm.find("255\n") + 4;
-    int cols = 0, rows = 0;
-    std::sscanf(pgm.c_str(), "P5 %d %d", &cols, &rows);
-    std::string gray(static_cast<std::size_t>(rows * cols), ' ');
-    for (int y = 0; y < rows; ++y)
-        for (int x = 0; x < cols; ++x)
-            gray[static_cast<std::size_t>(x * rows + rows - 1 - y)] =
-                pgm[head + static_cast<std::size_t>(y * cols + x)];
-    return "P5\n" + std::to_string(rows) + ' ' + std::to_string(cols) + "\n255\n" + gray;
-}
 
 /// What is answered to the pictures of a list, by file: a digit, or null where it rejects.
 std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::string>>& list) {
@@ -37,19 +23,6 @@ std::map<std::string, json> answers_by_mnist(const std::vector<std::vector<std::
     for (const json& one : json::parse(program(words).out))
         answers[one["file"]] = one.contains("digit") ? one["digit"] : json();
     return answers;
-}
-
-/// Whether MNIST and the pictures are here; skips the test case if not.
-bool have_pictures() {
-    if (!has_opencv)
-        skip(no_opencv);
-    else if (pictures_folder().empty())
-        skip("there are no pictures: set MNIST_KNN_PICTURES");
-    else if (mnist_folder().empty())
-        skip("MNIST was not found: set MNIST_KNN_DATA");
-    else
-        return true;
-    return false;
 }
 
 int sum_of_votes(const json& answer) {
@@ -69,11 +42,10 @@ TEST_CASE("images as they are in the data set get the answers of evaluate") {
     if (content.out.size() != 16 + 10000 * 784) return skip("there is no gzip");
     const Folder folder;
     const int count = 60;
-    fs::create_directory(folder.path() / "in");
     for (int i = 0; i < count; ++i)
         write(folder / ("in/" + std::to_string(1000 + i) + ".pgm"), raw(content.out.substr(16), i));
-    RunOptions cached;  // evaluate fits, and classify reads what it has fitted
-    cached.environment["XDG_CACHE_HOME"] = folder / "cache";
+    // Evaluate fits, and classify reads what it has fitted.
+    const RunOptions cached{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
     const Words data = {"--data", mnist_folder(), "-k", "7"};
     for (const std::string method : {"raw", "gradients", "accurate"}) {
         CAPTURE(method);
@@ -168,7 +140,6 @@ TEST_CASE(
     "neighbors") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    digits.make_folder("in");
     for (int i = 0; i < 20; ++i)
         digits.write_photo("in/" + std::to_string(i) + ".pgm", i);
     const json usual = digits.answers("--reject off in");
@@ -189,7 +160,6 @@ TEST_CASE(
 TEST_CASE("a share of digits may be lost: more is rejected the larger it is") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    digits.make_folder("in");
     for (int i = 0; i < 60; ++i)
         write(digits.folder / ("in/" + std::to_string(i) + ".pgm"), raw(digits.images, i));
     std::size_t before = 0;
@@ -226,7 +196,9 @@ TEST_CASE("the explanation of one picture also shows candidates before re-rankin
 }
 
 TEST_CASE("classify: real digits and photos are right, letters rejected, and real pages read") {
-    if (!have_pictures()) return;
+    if (!has_opencv) return skip(no_opencv);
+    if (pictures_folder().empty()) return skip("there are no pictures: set MNIST_KNN_PICTURES");
+    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
     const auto digits = csv_rows(read_file(pictures_folder() + "/labels.csv"));
     const auto letters = csv_rows(read_file(pictures_folder() + "/nondigits.csv"));
     int right = 0, wrong = 0, rejected = 0;
@@ -270,8 +242,6 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
-    digits.make_folder("in/3");
-    digits.make_folder("in/more");
     digits.write_photo("in/3/photo_9.pgm", chosen[3]);  // the folder is asked first
     digits.write_photo("in/a_4.pgm", chosen[4]);
     digits.write_photo("in/5.pgm", chosen[5]);
@@ -290,8 +260,7 @@ TEST_CASE("classify --expected: folders and names tell the digits, and right ans
     CHECK(listed[0]["expected"] == 4);
     CHECK(listed[1]["expected"].is_null());
     // However the folder is named.
-    RunOptions inside;
-    inside.folder = digits.folder / "in/3";
+    const RunOptions inside{.folder = digits.folder / "in/3"};
     for (const std::string name : {".", "photo_9.pgm", "./photo_9.pgm", "../3", "../../in/3/photo_9.pgm"}) {
         CAPTURE(name);
         CHECK(program("classify --expected -q --reject off --no-cache --data ../.. " + name, inside)
@@ -319,8 +288,7 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
     const std::vector<int> chosen = digits.one_of_each();
-    for (const char* name : {"in/b/c", "in/.hidden", "above/below"})
-        digits.make_folder(name);
+    fs::create_directories(digits.folder / "above/below");
     digits.write_photo("in/z.pgm", chosen[1]);
     digits.write_photo("in/b/y.pgm", chosen[2]);
     digits.write_photo("in/b/c/x.pgm", chosen[3]);
@@ -337,10 +305,10 @@ TEST_CASE("classify: folders in folders are told of, and searched with -r") {
 TEST_CASE("classify --rotate and --pixels") {
     const Digits digits;
     if (!has_opencv) return skip(no_opencv);
-    std::string seven = photo(digits, digits.one_of_each()[7]);
+    Page seven = photo_page(digits, digits.one_of_each()[7]);
     for (const std::string degrees : {"0", "90", "180", "270"}) {
-        write(digits.folder / (degrees + ".pgm"), seven);
-        seven = turned(seven);
+        write(digits.folder / (degrees + ".pgm"), seven.pgm());
+        seven = seven.turned();
     }
     const json upright = digits.answers("--pixels --reject off 0.pgm")[0];
     REQUIRE(upright["pixels"].size() == 784);

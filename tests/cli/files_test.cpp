@@ -9,7 +9,6 @@
 
 #include "tests/cli/commands.h"
 #include "tests/cli/pictures.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -139,10 +138,7 @@ TEST_CASE("files: all are written, or none") {
 
         file = "pipe";
         REQUIRE(::mkfifo((place.folder / "pipe").c_str(), 0600) == 0);
-        RunOptions options;
-        options.signal = SIGINT;
-        options.signal_after = 1500ms;
-        options.timeout = 20s;
+        const RunOptions options{.signal = SIGINT, .signal_after = 1500ms, .timeout = 20s};
         CHECK(place.plain(words, options).exit_code == 130);
         fs::remove(place.folder / "pipe");
         CHECK(place.folder.names() == place.before);
@@ -202,10 +198,9 @@ TEST_CASE("view --sheet overwrites with none of its pages what it reads or write
 
 TEST_CASE("a folder for results is made with those above it") {
     const Work work;
-    work.output("evaluate --report new/a/b");
     work.output("condense --out new/c/d");
     output_of(work.plain("info --write-synthetic new/e/f"));
-    for (const char* file : {"a/b/report.json", "c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
+    for (const char* file : {"c/d/kept.csv", "e/f/train-images-idx3-ubyte"})
         CHECK(fs::exists(work.folder / (std::string("new/") + file)));
 }
 
@@ -249,8 +244,7 @@ TEST_CASE("the synthetic digits are written beside no data set") {
 
 TEST_CASE("outputs of a shell that limits files, and in a working folder that was deleted") {
     const Folder folder;
-    RunOptions here;
-    here.folder = folder.path().string();
+    const RunOptions here{.folder = folder.path().string()};
     const auto in_shell = [&](const std::string& script) {
         return started({"/bin/sh", "-c", script, program_file()}, here);
     };

@@ -2,12 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <set>
 #include <utility>
 
 #include "tests/cli/program.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -16,37 +14,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A file of NumPy's format 1.0.
+/// Without a test set.
+SmallSet points(int train = 40, int levels = 4) {
+    return {.train = train, .test = 0, .levels = levels};
+}
+
+/// A file of NumPy's format 1.0 with 60 × 7 numbers, given as bytes.
+std::string npy(const std::string& type, const std::string& numbers) {
+    std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (60, 7), }";
+    head.resize(117, ' ');  // of 128 bytes in all
+    return std::string("\x93NUMPY\x01\x00v\x00", 10) + head + '\n' + numbers;
+}
+
+/// Numbers with what stands between them, as a line.
+std::string row(std::initializer_list<std::int64_t> numbers, char between) {
+    std::string line;
+    for (const std::int64_t number : numbers)
+        line += std::to_string(number) + between;
+    line.back() = '\n';
+    return line;
+}
+
 template <class Number>
-struct Npy {
-    std::string header;
-    std::vector<Number> numbers;
-
-    explicit Npy(const std::string& file) {
-        const std::string bytes = read_file(file);
-        REQUIRE(bytes.starts_with(std::string("\x93NUMPY\x01\x00", 8)));
-        const std::size_t length =
-            static_cast<unsigned char>(bytes[8]) + 256U * static_cast<unsigned char>(bytes[9]);
-        CHECK((10 + length) % 64 == 0);
-        header = bytes.substr(10, length);
-        CHECK(header.ends_with('\n'));
-        numbers.resize((bytes.size() - 10 - length) / sizeof(Number));
-        CHECK(numbers.size() * sizeof(Number) == bytes.size() - 10 - length);
-        std::memcpy(numbers.data(), bytes.data() + 10 + length, numbers.size() * sizeof(Number));
-    }
-};
-
-/// A training set without a test set.
-struct Points : Work {
-    explicit Points(int train = 40, int levels = 4, int rows = 5, int cols = 3)
-        : Work({.rows = rows, .cols = cols, .train = train, .levels = levels}) {
-        remove_test_set();
-    }
-    RunResult graph(const Words& words) const { return run("graph" + words); }
-    std::vector<Nearest> expected() const {
-        return nearest_by_loops(set.train_images, set.train_images, true);
-    }
-};
+void append(std::string& bytes, Number number) {
+    bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
 
 /// A Python that has both libraries; empty: none. Debian's own comes after the first in PATH.
 std::string python_with_scipy() {
@@ -58,78 +50,62 @@ std::string python_with_scipy() {
 
 }  // namespace
 
-TEST_CASE("graph: the arrays, the CSV and the matrix are those of plain loops, without a test set") {
+TEST_CASE(
+    "graph: the arrays, the CSV and the matrix of each form are those of plain loops, without a test set") {
     for (const int levels : {2, 4}) {  // 2: equal images
-        const Points work(60, levels);
-        const RunResult result = work.graph("-k 7 --npy g --csv g.csv --mtx g.mtx");
-        output_of(result);
-        CHECK(result.err.empty());
-        const Npy<std::int32_t> indices(work.folder / "g-indices.npy");
-        const Npy<std::int64_t> distances(work.folder / "g-distances.npy");
-        CHECK(indices.header.starts_with("{'descr': '<i4', 'fortran_order': False, 'shape': (60, 7), }"));
-        CHECK(distances.header.starts_with("{'descr': '<i8', 'fortran_order': False, 'shape': (60, 7), }"));
-        REQUIRE(indices.numbers.size() == 420);
-        REQUIRE(distances.numbers.size() == 420);
-        const auto expected = work.expected();
-        std::string csv = "point,rank,neighbor,distance\n", mtx;
-        for (std::size_t i = 0, at = 0; i < 60; ++i)
-            for (std::size_t rank = 0; rank < 7; ++rank, ++at) {
-                const auto& [distance, index] = expected[i][rank];
-                CHECK(indices.numbers[at] == static_cast<int>(index));
-                CHECK(distances.numbers[at] == distance);
-                csv += std::to_string(i) + ',' + std::to_string(rank + 1) + ',' + std::to_string(index) +
-                       ',' + std::to_string(distance) + '\n';
-                mtx += std::to_string(i + 1) + ' ' + std::to_string(index + 1) + ' ' +
-                       std::to_string(distance) + '\n';
+        const Work work(points(60, levels));
+        const auto nearest = nearest_others(work.set.train_images);
+        std::set<std::pair<std::int64_t, std::int64_t>> edges;
+        std::string indices, distances;
+        for (std::int64_t i = 0; i < 60; ++i)
+            for (std::size_t rank = 0; rank < 7; ++rank) {
+                const auto& [distance, j] = nearest[i][rank];
+                edges.emplace(i, j);
+                append(indices, static_cast<std::int32_t>(j));
+                append(distances, distance);
             }
-        CHECK(work.file("g.csv") == csv);
-        const auto lines = lines_of(work.file("g.mtx"));
-        REQUIRE(lines.size() == 3 + 420);
-        CHECK(lines[0] == "%%MatrixMarket matrix coordinate integer general");
-        CHECK(lines[2] == "60 60 420");
-        CHECK(work.file("g.mtx").ends_with('\n' + mtx));
-    }
-}
-
-TEST_CASE("graph: mutual and symmetric forms") {
-    const Points work(50, 3);
-    const auto expected = work.expected();
-    std::set<std::pair<std::size_t, std::size_t>> edges;
-    for (std::size_t i = 0; i < 50; ++i)
-        for (std::size_t rank = 0; rank < 4; ++rank)
-            edges.emplace(i, expected[i][rank].second);
-    for (const std::string form : {"mutual", "symmetric"}) {
-        std::set<std::pair<std::size_t, std::size_t>> wanted, found;
-        for (const auto& [i, j] : edges)
-            if (form == "symmetric" || edges.contains({j, i})) wanted.insert({{i, j}, {j, i}});
-        output_of(work.graph("-k 4 --csv g.csv --mtx g.mtx --json g.json --form " + form));
-        std::size_t point = 50, rank = 0;
-        for (const auto& row : csv_rows(work.file("g.csv"))) {
-            if (row[0] == "point") continue;
-            const std::size_t before = std::exchange(point, std::stoul(row[0]));
-            rank = before == point ? rank + 1 : 1;
-            CHECK((before == 50 || before <= point));
-            CHECK(std::stoul(row[1]) == rank);
-            found.emplace(point, std::stoul(row[2]));
+        for (const std::string form : {"directed", "mutual", "symmetric"}) {
+            CAPTURE(form);
+            const bool directed = form == "directed";
+            const RunResult result =
+                work.run("graph -k 7 --csv g.csv --mtx g.mtx --json g.json --form " + form);
+            output_of(result);
+            CHECK(result.err.empty());
+            std::string csv = "point,rank,neighbor,distance\n", entries;
+            std::int64_t count = 0;
+            for (std::int64_t i = 0; i < 60; ++i) {
+                std::int64_t rank = 0;
+                for (const auto& [distance, j] : nearest[i]) {
+                    const bool there = edges.contains({i, j}), back = edges.contains({j, i});
+                    if (directed ? !there : form == "mutual" ? !there || !back : !there && !back) continue;
+                    csv += row({i, ++rank, j, distance}, ',');
+                    if (!directed && j > i) continue;  // the lower triangle
+                    entries += row({i + 1, j + 1, distance}, ' ');
+                    ++count;
+                }
+            }
+            CHECK(work.file("g.csv") == csv);
+            const std::string mtx = work.file("g.mtx");
+            CHECK(mtx.starts_with("%%MatrixMarket matrix coordinate integer " +
+                                  std::string(directed ? "general\n%" : "symmetric\n%")));
+            CHECK(mtx.substr(mtx.find('\n', mtx.find('\n') + 1) + 1) == row({60, 60, count}, ' ') + entries);
+            const json graph = work.json("g.json")["graph"];
+            CHECK(graph["edges"] == count);
+            CHECK(graph["form"] == form);
         }
-        CHECK(found == wanted);
-        const auto lines = lines_of(work.file("g.mtx"));
-        CHECK(lines[0] == "%%MatrixMarket matrix coordinate integer symmetric");
-        CHECK(lines[2] == "50 50 " + std::to_string(wanted.size() / 2));
-        CHECK(lines.size() == 3 + wanted.size() / 2);
-        const json graph = work.json("g.json")["graph"];
-        CHECK(graph["edges"] == wanted.size() / 2);
-        CHECK(graph["form"] == form);
+        work.output("graph -k 7 --npy g");
+        CHECK(work.file("g-indices.npy") == npy("<i4", indices));
+        CHECK(work.file("g-distances.npy") == npy("<i8", distances));
     }
 }
 
 TEST_CASE("graph: NumPy and SciPy read the files and count the same") {
     const std::string python = python_with_scipy();
     if (python.empty()) return skip("no Python with NumPy and SciPy: install python3-numpy python3-scipy");
-    const Points work(80, 3);
+    const Work work(points(80, 3));
     for (const Words words : {"--npy g --mtx g.mtx --json g.json", "--mtx m.mtx --form mutual --json m.json",
                               "--npy c --mtx c.mtx --metric cosine"})
-        output_of(work.graph("-k 5" + words));
+        work.output("graph -k 5" + words);
     write(work.folder / "check.py", R"(
 import json, numpy, scipy.io, scipy.stats
 from scipy.sparse.csgraph import connected_components
@@ -137,17 +113,15 @@ indices, distances = numpy.load("g-indices.npy"), numpy.load("g-distances.npy")
 assert indices.dtype == numpy.int32 and distances.dtype == numpy.int64
 assert indices.shape == distances.shape == (80, 5)
 matrix = scipy.io.mmread("g.mtx")
-assert matrix.shape == (80, 80) and matrix.nnz == 400
-rows = numpy.repeat(numpy.arange(80), 5)
-assert (matrix.row == rows).all() and (matrix.col == indices.ravel()).all()
-assert (matrix.data == distances.ravel()).all()
+assert matrix.shape == (80, 80) and matrix.nnz == 400 and (matrix.data == distances.ravel()).all()
 graph = json.load(open("g.json"))["graph"]
 degree = numpy.bincount(indices.ravel(), minlength=80)
 assert graph["in_degree"]["max"] == degree.max() and graph["in_degree"]["zero"] == (degree == 0).sum()
 assert abs(graph["in_degree"]["skewness"] - scipy.stats.skew(degree)) < 1e-12
 assert sum(n for _, n in graph["in_degree"]["histogram"]) == 80
 assert sum(d * n for d, n in graph["in_degree"]["histogram"]) == 400
-edges = set(zip(rows, indices.ravel()))
+edges = set(zip(matrix.row, matrix.col))
+assert edges == set(zip(numpy.repeat(numpy.arange(80), 5), indices.ravel()))
 assert graph["mutual_share"] == sum((j, i) in edges for i, j in edges) / 400
 matrix.data[:] = 1  # distances of 0 are edges too
 assert graph["components"]["count"] == connected_components(matrix.tocsr(), connection="weak")[0]
@@ -162,8 +136,8 @@ assert (reals.data.astype(numpy.float32) == cosine.ravel()).all()
 }
 
 TEST_CASE("graph: images without labels, from an IDX file and from a folder of pictures") {
-    const Points work(30, 4);
-    output_of(work.graph("-k 3 --csv labeled.csv"));
+    const Work work(points(30));
+    work.output("graph -k 3 --csv labeled.csv");
     const auto with = [&](const std::string& images) {
         return work.plain("graph -k 3 --device cpu --csv " + images + ".csv --json " + images +
                           ".json --images " + images);
@@ -174,45 +148,42 @@ TEST_CASE("graph: images without labels, from an IDX file and from a folder of p
     CHECK(!work.json(images + ".json")["graph"].contains("same_class_share"));
     if (!has_opencv) return skip(no_opencv);
 
-    fs::create_directory(work.folder / "pictures");
-    const auto write_picture = [&](const std::string& name, const std::string& size, const Image& image) {
-        write(work.folder / ("pictures/" + name),
-              "P5\n" + size + "\n255\n" + std::string(image.begin(), image.end()));
+    const auto write_picture = [&](const std::string& name, const std::string& size, std::size_t image) {
+        write(work.folder / ("pictures/" + name), "P5\n" + size + "\n255\n" + work.set.train_pixels(image));
     };
     for (std::size_t i = 0; i < 30; ++i)
-        write_picture(std::to_string(100 + i) + ".pgm", "3 5", work.set.train_images[i]);
+        write_picture(std::to_string(100 + i) + ".pgm", "3 5", i);
     output_of(with("pictures"));
     CHECK(work.file("pictures.csv") == work.file("labeled.csv"));
     const json files = work.json("pictures.json")["data"]["files"];
     CHECK(files.size() == 30);
     CHECK(files[7] == "pictures/107.pgm");
 
-    write_picture("11x.pgm", "5 3", work.set.train_images[0]);
+    write_picture("11x.pgm", "5 3", 0);
     check_error(with("pictures"), 1, "11x.pgm: has 5x3 pixels; expected 3x5");
     fs::create_directory(work.folder / "empty");
     check_error(with("empty"), 1);
 }
 
 TEST_CASE("graph: the statistics for people, and the plot") {
-    const Points work;
-    check_contains(output_of(work.graph("-k 3 --plot g.svg")),
+    const Work work(points());
+    check_contains(work.output("graph -k 3 --plot g.svg"),
                    {"40 images of 5 x 3", "k = 3, metric l2, form directed", "edges       120 directed",
                     "skewness", "hubs        #", "same class"});
     CHECK(contains(work.file("g.svg"), "In-degrees"));
-    CHECK(output_of(work.graph("-k 3 -q")).empty());
-    CHECK(json::accept(output_of(work.graph("--json -"))));
-    CHECK(lines_of(output_of(work.graph("-k 3 --csv -"))).size() == 121);
-    CHECK(lines_of(output_of(work.graph("--csv -"))).size() == 401);  // 10 neighbors by default
+    CHECK(work.output("graph -k 3 -q").empty());
+    CHECK(lines_of(work.output("graph -k 3 --csv -")).size() == 121);
+    CHECK(lines_of(work.output("graph --csv -")).size() == 401);  // 10 neighbors by default
 }
 
 TEST_CASE("graph: a method that re-ranks gives its transform and metric alone") {
-    const Points work(60, 4, 28, 28);
-    const RunResult gradients = work.graph("--method gradients -k 4 --csv -");
-    const RunResult accurate = work.graph("--method accurate -k 4 --csv -");
+    const Work work({.rows = 28, .cols = 28, .train = 60, .test = 0});
+    const RunResult gradients = work.run("graph --method gradients -k 4 --csv -");
+    const RunResult accurate = work.run("graph --method accurate -k 4 --csv -");
     CHECK(output_of(accurate) == output_of(gradients));
     CHECK(gradients.err.empty());
     CHECK(contains(accurate.err, "without its re-ranking"));
-    CHECK(work.graph("--method accurate -q").err.empty());
+    CHECK(work.run("graph --method accurate -q").err.empty());
 }
 
 TEST_CASE("graph: few images, equal images and one class") {
@@ -222,9 +193,9 @@ TEST_CASE("graph: few images, equal images and one class") {
     check_error(two.run("graph"), 2, "-k 10: each of 2 images has fewer others; expected at most 1");
     check_error(two.run("graph -k 1 --limit-train 1"), 2, "at least 2");
 
-    const Points equal(20);
+    const Work equal(points(20));
     equal.make_all_images_equal();
-    const auto rows = csv_rows(output_of(equal.graph("-k 2 --csv -")));
+    const auto rows = csv_rows(equal.output("graph -k 2 --csv -"));
     REQUIRE(rows.size() == 41);
     for (std::size_t i = 0; i < 20; ++i) {  // the two smallest other indices
         CHECK(rows[1 + 2 * i][2] == (i == 0 ? "1" : "0"));

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "tests/cli/program.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -35,7 +34,6 @@ TEST_CASE("info hashes the files and knows that they are not MNIST's") {
 
     // A name may be any bytes; the JSON says them as that of evaluate does.
     const std::string name = work.folder / "caf\xe9%";
-    std::filesystem::create_directory(name);
     SmallSet().write(name);
     const json machine = json::parse(program(Words{"info", "--data", name, "--json", "-"}).out);
     const auto file = machine["dataset"]["files"][0]["file"].get<std::string>();
@@ -70,8 +68,7 @@ TEST_CASE("the synthetic digits as files give what they give from memory") {
 TEST_CASE("info of an installed program names the script that is installed beside it") {
     const Folder folder;
     namespace fs = std::filesystem;
-    RunOptions here;
-    here.folder = folder.path().string();
+    const RunOptions here{.folder = folder.path().string()};
     fs::create_directories(folder.path() / "bin");
     fs::create_directories(folder.path() / "share/mnist-knn");
     fs::copy_file(MNIST_KNN_BINARY, folder / "bin/mnist-knn");

@@ -4,22 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 namespace knn::test {
 
 namespace {
 
+/// Empty: there is none.
 std::string mpirun_file() {
-    const char* path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "");
-    for (std::string folder; std::getline(folders, folder, ':');)
-        if (::access((folder + "/mpirun").c_str(), X_OK) == 0) return folder + "/mpirun";
-    return "";
+    const auto lines = lines_of(run({"/bin/sh", "-c", "command -v mpirun"}).out);
+    return lines.empty() ? "" : lines[0];
 }
 
 /// What every command line of mpirun begins with.
@@ -58,10 +53,7 @@ bool have_hosts() {
 }
 
 RunOptions in_folder(const Folder& folder) {
-    RunOptions options;
-    options.folder = folder.path().string();
-    options.environment["TMPDIR"] = folder.path().string();
-    return options;
+    return {.environment = {{"TMPDIR", folder.path().string()}}, .folder = folder.path().string()};
 }
 
 RunResult mpirun(const Words& words, RunOptions options) {

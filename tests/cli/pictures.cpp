@@ -25,10 +25,6 @@ json Digits::answers(const Words& words) const {
     return json::parse(classify(words + "--json -").out);
 }
 
-void Digits::make_folder(const std::string& name) const {
-    std::filesystem::create_directories(folder / name);
-}
-
 void Digits::write_photo(const std::string& name, int i) const {
     write(folder / name, photo(*this, i));
 }
@@ -56,14 +52,27 @@ void Page::draw(const Digits& digits, int i, int y, int x, int zoom) {
         }
 }
 
+Page Page::turned() const {
+    Page page(cols, rows);
+    for (int y = 0; y < rows; ++y)
+        for (int x = 0; x < cols; ++x)
+            page.gray[static_cast<std::size_t>(x * rows + rows - 1 - y)] =
+                gray[static_cast<std::size_t>(y * cols + x)];
+    return page;
+}
+
 std::string Page::pgm() const {
     return "P5\n" + std::to_string(cols) + " " + std::to_string(rows) + "\n255\n" + gray;
 }
 
-std::string photo(const Digits& digits, int i) {
+Page photo_page(const Digits& digits, int i) {
     Page page(28 * 4 + 60, 28 * 4 + 90);
     page.draw(digits, i, 30, 45, 4);
-    return page.pgm();
+    return page;
+}
+
+std::string photo(const Digits& digits, int i) {
+    return photo_page(digits, i).pgm();
 }
 
 std::string raw(const std::string& images, int i) {

@@ -18,8 +18,6 @@ struct Digits {
     /// Runs `classify` in the folder with these images as training set and a cache of their own.
     RunResult classify(const Words& words, RunOptions options = {}) const;
     nlohmann::json answers(const Words& words) const;
-    /// Makes a folder in this one.
-    void make_folder(const std::string& name) const;
     /// Writes a picture of digit i.
     void write_photo(const std::string& name, int i) const;
     /// Images that `evaluate` classifies correctly, one per label.
@@ -33,10 +31,13 @@ struct Page {
 
     Page(int rows_, int cols_);
     void draw(const Digits& digits, int i, int y, int x, int zoom);
+    /// By a quarter, clockwise.
+    Page turned() const;
     std::string pgm() const;
 };
 
-/// A page with one digit.
+/// A page with one digit, and the file of one.
+Page photo_page(const Digits& digits, int i);
 std::string photo(const Digits& digits, int i);
 
 /// The very 28×28 pixels.

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 #include <random>
 #include <sstream>
+
+#include "tests/support/idx_bytes.h"
 
 namespace fs = std::filesystem;
 
@@ -14,23 +15,8 @@ namespace knn::test {
 
 namespace {
 
-std::string big_endian(std::initializer_list<std::size_t> sizes) {
-    std::string bytes;
-    for (const std::size_t size : sizes)
-        for (int shift = 24; shift >= 0; shift -= 8)
-            bytes += static_cast<char>(size >> shift & 0xff);
-    return bytes;
-}
-
-std::string bytes_of(const std::vector<int>& values) {
-    return {values.begin(), values.end()};
-}
-
-std::string bytes_of(const std::vector<Image>& images) {
-    std::string bytes;
-    for (const Image& image : images)
-        bytes += bytes_of(image);
-    return bytes;
+std::string text_of(const std::vector<std::uint8_t>& bytes) {
+    return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
@@ -85,7 +71,8 @@ void check_error(const RunResult& result, int exit_code, const std::string& part
     CAPTURE(part);
     CHECK(result.exit_code == exit_code);
     if (!late) CHECK(result.out.empty());
-    CHECK((exit_code == 2 ? is_usage_error(result.err) : is_one_error_line(result.err)));
+    const std::size_t usage = exit_code == 2 ? result.err.find("\nusage:") + 1 : std::string::npos;
+    CHECK(is_one_error_line(result.err.substr(0, usage)));
     CHECK(contains(result.err, part));
 }
 
@@ -99,25 +86,30 @@ std::vector<std::string> Folder::names() const {
 
 void SmallSet::write(const fs::path& folder) {
     std::mt19937 random(7);
-    const auto draw = [&](const std::string& name, int count, std::vector<Image>& images,
-                          std::vector<int>& labels) {
-        images.clear();
+    const auto draw = [&](const std::string& name, int count, Rows& images,
+                          std::vector<std::uint8_t>& labels) {
+        images = {{}, count, rows * cols};
         labels.clear();
+        if (count == 0) return;
         for (int i = 0; i < count; ++i) {
-            Image image(static_cast<std::size_t>(rows * cols));
-            for (int& pixel : image)
-                pixel = static_cast<int>(random() % static_cast<unsigned>(levels)) * 255 / (levels - 1);
-            images.push_back(image);
-            labels.push_back(classes[random() % classes.size()]);
+            for (int pixel = 0; pixel < rows * cols; ++pixel)
+                images.pixels.push_back(static_cast<std::uint8_t>(
+                    static_cast<int>(random() % static_cast<unsigned>(levels)) * 255 / (levels - 1)));
+            labels.push_back(static_cast<std::uint8_t>(classes[random() % classes.size()]));
         }
-        const auto n = images.size(), height = static_cast<std::size_t>(rows),
-                   width = static_cast<std::size_t>(cols);
+        const auto n = static_cast<std::uint32_t>(count), height = static_cast<std::uint32_t>(rows),
+                   width = static_cast<std::uint32_t>(cols);
         test::write(folder / (name + "-images-idx3-ubyte"),
-                    big_endian({0x803, n, height, width}) + bytes_of(images));
-        test::write(folder / (name + "-labels-idx1-ubyte"), big_endian({0x801, n}) + bytes_of(labels));
+                    idx_header(8, {n, height, width}) + text_of(images.pixels));
+        test::write(folder / (name + "-labels-idx1-ubyte"), idx_header(8, {n}) + text_of(labels));
     };
     draw("train", train, train_images, train_labels);
     draw("t10k", test, test_images, test_labels);
+}
+
+std::string SmallSet::train_pixels(std::size_t i) const {
+    const auto dim = static_cast<std::size_t>(train_images.dim);
+    return text_of(train_images.pixels).substr(i * dim, dim);
 }
 
 Work::Work(SmallSet of) : set(std::move(of)) {
@@ -138,42 +130,25 @@ std::string Work::file(const std::string& name) const {
     return read_file(folder / name);
 }
 
-void Work::remove_test_set() const {
-    fs::remove(folder / "t10k-images-idx3-ubyte");
-    fs::remove(folder / "t10k-labels-idx1-ubyte");
-}
-
 void Work::make_all_images_equal() const {
     const auto pixels = static_cast<std::size_t>(set.train * set.rows * set.cols);
     overwrite(folder / "train-images-idx3-ubyte", 16, std::string(pixels, '\x05'));
 }
 
-std::vector<Nearest> nearest_by_loops(const std::vector<Image>& queries, const std::vector<Image>& train,
-                                      bool leave_itself_out) {
-    std::vector<Nearest> all(queries.size());
-    for (std::size_t q = 0; q < queries.size(); ++q) {
-        for (std::size_t t = 0; t < train.size(); ++t) {
-            if (leave_itself_out && t == q) continue;
-            long sum = 0;
-            for (std::size_t i = 0; i < train[t].size(); ++i)
-                sum += long{queries[q][i] - train[t][i]} * (queries[q][i] - train[t][i]);
-            all[q].emplace_back(sum, t);
-        }
-        std::sort(all[q].begin(), all[q].end());
-    }
+std::vector<Nearest> nearest_others(const Rows& images) {
+    std::vector<Nearest> all = nearest(images, images, static_cast<int>(images.n));
+    for (std::size_t i = 0; i < all.size(); ++i)
+        std::erase_if(all[i], [&](const auto& one) { return one.second == static_cast<std::int64_t>(i); });
     return all;
 }
 
-std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& nearest, std::size_t k) {
-    std::map<int, int> votes;
-    for (std::size_t rank = 0; rank < k; ++rank)
-        ++votes[labels[nearest[rank].second]];
-    const auto winner = std::max_element(votes.begin(), votes.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return {winner->first, static_cast<double>(winner->second) / static_cast<double>(k)};
+std::pair<int, double> majority(const SmallSet& set, Nearest nearest, std::size_t k) {
+    nearest.resize(k);
+    return vote(nearest, set.train_labels, knn::Weights::uniform, knn::Tie::smallest, {});
 }
 
 void write(const std::string& name, const std::string& content) {
+    fs::create_directories(fs::path(name).parent_path());
     std::ofstream(name, std::ios::binary) << content;
 }
 
@@ -231,12 +206,6 @@ std::pair<int, int> png_size(const std::string& png) {
 bool is_one_error_line(const std::string& text) {
     return text.starts_with("mnist-knn: error: ") && text.find("; ") != std::string::npos &&
            text.find('\n') + 1 == text.size();
-}
-
-bool is_usage_error(const std::string& text) {
-    const std::size_t end = text.find('\n');
-    return end != std::string::npos && is_one_error_line(text.substr(0, end + 1)) &&
-           text.compare(end + 1, 6, "usage:") == 0;
 }
 
 }  // namespace knn::test

@@ -1,5 +1,5 @@
 #pragma once
-/// The program under test, small data sets for it, and plain loops over their images.
+/// The program under test, and small data sets for it.
 
 #include <cstdint>
 #include <filesystem>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/oracle.h"
 #include "tests/support/run.h"
 #include "tests/support/temp_folder.h"
 
@@ -46,19 +47,19 @@ class Folder : public TempFolder {
     std::vector<std::string> names() const;
 };
 
-using Image = std::vector<int>;
-
-/// Random images and labels, and the four plain IDX files that hold them.
+/// Random images and labels, and the plain IDX files that hold them.
 struct SmallSet {
     int rows = 5, cols = 3;
     std::vector<int> classes = {1, 7, 200};
-    int train = 40, test = 17;
-    int levels = 4;  ///< different pixel values; few make many equal distances
-    std::vector<Image> train_images = {}, test_images = {};
-    std::vector<int> train_labels = {}, test_labels = {};
+    int train = 40, test = 17;  ///< test: 0: no files
+    int levels = 4;             ///< different pixel values; few make many equal distances
+    Rows train_images = {}, test_images = {};
+    std::vector<std::uint8_t> train_labels = {}, test_labels = {};
 
     /// Draws the images and writes the files into `folder`.
     void write(const std::filesystem::path& folder);
+    /// The bytes of a training image.
+    std::string train_pixels(std::size_t i) const;
 };
 
 /// A small data set in a folder of its own, where the program runs on the CPU.
@@ -77,22 +78,20 @@ struct Work {
 
     std::string file(const std::string& name) const;
     nlohmann::json json(const std::string& name) const { return nlohmann::json::parse(file(name)); }
-    void remove_test_set() const;
     void make_all_images_equal() const;
 
     Folder folder;
     SmallSet set;
 };
 
-/// (squared distance, index) of all `train` images in order, for each of `queries`. `itself`: query i is not compared
-/// with image i.
-using Nearest = std::vector<std::pair<long, std::size_t>>;
-std::vector<Nearest> nearest_by_loops(const std::vector<Image>& queries, const std::vector<Image>& train,
-                                      bool leave_itself_out = false);
+/// For each of the images, (squared distance, index) of all others in order.
+using Nearest = std::vector<std::pair<std::int64_t, std::int64_t>>;
+std::vector<Nearest> nearest_others(const Rows& images);
 
 /// The most frequent label of the first k, ties to the smallest, and its share.
-std::pair<int, double> majority(const std::vector<int>& labels, const Nearest& nearest, std::size_t k);
+std::pair<int, double> majority(const SmallSet& set, Nearest nearest, std::size_t k);
 
+/// Makes the folders on the way.
 void write(const std::string& name, const std::string& content);
 /// Replaces bytes in the middle of a file.
 void overwrite(const std::string& name, std::size_t at, const std::string& bytes);
@@ -108,8 +107,5 @@ std::pair<int, int> png_size(const std::string& png);
 
 /// Whether `text` is the one line "mnist-knn: error: ...", with a semicolon and what was expected.
 bool is_one_error_line(const std::string& text);
-
-/// The error line and below it the usage, as after a wrong command line.
-bool is_usage_error(const std::string& text);
 
 }  // namespace knn::test

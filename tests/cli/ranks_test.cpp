@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "tests/cli/mpi.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -44,8 +43,6 @@ void check_left_after_mpirun(const Work& work) {
 struct Two {
     Folder folder;
     Two(const std::string& same, const std::string& other) {
-        for (const std::string& name : {same, other})
-            fs::create_directory(folder / name);
         SmallSet().write(folder / same);
         SmallSet{.levels = 5}.write(folder / other);
     }
@@ -206,8 +203,7 @@ TEST_CASE("hosts: a rank killed on the second host, or a cable that is cut, ends
 
 TEST_CASE("ranks: a build without MPI says so once") {
     if (has_mpi) return skip("this build has MPI");
-    RunOptions options;
-    options.environment = {{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "0"}};
+    RunOptions options{.environment = {{"OMPI_COMM_WORLD_SIZE", "3"}, {"OMPI_COMM_WORLD_RANK", "0"}}};
     check_error(program("evaluate", options), 1, "mpirun started 3 processes, but this build has no MPI");
     options.environment["OMPI_COMM_WORLD_RANK"] = "2";
     const RunResult result = program("evaluate", options);

@@ -73,8 +73,7 @@ void check_divided(const SmallSet& set, const std::vector<Words>& commands) {
         }
         for (const std::string isa : {"amx", "avx512vnni", "avxvnni", "avx2", "plain"}) {
             CAPTURE(isa);
-            RunOptions options;
-            options.environment["MNIST_KNN_ISA"] = isa;
+            const RunOptions options{.environment = {{"MNIST_KNN_ISA", isa}}};
             const Files files = work.files_of(words, options);
             if (isa == "plain" || !files.empty()) CHECK(files == first);
         }

@@ -24,7 +24,7 @@ SmallSet long_search() {
 /// A data set whose neighbors take more bytes than a pipe holds, and a FIFO.
 struct Waiting : Work {
     Folder results;
-    std::string fifo = results / "fifo";
+    std::string fifo = results / "fifo", evaluate = "evaluate -q --data . --device cpu ";
 
     Waiting() : Work({.test = 6000}) { REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0); }
 
@@ -41,9 +41,6 @@ struct Waiting : Work {
             CHECK(result.seconds_after_signal < 1);
             CHECK(results.names() == std::vector<std::string>{"fifo"});
         }
-    }
-    void check_evaluate_stops(const std::string& words, const RunOptions& options = {}) const {
-        check_stops("evaluate -q --data . --device cpu " + words, options);
     }
 };
 
@@ -79,9 +76,7 @@ TEST_CASE("Ctrl-C ends a search within a second, exits 130 and leaves no file") 
     const Work work(long_search());
     const Work pixels({.rows = 60, .cols = 60});
     const auto before = work.folder.names();
-    RunOptions options;
-    options.environment["MNIST_KNN_ISA"] = "plain";
-    options.signal_after = 700ms;
+    RunOptions options{.environment = {{"MNIST_KNN_ISA", "plain"}}, .signal_after = 700ms};
     const auto check_stops = [&](const Work& in, const Words& words, int signal, double within = 1) {
         options.signal = signal;
         const RunResult result = in.run(words, options);
@@ -110,10 +105,8 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
     for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&two) < 2; ++cpu)
         if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &two);
     REQUIRE(sched_setaffinity(0, sizeof two, &two) == 0);
-    RunOptions options;
-    options.environment["MNIST_KNN_ISA"] = "plain";
-    options.signal = SIGINT;
-    options.signal_after = 700ms;
+    const RunOptions options{
+        .environment = {{"MNIST_KNN_ISA", "plain"}}, .signal = SIGINT, .signal_after = 700ms};
     for (const std::string threads : {"2", "64"}) {
         double quickest = 9;  // of five: the machine may be busy
         for (int i = 0; i < 5 && quickest >= 0.2; ++i) {
@@ -128,9 +121,7 @@ TEST_CASE("Ctrl-C is answered within 0.2 s, also by 64 threads on two processors
 }
 
 TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
-    RunOptions options;
-    options.signal = SIGHUP;
-    options.signal_after = 1ms;
+    const RunOptions options{.signal = SIGHUP, .signal_after = 1ms};
     const auto before = std::signal(SIGHUP, SIG_IGN);
     const RunResult result = program("evaluate -q --device cpu --threads 1", options);
     std::signal(SIGHUP, before);
@@ -139,8 +130,7 @@ TEST_CASE("a hang-up that is ignored, as nohup does, stays ignored") {
 
 TEST_CASE("color and progress belong to terminals") {
     const Work work;
-    RunOptions terminal;
-    terminal.terminal = true;
+    RunOptions terminal{.terminal = true};
     const std::string red = "\x1b[1;31m", clear = "\r\x1b[K";
     const auto has = [&](const std::string& part, const Words& words, const RunOptions& options = {}) {
         return contains(work.run("evaluate" + words, options).out, part);
@@ -170,68 +160,50 @@ TEST_CASE("color and progress belong to terminals") {
 
 TEST_CASE("a long search on a terminal shows how far it is") {
     const Work work(long_search());
-    RunOptions options;
-    options.terminal = true;
-    options.signal = SIGINT;
-    options.signal_after = 2s;
+    const RunOptions options{.terminal = true, .signal = SIGINT, .signal_after = 2s};
     const RunResult result = work.run("evaluate -k 1024 --threads 1", options);
     check_contains(result.out, {"searching  [", " left"});
 }
 
-TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes") {
+TEST_CASE("a signal ends the wait for a FIFO that nobody reads or writes, or whose other end does nothing") {
     const Waiting waiting;
-    const std::string& fifo = waiting.fifo;
-    waiting.check_evaluate_stops("--json " + fifo);
-    waiting.check_evaluate_stops("--train-images " + fifo);
-    waiting.check_evaluate_stops("--test-labels " + fifo + " --json " + (waiting.results / "j"));
-    waiting.check_stops("view --text --from " + fifo);
-    waiting.check_stops("info --json " + fifo);
-    waiting.check_stops("info --data . --train-images " + fifo);
-}
-
-TEST_CASE("a signal ends the wait for a FIFO whose other end does nothing") {
-    const Waiting waiting;
-    const int other_end = ::open(waiting.fifo.c_str(), O_RDWR | O_CLOEXEC);
+    const std::string &fifo = waiting.fifo, evaluate = waiting.evaluate;
+    for (const std::string& words :
+         {evaluate + "--json " + fifo, evaluate + "--train-images " + fifo,
+          evaluate + "--test-labels " + fifo + " --json " + (waiting.results / "j"),
+          "view --text --from " + fifo, "info --json " + fifo, "info --data . --train-images " + fifo})
+        waiting.check_stops(words);
+    const int other_end = ::open(fifo.c_str(), O_RDWR | O_CLOEXEC);
     REQUIRE(other_end >= 0);
-    waiting.check_evaluate_stops("--neighbors-csv " + waiting.fifo);
+    waiting.check_stops(evaluate + "--neighbors-csv " + fifo);
     std::string read(1 << 20, ' ');  // drains the pipe, so that nothing is left for the reads below
     ::fcntl(other_end, F_SETFL, O_NONBLOCK);
     while (::read(other_end, read.data(), read.size()) > 0) {
     }
-    waiting.check_evaluate_stops("--train-labels " + waiting.fifo);
-    waiting.check_stops("view --text --from " + waiting.fifo);
+    for (const std::string& words : {evaluate + "--train-labels " + fifo, "view --text --from " + fifo})
+        waiting.check_stops(words);
     ::close(other_end);
 }
 
 TEST_CASE("a signal ends the wait for a reader of standard output that stalls") {
     const Waiting waiting;
-    RunOptions options;
-    options.stdout_pause = 20s;
+    RunOptions options{.stdout_pause = 20s};
     for (const bool terminal : {false, true})
         for (const bool nonblocking : {false, true}) {
             options.terminal = terminal;
             options.nonblocking_stdout = nonblocking;
             CAPTURE(terminal);
             CAPTURE(nonblocking);
-            waiting.check_evaluate_stops("--neighbors-csv -", options);
-            waiting.check_evaluate_stops("--neighbors-csv /dev/fd/1", options);
+            for (const std::string name : {"-", "/dev/fd/1"})
+                waiting.check_stops(waiting.evaluate + "--neighbors-csv " + name, options);
         }
-}
-
-TEST_CASE("an interrupted run leaves none of its files") {
-    const Waiting waiting;
-    const auto& results = waiting.results;
-    waiting.check_evaluate_stops("--json " + (results / "j") + " --predictions " + (results / "p") +
-                                 " --report " + (results / "r") + " --neighbors-csv " + waiting.fifo);
 }
 
 TEST_CASE("a pipe that does not block gets all of the output") {
     const Waiting waiting;
     const std::string expected = waiting.output("evaluate -q --neighbors-csv -");
     REQUIRE(expected.size() > 1 << 17);
-    RunOptions options;
-    options.nonblocking_stdout = true;
-    options.stdout_pause = 1s;
+    const RunOptions options{.nonblocking_stdout = true, .stdout_pause = 1s};
     for (const std::string name : {"-", "/dev/stdout"}) {
         const RunResult result = waiting.run("evaluate -q --neighbors-csv " + name, options);
         CHECK(result.exit_code == 0);

@@ -2,12 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
-#include "tests/cli/pictures.h"
-#include "tests/support/build.h"
-#include "tests/support/skip.h"
-#include "tests/support/transform_oracle.h"
+#include "tests/cli/program.h"
 
 using namespace knn::test;
 using nlohmann::json;
@@ -23,67 +18,31 @@ json settings(const Work& work, const Words& words) {
     return work.report("evaluate" + words)["settings"];
 }
 
-/// The oracle's features of images: of lists that fit nothing.
-std::vector<Image> features(const std::vector<Image>& images, const std::vector<knn::TransformStep>& steps) {
-    const knn::FittedTransform transform{.spec = {steps}, .image = {11, 9}, .steps = {}};
-    std::vector<Image> all;
-    for (const Image& image : images) {
-        const std::vector<std::uint8_t> pixels(image.begin(), image.end());
-        const auto found = features_of(transform, pixels.data());
-        all.emplace_back(found.begin(), found.end());
-    }
-    return all;
-}
-
-void check_neighbors(const std::string& csv, const std::vector<Nearest>& expected, std::size_t k) {
-    const auto rows = csv_rows(csv);
-    REQUIRE(rows.size() == 1 + expected.size() * k);
-    for (std::size_t query = 0; query < expected.size(); ++query)
-        for (std::size_t rank = 0; rank < k; ++rank) {
-            const auto& row = rows[1 + query * k + rank];
-            REQUIRE(row.back() == std::to_string(expected[query][rank].first));
-            REQUIRE(row[2] == std::to_string(expected[query][rank].second));
-        }
-}
-
 }  // namespace
 
-TEST_CASE("transform: the neighbors are those of plain loops over the features") {
-    struct Case {
-        std::string text;
-        std::vector<knn::TransformStep> steps;
-    };
+/// Against the oracle's features: tests/cpu/transform/search_test.cpp.
+TEST_CASE("transform: the serial search and graph have the neighbors of evaluate") {
     const Work work(small());
-    using enum knn::TransformKind;
-    for (const Case& one : std::vector<Case>{{"deskew", {{deskew, 1}}},
-                                             {"deskew:0.5,blur:0.7", {{deskew, 0.5}, {blur, 0.7}}},
-                                             {"normalize", {{normalize, 0}}},
-                                             {"hog", {{hog, 0}}},
-                                             {"gradients", {{gradients, 0}}}}) {
-        CAPTURE(one.text);
-        const auto train = features(work.set.train_images, one.steps);
-        const auto expected = nearest_by_loops(features(work.set.test_images, one.steps), train);
-        for (const std::string select : {"", " --select nth_element"})
-            check_neighbors(
-                work.output("evaluate -q -k 40 --neighbors-csv - --transform " + one.text + select), expected,
-                40);
-        check_neighbors(work.output("graph -k 3 --csv - --transform " + one.text),
-                        nearest_by_loops(train, train, true), 3);
+    for (const Words transform : {"--transform raw", "--transform hog", "--transform deskew:0.5,blur:0.7"}) {
+        const Words evaluate = "evaluate -q -k 4 --neighbors-csv -" + transform;
+        CHECK(work.output(evaluate + "--select nth_element") == work.output(evaluate));
+        using Row = std::vector<std::string>;  // an image, its neighbor and the distance
+        std::vector<Row> of_evaluate, of_graph;
+        for (const Row& row : csv_rows(work.output(evaluate + "--test-images train-images-idx3-ubyte" +
+                                                   "--test-labels train-labels-idx1-ubyte")))
+            if (row[0] != row[2]) of_evaluate.push_back({row[0], row[2], row[4]});
+        for (const Row& row : csv_rows(work.output("graph -k 3 --csv -" + transform)))
+            of_graph.push_back({row[0], row[2], row[3]});
+        of_evaluate[0] = of_graph[0];  // the headings
+        CHECK(of_evaluate == of_graph);
     }
-    CHECK(work.output("evaluate --neighbors-csv - --select nth_element") ==
-          work.output("evaluate --neighbors-csv -"));
 }
 
 TEST_CASE("transform: the report and its text say which") {
     const Work work(small());
-    CHECK(settings(work, {})["method"] == "raw");
-    CHECK(settings(work, {})["transform"] == "raw");
     CHECK(settings(work, "--transform deskew:1,blur:.5")["transform"] == "deskew,blur:0.5");
-    CHECK(settings(work, "--transform deskew")["method"] == "custom");
     check_contains(work.output("evaluate --transform deskew,pca:9"),
                    {"settings  transform deskew,pca:9, k = 5, metric l2", "  fit ", "  transform "});
-    work.output("evaluate -q --transform hog --report r");
-    CHECK(page_data(work.file("r/index.html"))["gallery"]["distance"] == "squared distance of features");
     check_contains(work.output("graph -k 3 --transform deskew"),
                    {"settings  transform deskew, k = 3, metric l2, form directed"});
     const json graph = work.report("graph -k 3 --transform deskew")["settings"];
@@ -98,7 +57,7 @@ TEST_CASE("method: a whole classifier, whose parts other options override in any
     CHECK(whole["transform"] == "gradients");
     CHECK(whole["k"] == 5);
     CHECK(settings(work, "--transform gradients")["method"] == "gradients");  // it is the same classifier
-    CHECK(settings(work, "--method raw")["method"] == "raw");
+    CHECK(settings(work, {})["method"] == "raw");
     for (const Words words : {"--method gradients -k 3", "-k 3 --method gradients"}) {
         const json some = settings(work, words);
         CHECK(some["k"] == 3);
@@ -120,19 +79,8 @@ TEST_CASE("method: a whole classifier, whose parts other options override in any
     CHECK(settings(digits, "--method accurate -k 97")["candidates"] == 97);
 }
 
-TEST_CASE("transform: view shows the very pictures that it shows without one") {
-    SmallSet set = small();
-    set.test = 30;
-    const Work work(set);
-    const auto pictures = [&](const std::string& transform) {
-        work.output("view --all --order index --html page --transform " + transform);
-        json images = json::array();
-        for (const json& digit : page_data(work.file("page"))["gallery"]["digits"])
-            images.push_back({digit["index"], digit["label"]});
-        return images;
-    };
-    CHECK(pictures("gradients") == pictures("raw"));
-    // The first image in the text is drawn from its pixels.
+TEST_CASE("transform: view draws an image from its pixels") {
+    const Work work(small());
     const auto first_block = [&](const std::string& transform) {
         std::string left;
         for (const std::string& line :
@@ -141,89 +89,6 @@ TEST_CASE("transform: view shows the very pictures that it shows without one") {
         return left;
     };
     CHECK(first_block("gradients") == first_block("raw"));
-}
-
-TEST_CASE("transform: images of one pixel and of as many as a row may have, also all of one gray") {
-    for (const int side : {1, 257})  // the shapes between are those of support/image_sets.cpp
-        for (const char gray : {'\0', '\xff', '?'}) {  // ?: not of one gray
-            const Work work({.rows = side, .cols = side, .train = 12, .test = 5, .levels = 5});
-            for (const std::string part : {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte"})
-                if (gray != '?')
-                    overwrite(work.folder / part, 16, std::string(work.file(part).size() - 16, gray));
-            std::vector<std::string> texts = {"deskew", "normalize", "blur", "gradients"};
-            if (side == 1) texts.insert(texts.end(), {"hog", "pca:1", "gradients,pca:2"});
-            for (const std::string& text : texts) {
-                CAPTURE(side);
-                CAPTURE(text);
-                check_contains(work.output("evaluate -q --transform " + text), {"accuracy"});
-            }
-            for (const std::string text : {"pca:1", "hog"})  // rows too long to fit, too many features
-                if (side == 257) check_error(work.run("evaluate --transform " + text), 2);
-        }
-}
-
-TEST_CASE("transform: a report whose transform is unknown or does not fit is refused") {
-    const Work work(small());
-    work.output("evaluate -q --transform gradients --report r");
-    const std::string file = work.folder / "r/report.json";
-    const json report = work.json("r/report.json");
-    const auto view = [&](const json& transform) {
-        json changed = report;
-        changed["settings"]["transform"] = transform;
-        write(file, changed.dump());
-        return work.plain("view --from r --text");
-    };
-    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()})
-        check_error(view(transform), 1, "settings.transform");
-    CHECK(view("pca:4000").exit_code != 0);  // more than there are images
-    std::filesystem::remove(work.folder / "r/predictions.csv");
-    CHECK(view("raw").exit_code == 1);  // other neighbors than those of the report
-    CHECK(view("gradients").exit_code == 0);
-    json older = report;  // as before there were transforms
-    older["settings"].erase("transform");
-    older["settings"].erase("method");
-    write(file, older.dump());
-    CHECK(!contains(work.plain("view --from r --text").err, "settings.transform"));
-}
-
-TEST_CASE("method: classify keeps the features of the training set, with the same answers") {
-    const Digits digits;
-    if (!has_opencv) return skip(no_opencv);
-    const Folder kept;
-    digits.make_folder("in");
-    for (int i = 0; i < 12; ++i)
-        write(digits.folder / ("in/" + std::to_string(10 + i) + ".pgm"), raw(digits.images, i));
-    RunOptions none, cached;
-    none.environment["XDG_CACHE_HOME"] = "/dev/null";
-    cached.environment["XDG_CACHE_HOME"] = kept.path().string();
-    for (const std::string text : {"gradients", "deskew,pca:30"}) {
-        CAPTURE(text);
-        const Words words = "--limit-train 1000 --reject off --json - in --transform " + text;
-        const std::string plain = output_of(digits.classify(words, none));
-        CHECK(json::parse(plain).size() == 12);
-        CHECK(digits.classify(words, cached).out == plain);  // makes the entry
-        CHECK(digits.classify(words, cached).out == plain);  // reads it
-    }
-    check_contains(digits.classify("--method gradients --reject off in/10.pgm").out,
-                   {"distance of features"});
-    output_of(digits.classify("--method gradients in", cached));  // with rejection
-    output_of(digits.classify("--method gradients in/10.pgm --explain why.png"));
-    CHECK(read_file(digits.folder / "why.png").starts_with("\x89PNG"));
-}
-
-TEST_CASE("class spread: evaluate scales distances, a weight of 0 changes nothing") {
-    const Work work({.train = 60, .levels = 200});
-    const auto neighbors = [&](const std::string& rerank) {
-        return work.output("evaluate -q -k 4 --neighbors-csv - --rerank " + rerank);
-    };
-    const std::string plain = neighbors("none"), spread = neighbors("spread:5:mean:times:-0.5");
-    CHECK(spread != plain);
-    CHECK(neighbors("spread:5:deviation:plus:0") == plain);
-    for (const char* other : {"spread:5:mean:times:0.5", "spread:5:mean:plus:-0.5", "spread:5:deviation"})
-        CHECK(neighbors(other) != spread);
-    check_contains(work.output("evaluate --rerank spread:5:deviation"),
-                   {"spread:5:deviation:times:", "rerank"});  // the parameters and the stage
-    work.output("evaluate --metric l1 --rerank spread");
 }
 
 TEST_CASE("class spread: tune tries parameters, and its method is read by every command") {
@@ -241,19 +106,4 @@ TEST_CASE("class spread: tune tries parameters, and its method is read by every 
          {"evaluate --method m", "audit --method m", "condense --method m --out small --rule both",
           "view --method m --text", "tune --method m -k 1-3"})
         work.output(words);
-    write(work.folder / "bad", "mnist-knn method 1\nrerank spread:0\n");
-    check_error(work.run("evaluate --method bad"), 1,
-                "bad: line 2: rerank spread:0: '0' is not allowed; expected 1 to 1023");
-}
-
-TEST_CASE("class spread: one class, a class of one image, two images") {
-    for (const SmallSet& set : {SmallSet{.classes = {9}, .train = 20},
-                                {.classes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 255}, .train = 12},
-                                {.classes = {3, 4}, .train = 2}}) {
-        const Work work(set);
-        for (const std::string parameters : {"spread", "spread:900:deviation:plus:-1"}) {
-            work.output("evaluate -k 2 --rerank " + parameters);
-            work.output("tune -k 1 --rerank " + parameters);
-        }
-    }
 }

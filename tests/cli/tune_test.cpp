@@ -12,30 +12,21 @@ using nlohmann::json;
 
 namespace {
 
-/// A training set without a test set.
-struct Tuned : Work {
-    explicit Tuned(int train = 60, int levels = 4, std::vector<int> classes = {1, 7, 200})
-        : Work({.classes = std::move(classes), .train = train, .levels = levels}) {
-        remove_test_set();
-    }
-    RunResult tune(const Words& words) const { return run("tune" + words); }
-};
-
 /// Leave-one-out errors of a uniform majority vote, ties to the smallest label, by plain loops.
 int errors_of(const SmallSet& set, std::size_t k) {
     int errors = 0;
-    const auto nearest = nearest_by_loops(set.train_images, set.train_images, true);
+    const auto nearest = nearest_others(set.train_images);
     for (std::size_t i = 0; i < nearest.size(); ++i)
-        errors += majority(set.train_labels, nearest[i], k).first != set.train_labels[i] ? 1 : 0;
+        errors += majority(set, nearest[i], k).first != set.train_labels[i] ? 1 : 0;
     return errors;
 }
 
 }  // namespace
 
 TEST_CASE("tune: the errors of plain loops, without a test set, in all forms") {
-    const Tuned work;
-    const RunResult result = work.tune(
-        "--k 1-9 --transform raw --transform pca:3 --json t.json --csv t.csv --plot t.svg --save best");
+    const Work work({.train = 60, .test = 0});
+    const RunResult result = work.run(
+        "tune --k 1-9 --transform raw --transform pca:3 --json t.json --csv t.csv --plot t.svg --save best");
     output_of(result);
     CHECK(result.err.empty());
     const json report = work.json("t.json");
@@ -104,7 +95,7 @@ TEST_CASE("tune: what --save wrote is a method for every command") {
 }
 
 TEST_CASE("tune: a re-ranker's candidates bound k, and every combination is searched once") {
-    const Tuned work(40, 4);
+    const Work work;
     const json report = work.report(
         "tune --method raw --method accurate --transform raw --metric l2 --metric l1 "
         "--candidates 12");
@@ -115,37 +106,36 @@ TEST_CASE("tune: a re-ranker's candidates bound k, and every combination is sear
     CHECK(most == 12);
     CHECK(work.report("tune --method raw --transform raw --rerank none --method raw")["searches"].size() ==
           1);
-    const RunResult both = work.tune("--vote class-mean --metric cosine --metric l2 -k 1-3");
+    const RunResult both = work.run("tune --vote class-mean --metric cosine --metric l2 -k 1-3");
     CHECK(both.exit_code == 0);
     CHECK(contains(both.err,
                    "--vote class-mean: left out, because their distances are not integers: raw, cosine"));
 }
 
 TEST_CASE("tune: -q and standard output") {
-    const Tuned work(300, 2);
-    CHECK(lines_of(output_of(work.tune("-q"))).size() == 1);
-    CHECK(json::accept(output_of(work.tune("--json -"))));
-    CHECK(lines_of(output_of(work.tune("--csv -"))).size() == 181);
-    CHECK(lines_of(output_of(work.tune("--limit 3 --limit-train 50"))).size() == 7 + 1 + 4 + 1 + 1 + 2);
+    const Work work({.train = 300, .test = 0, .levels = 2});
+    CHECK(lines_of(work.output("tune -q")).size() == 1);
+    CHECK(lines_of(work.output("tune --csv -")).size() == 181);
+    CHECK(lines_of(work.output("tune --limit 3 --limit-train 50")).size() == 7 + 1 + 4 + 1 + 1 + 2);
 }
 
 TEST_CASE("tune: one class, a class with one image, two images, equal images, k larger than a class") {
-    const RunResult one_class = Tuned(20, 4, {255}).tune({});
+    const RunResult one_class = Work({.classes = {255}, .train = 20, .test = 0}).run("tune");
     CHECK(contains(output_of(one_class), "0.00 %"));
     CHECK(contains(one_class.err, "note: all images have one label"));
 
-    const Tuned two(2, 4, {3});
-    output_of(two.tune({}));
+    const Work two({.classes = {3}, .train = 2, .test = 0});
+    two.output("tune");
     overwrite(two.folder / "train-labels-idx1-ubyte", 8, "\x09");
-    const RunResult lonely = two.tune({});
+    const RunResult lonely = two.run("tune");
     CHECK(contains(output_of(lonely), "100.00 %"));
     CHECK(contains(lonely.err, "one image each, which is always wrong"));
 
-    const Tuned equal(20, 4);
+    const Work equal({.train = 20, .test = 0});
     equal.make_all_images_equal();
     for (const std::string method : {"raw", "gradients", "accurate"})
         equal.output("tune --method " + method);
-    output_of(Tuned(30, 4, {0, 255}).tune("-k 1-29"));
+    Work({.classes = {0, 255}, .train = 30, .test = 0}).output("tune -k 1-29");
 }
 
 TEST_CASE("tune: the named methods' settings are as good as the best on a part of MNIST") {

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "tests/cli/program.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -175,9 +174,7 @@ TEST_CASE("view --text adapts to the terminal") {
                             {"C.UTF-8", "--color never", true, true, false}}) {
         CAPTURE(one.locale);
         CAPTURE(one.words);
-        RunOptions options;
-        options.environment = {{"LC_ALL", one.locale}};
-        options.terminal = one.terminal;
+        const RunOptions options{.environment = {{"LC_ALL", one.locale}}, .terminal = one.terminal};
         const std::string text = evaluated.view("--text --progress never" + Words(one.words), options).out;
         CHECK(std::ranges::any_of(text, [](char c) { return (c & 0x80) != 0; }) == one.high);
         CHECK(contains(text, "\x1b") == one.escape);
@@ -260,8 +257,7 @@ TEST_CASE("view without a display suggests other forms") {
     const Evaluated evaluated;
     for (const auto& [x11, wayland] :
          {std::pair("", ""), {":9876", ""}, {"", "nowhere"}, {":9876", "nowhere"}}) {
-        RunOptions options;
-        options.environment = {{"DISPLAY", x11}, {"WAYLAND_DISPLAY", wayland}};
+        const RunOptions options{.environment = {{"DISPLAY", x11}, {"WAYLAND_DISPLAY", wayland}}};
         const RunResult result = evaluated.view({}, options);
         check_error(result, 1);
         check_contains(result.err, {"--sheet", "--html", "--text"});
@@ -275,7 +271,6 @@ TEST_CASE("view evaluates by itself where there is no report, with the same answ
     const std::string result = evaluated.output("view -k 3 --text --limit 1000");
     CHECK(result == evaluated.text("--limit 1000"));
     fs::remove(evaluated.folder / "r/predictions.csv");
-    CHECK(result == evaluated.text("--limit 1000"));
     CHECK(result == output_of(evaluated.plain("view --from r/report.json --text --limit 1000 --threads 1")));
 }
 
@@ -333,6 +328,17 @@ TEST_CASE("view refuses damaged reports") {
         if (!p.is_null()) powers["settings"]["p"] = p;
         refused(powers.dump(), "settings.p");
     }
+    json features = report;
+    const auto with_transform = [&](const json& transform) {
+        features["settings"]["transform"] = transform;
+        return features.dump();
+    };
+    for (const json& transform : {json("gradient"), json(""), json(3), json(nullptr), json::array()})
+        refused(with_transform(transform), "settings.transform");
+    write(file, with_transform("pca:4000"));  // more than there are images
+    CHECK(evaluated.view("--text").exit_code != 0);
+    fs::remove(evaluated.folder / "r/predictions.csv");
+    refused(with_transform("gradients"));  // other neighbors than those of the report
     fs::remove(file);
     check_error(evaluated.view("--text"), 1);
 }
@@ -360,7 +366,6 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     for (const std::string name : {"plain", "my, data", "100%25", "caf\xe9", "a\nb", "%"}) {
         CAPTURE(name);
         const std::string data = folder / name;
-        fs::create_directory(data);
         SmallSet{.test = 60}.write(data);
         fs::copy(data + "/t10k-labels-idx1-ubyte", data + "/a, b");
         output_of(
@@ -370,12 +375,16 @@ TEST_CASE("view opens the data set of a report again, whatever its files are cal
     }
 }
 
-TEST_CASE("view finds the data set of an older report, which has no list of files, by its folder") {
+TEST_CASE(
+    "view reads an older report, which has no transform and no list of files: it finds the data by its "
+    "folder") {
     const Evaluated evaluated;
     const std::string before = evaluated.text();
     json report = evaluated.json("r/report.json");
     CHECK(report["dataset"]["files"].size() == 4);
     report["dataset"].erase("files");
+    for (const char* key : {"transform", "method"})
+        report["settings"].erase(key);
     write(evaluated.folder / "r/report.json", report.dump());
     CHECK(evaluated.text() == before);
 }

@@ -12,9 +12,9 @@
 #include "data/core/problem.h"
 #include "data/set/locate.h"
 #include "tests/support/battery.h"
-#include "tests/support/isa.h"
 #include "tests/support/search.h"
 #include "tests/support/skip.h"
+#include "tests/support/surroundings.h"
 
 namespace knn {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
-#include "tests/support/isa.h"
 #include "tests/support/oracle.h"
 #include "tests/support/search.h"
+#include "tests/support/surroundings.h"
 
 namespace knn {
 namespace {

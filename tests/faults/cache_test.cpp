@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;

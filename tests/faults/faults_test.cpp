@@ -1,15 +1,11 @@
 /// One call fails, at every place: the program goes on as if nothing had been, or says so in one line and leaves no half file.
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -26,41 +22,28 @@ std::string name_of(Call call) {
     return call_names[static_cast<std::size_t>(call)];
 }
 
-/// The report that the shim fills in, in a file that this process maps too.
+/// The report that the shim filled in during the last run.
 class Shim {
   public:
-    Shim() : file_(folder_ / "report") {
-        const int file = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-        REQUIRE(::ftruncate(file, sizeof(FaultReport)) == 0);
-        void* place = ::mmap(nullptr, sizeof(FaultReport), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-        ::close(file);
-        REQUIRE(place != MAP_FAILED);
-        report_ = static_cast<FaultReport*>(place);
+    RunResult run(const Workplace& place, const Fault& fault) {
+        write(file_, std::string(sizeof report_, '\0'));
+        const RunOptions options{.environment = {{"LD_PRELOAD", MNIST_KNN_FAULT_SHIM},
+                                                 {"MNIST_KNN_FAULT_CALL", name_of(fault.call)},
+                                                 {"MNIST_KNN_FAULT_AT", std::to_string(fault.at)},
+                                                 {"MNIST_KNN_FAULT_KIND", fault.kind},
+                                                 {"MNIST_KNN_FAULT_FOLDER", place.path()},
+                                                 {"MNIST_KNN_FAULT_REPORT", file_}}};
+        const RunResult result = place.run(options);
+        std::memcpy(&report_, read_file(file_).data(), sizeof report_);
+        return result;
     }
-    ~Shim() { ::munmap(report_, sizeof(FaultReport)); }
-    Shim(const Shim&) = delete;
-    Shim& operator=(const Shim&) = delete;
-
-    RunResult run(const Workplace& place, const Fault& fault) const {
-        for (auto& calls : report_->calls)
-            calls = 0;
-        report_->failed = 0;
-        RunOptions options;
-        options.environment = {{"LD_PRELOAD", MNIST_KNN_FAULT_SHIM},
-                               {"MNIST_KNN_FAULT_CALL", name_of(fault.call)},
-                               {"MNIST_KNN_FAULT_AT", std::to_string(fault.at)},
-                               {"MNIST_KNN_FAULT_KIND", fault.kind},
-                               {"MNIST_KNN_FAULT_FOLDER", place.path()},
-                               {"MNIST_KNN_FAULT_REPORT", file_}};
-        return place.run(options);
-    }
-    bool met() const { return report_->failed > 0; }
-    std::uint64_t calls(Call call) const { return report_->calls[static_cast<std::size_t>(call)]; }
+    bool met() const { return report_.failed > 0; }
+    std::uint64_t calls(Call call) const { return report_.calls[static_cast<std::size_t>(call)]; }
 
   private:
     Folder folder_;
-    std::string file_;
-    FaultReport* report_ = nullptr;
+    std::string file_ = folder_ / "report";
+    FaultReport report_;
 };
 
 struct Tally {
@@ -74,7 +57,7 @@ bool must_succeed(const Fault& fault) {
 }
 
 /// False if the program ended before it came to this call.
-bool survives(const Shim& shim, const Workplace& place, const Fault& fault, Tally& tally) {
+bool survives(Shim& shim, const Workplace& place, const Fault& fault, Tally& tally) {
     const RunResult result = shim.run(place, fault);
     CAPTURE(name_of(fault.call));
     CAPTURE(fault.at);
@@ -117,7 +100,7 @@ std::vector<std::string> kinds_of(Call call) {
 }
 
 /// Each kind of failure of the calls `from` to `to`, at up to `most` places spread over all there are.
-Tally try_calls(const Shim& shim, const Workplace& place, Call from, Call to, std::uint64_t most, bool kept) {
+Tally try_calls(Shim& shim, const Workplace& place, Call from, Call to, std::uint64_t most, bool kept) {
     Tally tally;
     const auto prepare = [&] { kept ? place.remember() : place.forget(); };
     prepare();
@@ -142,7 +125,7 @@ Tally try_calls(const Shim& shim, const Workplace& place, Call from, Call to, st
 void try_files(const std::string& name) {
     if (name == "classify" && !has_opencv) return skip(no_opencv);
     const Workplace place(name);
-    const Shim shim;
+    Shim shim;
     place.remember();
     const bool has_cache = !place.cache_files().empty();
     const bool is_slow = name == "classify";  // it loads OpenCV
@@ -160,7 +143,7 @@ void try_files(const std::string& name) {
 void try_memory(const std::string& name) {
     if (name == "classify" && !has_opencv) return skip(no_opencv);
     const Workplace place(name);
-    const Shim shim;
+    Shim shim;
     const Tally tally = try_calls(shim, place, Call::allocate, Call::allocate, 10, false);
     CHECK(tally.reported > 0);
     MESSAGE(name << ": allocations that failed: " << tally.unnoticed + tally.reported
@@ -171,7 +154,7 @@ void try_memory(const std::string& name) {
 
 TEST_CASE("faults: the shim counts the calls of a run, and makes one fail") {
     const Workplace place("evaluate");
-    const Shim shim;
+    Shim shim;
     place.forget();  // else no folder has to be made
     REQUIRE(shim.run(place, {}).exit_code == 0);
     CHECK(!shim.met());

@@ -1,16 +1,15 @@
 #include "tests/faults/job.h"
 
 #include <doctest/doctest.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <tuple>
 
 #include "tests/cli/commands.h"
 #include "tests/cli/pictures.h"
+#include "tests/support/idx_bytes.h"
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -19,29 +18,20 @@ namespace knn::test {
 
 namespace {
 
-constexpr std::size_t n_train = 120, n_test = 20, pixels = 28 * 28;
-
-/// The first items of an IDX file, at most 255, as gzip or plain.
-void copy_first(const std::string& from, const std::string& to, std::size_t items, std::size_t header_bytes,
-                std::size_t item_bytes, bool as_gzip) {
-    std::string content = read_file(from).substr(0, header_bytes + items * item_bytes);
-    content.replace(4, 4, {'\0', '\0', '\0', static_cast<char>(items)});
-    const gzFile file = ::gzopen(to.c_str(), as_gzip ? "wb" : "wbT");
-    REQUIRE(::gzwrite(file, content.data(), static_cast<unsigned>(content.size())) > 0);
-    REQUIRE(::gzclose(file) == Z_OK);
-}
-
-/// The first of the digits that the program draws.
+/// The first of the digits that the program draws, and two pictures; training files as gzip.
 void write_data(const std::string& folder) {
+    constexpr std::uint32_t n_train = 120, n_test = 20;
     const Digits digits;
-    fs::create_directory(folder);
     for (const bool train : {true, false}) {
-        const std::string name = train ? "train" : "t10k", ending = train ? ".gz" : "";
-        const std::size_t n = train ? n_train : n_test;
-        for (const auto& [part, header, bytes] :
-             {std::tuple("-images-idx3-ubyte", 16, pixels), {"-labels-idx1-ubyte", 8, 1}})
-            copy_first(digits.folder / (name + part), folder + "/" + name + part + ending, n,
-                       std::size_t(header), bytes, train);
+        const std::uint32_t n = train ? n_train : n_test;
+        for (const bool images : {true, false}) {
+            const std::string name = std::string(train ? "train" : "t10k") +
+                                     (images ? "-images-idx3-ubyte" : "-labels-idx1-ubyte");
+            const std::string all = read_file(digits.folder / name);
+            const std::string content = images ? idx_header(8, {n, 28, 28}) + all.substr(16, n * 784)
+                                               : idx_header(8, {n}) + all.substr(8, n);
+            train ? write(folder + '/' + name + ".gz", gzip(content)) : write(folder + '/' + name, content);
+        }
     }
     for (const int i : {0, 1})
         write(folder + '/' + std::to_string(i) + ".pgm", photo(digits, i));
@@ -91,10 +81,7 @@ Workplace::Workplace(const std::string& command)
 }
 
 RunOptions Workplace::here() const {
-    RunOptions options;
-    options.folder = folder_ / "";
-    options.environment.emplace("XDG_CACHE_HOME", folder_ / "cache");
-    return options;
+    return {.environment = {{"XDG_CACHE_HOME", folder_ / "cache"}}, .folder = folder_ / ""};
 }
 
 RunResult Workplace::run(RunOptions options) const {

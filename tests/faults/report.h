@@ -1,8 +1,7 @@
 #pragma once
-/// What the shim (shim.cpp) and the test that steers it share: the file that MNIST_KNN_FAULT_REPORT names, mapped by both.
+/// What the shim (shim.cpp) and the test that steers it share: the file that MNIST_KNN_FAULT_REPORT names. The shim maps it.
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 
 namespace knn::test {
@@ -15,8 +14,8 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(Call::count)> 
 
 struct FaultReport {
     /// Calls so far, of main and what it calls.
-    std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(Call::count)> calls;
-    std::atomic<std::uint64_t> failed;  ///< how many of them were made to fail
+    std::array<std::uint64_t, static_cast<std::size_t>(Call::count)> calls = {};
+    std::uint64_t failed = 0;  ///< how many of them were made to fail
 };
 
 }  // namespace knn::test

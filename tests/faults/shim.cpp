@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -84,9 +85,9 @@ void read_environment() {
 
 /// Counts the call; the errno or kind that it fails with, 0 for none.
 int failure(Call call) {
-    const std::uint64_t number = ++report->calls[static_cast<std::size_t>(call)];
+    const std::uint64_t number = ++std::atomic_ref(report->calls[static_cast<std::size_t>(call)]);
     if (call != fault.call || number != fault.at) return 0;
-    ++report->failed;
+    ++std::atomic_ref(report->failed);
     return fault.kind;
 }
 

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -31,9 +30,8 @@ void signal_at_random(const std::string& name, unsigned seed) {
     const int rounds = try_all() ? 50 : 6;
     int ended = 0;
     for (int i = 0; i < rounds; ++i) {
-        RunOptions options;
-        options.signal = signals[static_cast<std::size_t>(i) % signals.size()];
-        options.signal_after = std::chrono::milliseconds(static_cast<int>(moment(random)));
+        RunOptions options{.signal = signals[static_cast<std::size_t>(i) % signals.size()],
+                           .signal_after = std::chrono::milliseconds(static_cast<int>(moment(random)))};
         place.forget();
         const RunResult result = place.run(options);
         CAPTURE(options.signal);
@@ -71,8 +69,8 @@ TEST_CASE("faults: a codec that crashes, and one without memory") {
     for (const std::string kind : {"abort", "segv", "nomem"}) {
         const bool crashes = kind != "nomem";
         place.forget();
-        RunOptions options;
-        options.environment = {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", kind}};
+        const RunOptions options{
+            .environment = {{"LD_PRELOAD", MNIST_KNN_CODEC_CRASH}, {"MNIST_KNN_CRASH", kind}}};
         const RunResult result = place.run(options);
         CAPTURE(kind);
         CAPTURE(result.err);

@@ -9,7 +9,7 @@
 #include "tests/cli/pictures.h"
 #include "tests/cli/program.h"
 #include "tests/faults/job.h"
-#include "tests/support/build.h"
+#include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 
 using namespace knn::test;
@@ -17,26 +17,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string big_endian(std::uint64_t size) {
-    std::string bytes;
-    for (int shift = 24; shift >= 0; shift -= 8)
-        bytes += static_cast<char>(size >> shift & 0xff);
-    return bytes;
-}
-
 /// An IDX file of zeros, which takes no space on the disk.
 void write_sparse(const std::string& name, const std::string& header, std::uint64_t bytes) {
     write(name, header);
     fs::resize_file(name, header.size() + bytes);
 }
 
-void write_sparse_images(const std::string& name, std::uint64_t count, std::uint64_t side) {
-    write_sparse(name, big_endian(0x803) + big_endian(count) + big_endian(side) + big_endian(side),
-                 count * side * side);
+void write_sparse_images(const std::string& name, std::uint32_t count, std::uint32_t side) {
+    write_sparse(name, idx_header(8, {count, side, side}), std::uint64_t{count} * side * side);
 }
 
-void write_sparse_labels(const std::string& name, std::uint64_t count) {
-    write_sparse(name, big_endian(0x801) + big_endian(count), count);
+void write_sparse_labels(const std::string& name, std::uint32_t count) {
+    write_sparse(name, idx_header(8, {count}), count);
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -54,14 +46,13 @@ bool has_controls(const std::string& text) {
 
 TEST_CASE("sizes: a sparse file of 100 GB is refused at once") {
     const Work work;
-    constexpr std::uint64_t count = (std::uint64_t{1} << 31) - 1, side = 7;
+    constexpr std::uint32_t count = (1U << 31) - 1, side = 7;
     try {
         write_sparse_images(work.folder / "large", count, side);
     } catch (const fs::filesystem_error&) {
         return skip("this file system has no files of 100 GB");
     }
-    RunOptions here;
-    here.folder = work.folder.path().string();
+    const RunOptions here{.folder = work.folder.path().string()};
     for (const std::string option : {"--train-images", "--test-images"})
         // 16 GB of addresses (KiB): far fewer than the file needs, and enough for OpenBLAS, which LAPACK may be:
         // its threads ask for memory until they get it, and the end of the process waits for them.
@@ -79,7 +70,7 @@ TEST_CASE("sizes: a sparse file of 100 GB is refused at once") {
 TEST_CASE("sizes: more than 2^31 pixels in all") {
     if (!try_all()) return skip("takes 5 GB of memory: set MNIST_KNN_FAULTS=all");
     const Folder folder;
-    constexpr std::uint64_t side = 7, count = (std::uint64_t{1} << 31) / (side * side) + 1;
+    constexpr std::uint32_t side = 7, count = (1U << 31) / (side * side) + 1;
     const std::string images = folder / "train-images-idx3-ubyte",
                       labels = folder / "train-labels-idx1-ubyte";
     write_sparse_images(images, count, side);
@@ -87,11 +78,10 @@ TEST_CASE("sizes: more than 2^31 pixels in all") {
     overwrite(images, fs::file_size(images) - 1, "\xff");
     overwrite(labels, fs::file_size(labels) - 1, "\x09");
     const std::string last = std::string(side * side - 1, '\0') + '\xff';
-    write(folder / "t10k-images-idx3-ubyte", big_endian(0x803) + big_endian(2) + big_endian(side) +
-                                                 big_endian(side) + std::string(side * side, '\0') + last);
-    write(folder / "t10k-labels-idx1-ubyte", big_endian(0x801) + big_endian(2) + std::string("\0\x09", 2));
-    RunOptions options;
-    options.timeout = std::chrono::seconds(600);
+    write(folder / "t10k-images-idx3-ubyte",
+          idx_header(8, {2, side, side}) + std::string(side * side, '\0') + last);
+    write(folder / "t10k-labels-idx1-ubyte", idx_header(8, {2}) + std::string("\0\x09", 2));
+    const RunOptions options{.timeout = std::chrono::seconds(600)};
     CHECK(output_of(program(
               "evaluate -q -k 2 --device cpu --no-cache --neighbors-csv - --data " + folder.path().string(),
               options)) == "query,rank,index,label,distance\n0,1,0,0,0\n0,2,1,0,0\n1,1," +
@@ -116,9 +106,8 @@ TEST_CASE("sizes: images of one pixel, and as many neighbors as images") {
 
 TEST_CASE("sizes: a data set on pipes is the data set") {
     const Work work;
-    RunOptions here;
-    here.folder = work.folder.path().string();
-    here.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}};
+    const RunOptions here{.environment = {{"XDG_CACHE_HOME", work.folder / "cache"}},
+                          .folder = work.folder.path().string()};
     const std::string files = work.output("evaluate -q --predictions -");
     for (const std::string pipe : {"cat", "gzip -c"}) {
         std::string command = "exec \"$0\" evaluate -q --device cpu --predictions -";
@@ -135,12 +124,12 @@ TEST_CASE("names: no folder's name breaks out of a page's script or reaches a te
     const Folder folder;
     const auto pages = [&](const std::string& name) {
         const std::string data = folder / name;
-        fs::create_directory(data);
         SmallSet().write(data);
         for (const Words words :
-             {"evaluate --report " + (folder / "r"), "audit --html " + (folder / "r/audit.html"),
-              "tune -k 1-2 --plot " + (folder / "r/t.svg")}) {
-            const RunResult result = program(words + Words{"--data", data, "--device", "cpu"});
+             {"evaluate --device cpu --report " + (folder / "r"),
+              "audit --device cpu --html " + (folder / "r/audit.html"),
+              "tune --device cpu -k 1-2 --plot " + (folder / "r/t.svg"), std::string("info")}) {
+            const RunResult result = program(words + Words{"--data", data});
             CHECK(!has_controls(output_of(result)));
             CHECK(!has_controls(result.err));
         }
@@ -159,10 +148,9 @@ TEST_CASE("names: of pictures, with any bytes") {
     if (!has_opencv) return skip(no_opencv);
     const Workplace place("classify");
     const std::string folder = place.path() + "/pictures", data = place.path() + "/data";
-    fs::create_directory(folder);
     const std::string file = folder + "/\n\x1b[2J<script>\xff.pgm", broken = folder + "/\n\x1b[2J\xfe.png";
-    fs::copy_file(data + "/0.pgm", file);
     write(broken, "no picture");
+    fs::copy_file(data + "/0.pgm", file);
     const RunResult result = program("classify --no-cache --device cpu --data " + data + " --json " + folder +
                                      "/j" + Words{file, broken});
     CAPTURE(result.err);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,36 +28,11 @@ namespace {
 
 using Row = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (distance, index), ascending
 
-/// Row i without the training image that it is.
-std::vector<Row> nearest_but_itself(const Rows& train, const Rows& query, int k, const Measure& measure,
-                                    std::int64_t first) {
-    std::vector<Row> rows = nearest(train, query, k + 1, measure);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::int64_t itself = first + static_cast<std::int64_t>(i);
-        std::erase_if(rows[i], [&](const auto& one) { return one.second == itself; });
-        rows[i].resize(static_cast<std::size_t>(k));
-    }
-    return rows;
-}
-
 std::vector<RerankMaps> maps_of(const knn::Rows& images, ImageShape shape) {
     std::vector<RerankMaps> maps;
     for (std::int64_t i = 0; i < images.count; ++i)
         maps.push_back(rerank_maps(images.row(i), shape));
     return maps;
-}
-
-/// The largest r with r² <= n.
-std::int64_t root(__int128 n) {
-    __int128 low = 0, high = std::int64_t{1} << 62;
-    while (low < high) {
-        const __int128 middle = (low + high + 1) / 2;
-        if (middle * middle <= n)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return static_cast<std::int64_t>(low);
 }
 
 /// As data/rerank/density.h defines them.
@@ -70,7 +44,7 @@ std::vector<std::int64_t> factors_of(const std::vector<std::int64_t>& sums) {
     for (const std::int64_t sum : sums) {
         const std::int64_t bounded = std::min(std::max(sum, (median + 15) / 16), 16 * median);
         const __int128 ratio = (__int128{median} << 28) / bounded;
-        factors.push_back(root(4 * __int128{root(ratio << 28)}));
+        factors.push_back(floor_root(4 * __int128{floor_root(ratio << 28)}));
     }
     return factors;
 }
@@ -86,7 +60,8 @@ class Reranked {
         if (!rerank_.density || n < 2) return;
         const auto k = static_cast<int>(std::min<std::int64_t>(16, n - 1));
         std::vector<std::int64_t> sums;
-        for (const Row& row : nearest_but_itself(train, train, k, problem.method.measure, 0)) {
+        for (const Row& row :
+             first_others(nearest(train, train, k + 1, problem.method.measure), k, {.first = 0})) {
             const Row ordered = order(row, train_[sums.size()]);
             std::int64_t sum = 0;
             for (std::size_t i = 0; i < ordered.size() && i < 3; ++i)
@@ -118,50 +93,6 @@ class Reranked {
     std::vector<std::int64_t> factors_;  // empty: 1
 };
 
-/// As classifier/class_mean.h defines it.
-Vote class_mean_vote(const Row& neighbors, const std::vector<std::uint8_t>& labels, int wanted, Tie tie) {
-    std::map<int, Row> by_class;
-    std::size_t each = 0;
-    for (const auto& one : neighbors) {
-        Row& row = by_class[labels[static_cast<std::size_t>(one.second)]];
-        row.push_back(one);
-        each = std::max(each, row.size());
-    }
-    each = std::min(each, static_cast<std::size_t>(wanted));
-    struct Mean {
-        std::int64_t sum, count;
-    };
-    std::map<int, Mean> means;
-    for (const auto& [label, row] : by_class) {
-        const std::int64_t n_images = std::count(labels.begin(), labels.end(), label);
-        Mean mean{0, 0};
-        for (; mean.count < std::min<std::int64_t>(static_cast<std::int64_t>(each), std::ssize(row));
-             ++mean.count)
-            mean.sum += row[static_cast<std::size_t>(mean.count)].first;
-        if (mean.count < static_cast<std::int64_t>(each) && n_images > wanted) continue;
-        for (; mean.count < static_cast<std::int64_t>(each) && mean.count < n_images - 1; ++mean.count)
-            mean.sum += neighbors.back().first;
-        means[label] = mean;
-    }
-    const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
-    Mean least = means.begin()->second;
-    for (const auto& [label, mean] : means)
-        least = std::min(least, mean, nearer);
-    const auto wins = [&](int label) { return means.contains(label) && !nearer(least, means[label]); };
-    double total = 0;
-    for (const auto& [label, mean] : means)
-        total += wins(label) ? 1.0
-                             : static_cast<double>(least.sum * mean.count) /
-                                   static_cast<double>(mean.sum * least.count);
-    int winner = 0;
-    while (!wins(winner))
-        ++winner;
-    if (tie == Tie::nearest)
-        for (auto one = neighbors.rbegin(); one != neighbors.rend(); ++one)
-            if (const int label = labels[static_cast<std::size_t>(one->second)]; wins(label)) winner = label;
-    return {static_cast<std::uint8_t>(winner), 1.0 / total};
-}
-
 /// Of the loops over pixels in the re-ranker's oracle.
 double rerank_work(const RandomProblem& problem, int candidates) {
     const Rerank& rerank = problem.method.rerank;
@@ -192,9 +123,9 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
     constexpr double most_work = 5e6;
     if (reranks && rerank_work(problem, candidates) > most_work) return std::nullopt;
 
-    std::vector<Row> rows = problem.exclude.any() ? nearest_but_itself(train, query, candidates,
-                                                                       method.measure, problem.exclude.first)
-                                                  : nearest(train, query, candidates, method.measure);
+    const int more = problem.exclude.any() ? 1 : 0;
+    std::vector<Row> rows =
+        first_others(nearest(train, query, candidates + more, method.measure), candidates, problem.exclude);
     if (reranks) Reranked(problem, train)(rows);
     Found found{Neighbors(query.n, rule.k), {}};
     for (std::size_t q = 0; q < rows.size(); ++q) {
@@ -203,7 +134,8 @@ std::optional<Found> expected(const RandomProblem& problem, const Rows& train, c
             found.neighbors.rows[q * k + i] = {static_cast<std::uint32_t>(rows[q][i].first),
                                                static_cast<std::uint32_t>(rows[q][i].second)};
         if (all_vote) {
-            found.votes.push_back(class_mean_vote(rows[q], problem.labels, rule.k, rule.tie));
+            const auto [label, share] = class_mean_vote(rows[q], problem.labels, rule.k, rule.tie);
+            found.votes.push_back({static_cast<std::uint8_t>(label), share});
             continue;
         }
         rows[q].resize(k);

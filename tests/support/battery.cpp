@@ -8,6 +8,59 @@ namespace knn::test {
 
 namespace {
 
+/// Image i has a total brightness of i, filled pixel by pixel: each is farther from black than the previous
+/// one. At most dim · 255 + 1 images.
+Rows thermometer(std::int64_t n, std::int64_t dim) {
+    return made(n, dim, [](std::int64_t i, std::int64_t p) {
+        return static_cast<int>(std::clamp<std::int64_t>(i - p * 255, 0, 255));
+    });
+}
+
+/// Every `step`-th image.
+Rows every(std::int64_t step, const Rows& of) {
+    return picked(of, (of.n + step - 1) / step, [&](std::int64_t i) { return i * step; });
+}
+
+/// Rows that alternate between all 0 and all 255: the largest distance that `dim` allows, and 0.
+Rows extremes(std::int64_t n, std::int64_t dim) {
+    return made(n, dim, [](std::int64_t i, std::int64_t) { return i % 2 == 0 ? 255 : 0; });
+}
+
+/// Images made of random ones: `value` gets the image, its own pixel, and that of the first image.
+template <class Value>
+Rows changed(const Rows& all, const Value& value) {
+    return made(all.n, all.dim, [&](std::int64_t i, std::int64_t p) {
+        return value(i, int{all.pixels[static_cast<std::size_t>(i * all.dim + p)]},
+                     int{all.pixels[static_cast<std::size_t>(p)]});
+    });
+}
+
+/// Images of a ninth of the levels each, and the first one times 2 and 3: at distance 0 or nearly so by cosine.
+Rows multiples(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    return changed(random_rows(n, dim, seed), [](std::int64_t i, int own, int first) {
+        return i % 3 == 0 ? own / 9 : first / 9 * static_cast<int>(i % 3 + 1);
+    });
+}
+
+/// Every second image is the negative of the one before.
+Rows negatives(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    const Rows all = picked(random_rows(n, dim, seed), n, [](std::int64_t i) { return i / 2 * 2; });
+    return changed(all, [](std::int64_t i, int own, int) { return i % 2 == 0 ? own : 255 - own; });
+}
+
+/// Every third image random, the others constant, many of them black.
+Rows grays(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    return changed(random_rows(n, dim, seed), [](std::int64_t i, int own, int) {
+        return i % 3 == 0 ? own : i % 3 == 1 ? 0 : static_cast<int>(i * 37 % 256);
+    });
+}
+
+/// 254 and 255: almost nothing is left after mean-centering.
+Rows nearly_white(std::int64_t n, std::int64_t dim, std::uint64_t seed) {
+    return changed(random_rows(n, dim, seed, 2),
+                   [](std::int64_t, int own, int) { return own == 0 ? 254 : 255; });
+}
+
 /// Collects cases; every random one gets its own seed.
 class Builder {
   public:

@@ -88,20 +88,6 @@ int check_measure(const std::string& name, const std::function<Results(const Req
     return ran;
 }
 
-/// The first k of each row, without the image that is excluded.
-Answers first_of(const Answers& all, int k, Exclude exclude) {
-    Answers first;
-    for (std::size_t q = 0; q < all.size(); ++q) {
-        auto row = all[q];
-        std::erase_if(row, [&](const auto& neighbor) {
-            return neighbor.second == exclude.index_of(static_cast<std::int64_t>(q));
-        });
-        row.resize(static_cast<std::size_t>(k));
-        first.push_back(std::move(row));
-    }
-    return first;
-}
-
 struct Digits {
     Dataset data = synthetic_digits({.seed = 5, .n_train = 1100, .n_test = 20});
     knn::Rows train = data.train.images(), test = data.test.images();
@@ -173,7 +159,7 @@ int check_transforms(const std::function<Results(const Request&)>& search,
                         CAPTURE(leaves_out);
                         CAPTURE(has_features);
                         check_answers(search(request),
-                                      first_of(leaves_out ? all_of_middle : all, k, request.exclude),
+                                      first_others(leaves_out ? all_of_middle : all, k, request.exclude),
                                       request);
                         ++searches;
                     }

@@ -29,16 +29,12 @@ inline std::vector<std::uint8_t> encoded(const char* format, const cv::Mat& mat 
     return bytes;
 }
 
-inline int gray_at(const Picture& picture, int x, int y) {
-    return picture.gray[static_cast<std::size_t>(y * picture.cols + x)];
-}
-
 /// The corners, clockwise from the upper left one, as letters: black, gray or white.
 inline std::string corners(const Picture& picture) {
     std::string result;
     const int right = picture.cols - 8, bottom = picture.rows - 8;
     for (const auto& [x, y] : {std::pair{8, 8}, {right, 8}, {right, bottom}, {8, bottom}}) {
-        const int value = gray_at(picture, x, y);
+        const int value = picture.gray[static_cast<std::size_t>(y * picture.cols + x)];
         result += value < 40 ? 'b' : value > 215 ? 'w' : 'g';
     }
     return result;

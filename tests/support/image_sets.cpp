@@ -16,24 +16,17 @@ void append(Rows& to, const Rows& more) {
 
 /// Black but for one bright pixel, each image at another place.
 Rows points(std::int64_t n, std::int64_t dim) {
-    Rows rows = filled(n, dim, 0);
-    for (std::int64_t i = 0; i < n; ++i)
-        rows.pixels[static_cast<std::size_t>(i * dim + i * 37 % dim)] = 255;
-    return rows;
+    return made(n, dim, [&](std::int64_t i, std::int64_t p) { return p == i * 37 % dim ? 255 : 0; });
 }
 
 /// A bright stroke along a slanted line, as wide as a tenth of the image.
 Rows strokes(std::int64_t n, ImageShape shape) {
-    Rows rows = filled(n, shape.dim(), 0);
-    for (std::int64_t i = 0; i < n; ++i)
-        for (int y = 0; y < shape.rows; ++y)
-            for (int x = 0; x < shape.cols; ++x) {
-                const std::int64_t middle = shape.cols / 2 + (2 * i - n) * (y - shape.rows / 2) / n;
-                const std::int64_t away = std::abs(x - middle) * 200 / (shape.cols / 10 + 1);
-                rows.pixels[static_cast<std::size_t>(i * shape.dim() + std::int64_t{y} * shape.cols + x)] =
-                    static_cast<std::uint8_t>(std::max<std::int64_t>(0, 255 - away));
-            }
-    return rows;
+    return made(n, shape.dim(), [&](std::int64_t i, std::int64_t p) {
+        const std::int64_t x = p % shape.cols, y = p / shape.cols;
+        const std::int64_t middle = shape.cols / 2 + (2 * i - n) * (y - shape.rows / 2) / n;
+        const std::int64_t away = std::abs(x - middle) * 200 / (shape.cols / 10 + 1);
+        return static_cast<int>(std::max<std::int64_t>(0, 255 - away));
+    });
 }
 
 /// Some of every kind.

@@ -41,6 +41,17 @@ inline Rows taken(const Rows& train, const Exclude& exclude, std::int64_t count)
     return rows;
 }
 
+/// The first k of each row of (distance, index), without the image that the query is.
+inline std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> first_others(
+    std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>> rows, int k, const Exclude& exclude) {
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+        const std::int64_t itself = exclude.index_of(static_cast<std::int64_t>(q));
+        std::erase_if(rows[q], [&](const auto& neighbor) { return neighbor.second == itself; });
+        rows[q].resize(static_cast<std::size_t>(k));
+    }
+    return rows;
+}
+
 struct Voted {
     Neighbors neighbors;
     Uninitialized<Vote> votes;

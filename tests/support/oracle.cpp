@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <random>
 
 namespace knn::test {
@@ -19,17 +21,12 @@ std::int64_t pixel(const Rows& rows, std::int64_t image, std::int64_t i) {
     return rows.pixels[static_cast<std::size_t>(image * rows.dim + i)];
 }
 
-std::int64_t squares(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt) {
-    std::int64_t sum = 0;
+/// Σ of what `term` makes of the pixels of both images.
+template <class Number>
+Number sum_of(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, const auto& term) {
+    Number sum = 0;
     for (std::int64_t i = 0; i < a.dim; ++i)
-        sum += (pixel(a, at, i) - pixel(b, bt, i)) * (pixel(a, at, i) - pixel(b, bt, i));
-    return sum;
-}
-
-std::int64_t differences(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt) {
-    std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < a.dim; ++i)
-        sum += std::abs(pixel(a, at, i) - pixel(b, bt, i));
+        sum += term(pixel(a, at, i), pixel(b, bt, i));
     return sum;
 }
 
@@ -40,25 +37,14 @@ std::vector<double> powers_of(double p) {
     return powers;
 }
 
-std::int64_t power_sum(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt,
-                       const std::vector<double>& powers) {
-    double sum = 0;
-    for (std::int64_t i = 0; i < a.dim; ++i)
-        sum += powers[static_cast<std::size_t>(std::abs(pixel(a, at, i) - pixel(b, bt, i)))];
-    return bits_of(sum);
-}
-
 /// Σ a b where the mean is 0 or left in; else dim · Σ (a - mean a)(b - mean b), in integers: with a' = dim ·
 /// a - Σa the sum Σ a'b' is dim times that.
 std::int64_t product(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, bool centered) {
-    Wide sum_a = 0, sum_b = 0, sum = 0;
-    for (std::int64_t i = 0; i < a.dim; ++i) {
-        sum_a += pixel(a, at, i);
-        sum_b += pixel(b, bt, i);
-    }
-    for (std::int64_t i = 0; i < a.dim; ++i)
-        sum += centered ? (a.dim * pixel(a, at, i) - sum_a) * (a.dim * pixel(b, bt, i) - sum_b)
-                        : Wide{pixel(a, at, i) * pixel(b, bt, i)};
+    const auto sum_a = sum_of<Wide>(a, at, a, at, [](Wide x, Wide) { return x; });
+    const auto sum_b = sum_of<Wide>(b, bt, b, bt, [](Wide x, Wide) { return x; });
+    const auto sum = sum_of<Wide>(a, at, b, bt, [&](Wide x, Wide y) {
+        return centered ? (a.dim * x - sum_a) * (a.dim * y - sum_b) : x * y;
+    });
     return static_cast<std::int64_t>(centered ? sum / a.dim : sum);
 }
 
@@ -75,13 +61,16 @@ std::int64_t angle(const Rows& a, std::int64_t at, const Rows& b, std::int64_t b
 
 std::int64_t score(const Rows& a, std::int64_t at, const Rows& b, std::int64_t bt, Metric metric,
                    const std::vector<double>& powers) {
+    using Number = std::int64_t;
     switch (metric) {
         case Metric::l2:
-            return squares(a, at, b, bt);
+            return sum_of<Number>(a, at, b, bt, [](Number x, Number y) { return (x - y) * (x - y); });
         case Metric::l1:
-            return differences(a, at, b, bt);
+            return sum_of<Number>(a, at, b, bt, [](Number x, Number y) { return std::abs(x - y); });
         case Metric::lp:
-            return power_sum(a, at, b, bt, powers);
+            return bits_of(sum_of<double>(a, at, b, bt, [&](Number x, Number y) {
+                return powers[static_cast<std::size_t>(std::abs(x - y))];
+            }));
         case Metric::cosine:
         case Metric::pearson:
             return angle(a, at, b, bt, metric == Metric::pearson);
@@ -152,6 +141,48 @@ std::pair<int, double> vote(const std::vector<std::pair<std::int64_t, std::int64
             tied.push_back(label_of(neighbor.second));
     std::erase_if(tied, [&](int label) { return votes[static_cast<std::size_t>(label)] < most; });
     return {tied.front(), most / total};
+}
+
+std::pair<int, double> class_mean_vote(const std::vector<std::pair<std::int64_t, std::int64_t>>& neighbors,
+                                       std::span<const std::uint8_t> labels, int wanted, Tie tie,
+                                       std::span<const std::int64_t> sizes) {
+    const auto label_of = [&](std::int64_t index) { return labels[static_cast<std::size_t>(index)]; };
+    std::map<int, std::vector<std::int64_t>> by_class;  // distances
+    std::int64_t each = 0;
+    for (const auto& [distance, index] : neighbors) {
+        std::vector<std::int64_t>& row = by_class[label_of(index)];
+        row.push_back(distance);
+        each = std::max(each, std::min<std::int64_t>(std::ssize(row), wanted));
+    }
+    struct Mean {
+        std::int64_t sum, count;
+    };
+    std::map<int, Mean> means;
+    for (auto& [label, row] : by_class) {
+        const std::int64_t n_images = sizes.empty() ? std::count(labels.begin(), labels.end(), label)
+                                                    : sizes[static_cast<std::size_t>(label)];
+        if (std::ssize(row) < each && n_images > wanted) continue;
+        const std::int64_t count = std::min(each, std::max<std::int64_t>(std::ssize(row), n_images - 1));
+        row.resize(static_cast<std::size_t>(count), neighbors.back().first);
+        means[label] = {std::accumulate(row.begin(), row.end(), std::int64_t{0}), count};
+    }
+    const auto nearer = [](const Mean& a, const Mean& b) { return a.sum * b.count < b.sum * a.count; };
+    Mean least = means.begin()->second;
+    for (const auto& [label, mean] : means)
+        least = std::min(least, mean, nearer);
+    std::vector<int> tied;  // in the order of preference
+    double total = 0;
+    for (const auto& [label, mean] : means) {
+        if (!nearer(least, mean)) tied.push_back(label);
+        total += !nearer(least, mean) ? 1.0
+                                      : static_cast<double>(least.sum * mean.count) /
+                                            static_cast<double>(mean.sum * least.count);
+    }
+    if (tie == Tie::nearest)
+        for (const auto& neighbor : neighbors)
+            if (const int label = label_of(neighbor.second); std::count(tied.begin(), tied.end(), label) > 0)
+                return {label, 1.0 / total};
+    return {tied.front(), 1.0 / total};
 }
 
 Rows random_rows(std::int64_t n, std::int64_t dim, std::uint64_t seed, int levels) {

@@ -1,6 +1,5 @@
 #pragma once
-/// A PNG reader for tests: 8 bits, gray or color, not interlaced. Uses only zlib and shares no code with the
-/// writer.
+/// PNGs read back by OpenCV, which shares no code with the writer.
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +15,7 @@ struct Png {
     }
 };
 
-/// Throws std::runtime_error if the bytes are not such a PNG; verifies the checksum of every chunk.
+/// Throws std::runtime_error if the bytes are no PNG of 8 bits, or in a build without OpenCV. libpng verifies the checksums.
 Png read_png(const std::vector<std::uint8_t>& bytes);
 
 }  // namespace knn::test

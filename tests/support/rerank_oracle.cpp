@@ -3,51 +3,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "data/transform/deskew.h"
-
 namespace knn::test {
 
 namespace {
-
-using Map = std::vector<std::int64_t>;
-
-Map straightened(const std::uint8_t* image, ImageShape shape, double part) {
-    const Skew skew = skew_of(moments_of(image, shape), shape, part);
-    Map map;
-    for (int y = 0; y < shape.rows; ++y)
-        for (int x = 0; x < shape.cols; ++x)
-            map.push_back(deskewed(image, shape, skew, x, y));
-    return map;
-}
-
-/// 0 outside.
-std::int64_t at(const Map& map, ImageShape shape, std::int64_t x, std::int64_t y) {
-    if (x < 0 || y < 0 || x >= shape.cols || y >= shape.rows) return 0;
-    return map[static_cast<std::size_t>(y * shape.cols + x)];
-}
-
-struct Vector {
-    std::int64_t x = 0, y = 0;
-};
-
-Vector sobel(const Map& map, ImageShape shape, std::int64_t x, std::int64_t y) {
-    constexpr std::int64_t kernel[3][3] = {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}};
-    Vector sum;
-    for (int v = 0; v < 3; ++v)
-        for (int u = 0; u < 3; ++u) {
-            const std::int64_t value = at(map, shape, x + u - 1, y + v - 1);
-            sum.x += kernel[v][u] * value;
-            sum.y += kernel[u][v] * value;
-        }
-    return sum;
-}
-
-std::int64_t root(std::int64_t n) {
-    std::int64_t r = 0;
-    while ((r + 1) * (r + 1) <= n)
-        ++r;
-    return r;
-}
 
 /// 5 g / (length + 204) to the nearest integer, halves away from 0.
 std::int64_t level(std::int64_t g, std::int64_t length) {
@@ -74,9 +32,10 @@ std::int64_t share(Vector g, int direction) {
     return 0;
 }
 
-Map bins_of(const Map& image, ImageShape shape) {
+std::vector<std::int64_t> bins_of(ImageShape shape, const Pixels& pixels) {
     constexpr std::int64_t binomial[] = {1, 5, 10, 10, 5, 1};
-    Map all;
+    const std::vector<Vector> gradients = gradients_of({shape, pixels}, sobel);
+    std::vector<std::int64_t> all;
     for (std::int64_t top = 0; top < shape.rows; top += 2)
         for (std::int64_t left = 0; left < shape.cols; left += 2)
             for (int direction = 0; direction < 8; ++direction) {
@@ -86,8 +45,8 @@ Map bins_of(const Map& image, ImageShape shape) {
                     for (std::int64_t x = std::max<std::int64_t>(left - 2, 0);
                          x < std::min<std::int64_t>(left + 4, shape.cols); ++x)
                         sum += binomial[y - top + 2] * binomial[x - left + 2] *
-                               share(sobel(image, shape, x, y), direction);
-                all.push_back(std::min<std::int64_t>(63, root(sum / 256)));
+                               share(gradients[static_cast<std::size_t>(y * shape.cols + x)], direction);
+                all.push_back(std::min<std::int64_t>(63, floor_root(sum / 256)));
             }
     return all;
 }
@@ -103,10 +62,8 @@ std::int64_t distortion(const RerankMaps& query, const RerankMaps& candidate) {
                 std::int64_t sum = 0;
                 for (std::int64_t v = y - 2; v <= y + 2; v += 2)
                     for (std::int64_t u = x - 2; u <= x + 2; u += 2) {
-                        const std::int64_t a =
-                            at(query.x, shape, u, v) - at(candidate.x, shape, u + dx, v + dy);
-                        const std::int64_t b =
-                            at(query.y, shape, u, v) - at(candidate.y, shape, u + dx, v + dy);
+                        const std::int64_t a = query.x.at(v, u) - candidate.x.at(v + dy, u + dx);
+                        const std::int64_t b = query.y.at(v, u) - candidate.y.at(v + dy, u + dx);
                         sum += a * a + b * b;
                     }
                 least = std::min(least, sum);
@@ -143,27 +100,22 @@ std::int64_t cells(const RerankMaps& query, const RerankMaps& candidate) {
 }  // namespace
 
 RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape) {
-    RerankMaps maps{shape, {}, {}, {}};
-    const Map upright = straightened(image, shape, 0.75);
-    Map x, y;
+    const Pixels pixels(image, image + shape.dim());
+    const Plane blank(shape.rows, shape.cols);
+    Plane x = blank, y = blank;
+    std::size_t i = 0;
+    for (const Vector g : gradients_of({shape, straightened(shape, pixels, 0.75)}, sobel)) {
+        const std::int64_t length = floor_root(g.x * g.x + g.y * g.y);
+        x.numbers[i] = level(g.x, length);
+        y.numbers[i++] = level(g.y, length);
+    }
+    RerankMaps maps{shape, blank, blank, bins_of(shape, straightened(shape, pixels, 0.5))};
     for (int row = 0; row < shape.rows; ++row)
-        for (int col = 0; col < shape.cols; ++col) {
-            const Vector g = sobel(upright, shape, col, row);
-            const std::int64_t length = root(g.x * g.x + g.y * g.y);
-            x.push_back(level(g.x, length));
-            y.push_back(level(g.y, length));
-        }
-    for (int row = 0; row < shape.rows; ++row)
-        for (int col = 0; col < shape.cols; ++col) {
-            Vector sum;
-            for (int i = 0; i < 4; ++i) {
-                sum.x += at(x, shape, col + i % 2, row + i / 2);
-                sum.y += at(y, shape, col + i % 2, row + i / 2);
+        for (int col = 0; col < shape.cols; ++col)
+            for (int corner = 0; corner < 4; ++corner) {
+                maps.x.put(row, col) += x.at(row + corner / 2, col + corner % 2);
+                maps.y.put(row, col) += y.at(row + corner / 2, col + corner % 2);
             }
-            maps.x.push_back(sum.x);
-            maps.y.push_back(sum.y);
-        }
-    maps.bins = bins_of(straightened(image, shape, 0.5), shape);
     return maps;
 }
 
@@ -174,8 +126,8 @@ std::vector<std::uint8_t> descriptor_bytes(const RerankMaps& maps, Reranker kind
         for (int phase = 0; phase < 4; ++phase)
             for (int y = phase / 2; y < maps.shape.rows; y += 2)
                 for (int x = phase % 2; x < maps.shape.cols; x += 2) {
-                    put(at(maps.x, maps.shape, x, y));
-                    put(at(maps.y, maps.shape, x, y));
+                    put(maps.x.at(y, x));
+                    put(maps.y.at(y, x));
                 }
     if (kind != Reranker::distortion)
         for (const std::int64_t bin : maps.bins)

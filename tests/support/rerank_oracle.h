@@ -1,18 +1,17 @@
 #pragma once
-/// Oracle of re-ranking: maps over all pixels in 64-bit integers, and every displacement of every point. Of the program
-/// it uses the deskewed image alone (data/transform/deskew.h), which has an oracle of its own.
+/// Oracle of re-ranking: maps over all pixels in 64-bit integers, and every displacement of every point.
 
 #include <cstdint>
 #include <vector>
 
-#include "data/core/rows.h"
 #include "data/rerank/rerank.h"
+#include "tests/support/plane.h"
 
 namespace knn::test {
 
 struct RerankMaps {
     ImageShape shape;
-    std::vector<std::int64_t> x, y;  ///< rows × cols: sums of normalized gradients over 2 × 2 pixels
+    Plane x, y;                      ///< rows × cols: sums of normalized gradients over 2 × 2 pixels
     std::vector<std::int64_t> bins;  ///< ⌈rows / 2⌉ × ⌈cols / 2⌉ × 8
 };
 RerankMaps rerank_maps(const std::uint8_t* image, ImageShape shape);

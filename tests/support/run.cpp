@@ -80,15 +80,6 @@ Child start_on_pipes(const std::vector<std::string>& words, const RunOptions& op
     return child;
 }
 
-/// Sends both signals before the child runs again.
-void send_signals(pid_t child, const RunOptions& options) {
-    if (options.second_signal != 0) ::kill(child, SIGSTOP);
-    ::kill(child, options.signal);
-    if (options.second_signal == 0) return;
-    ::kill(child, options.second_signal);
-    ::kill(child, SIGCONT);
-}
-
 /// Moves what is there from the descriptor to the text; closes it at its end.
 void drain(int& descriptor, std::string& text) {
     std::array<char, 1 << 16> buffer;
@@ -121,7 +112,7 @@ RunResult run(const std::vector<std::string>& words, const RunOptions& options) 
             if (options.signal != 0 && !to_signal) result.seconds_after_signal = seconds_since(signaled);
         }
         if (alive && to_signal && Clock::now() - start >= options.signal_after) {
-            send_signals(child.id, options);
+            ::kill(child.id, options.signal);
             signaled = Clock::now();
             to_signal = false;
         }

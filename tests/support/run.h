@@ -9,16 +9,15 @@
 namespace knn::test {
 
 struct RunOptions {
-    std::map<std::string, std::string> environment;  ///< in addition to the test's own
-    std::string folder;                              ///< to run in; empty: the test's
-    std::string stdout_file;                         ///< standard output goes there: "/dev/full"
-    bool close_stdout = false;                       ///< standard output is no open descriptor
-    bool broken_stdout = false;                      ///< standard output is a pipe that nobody reads
-    bool terminal = false;                           ///< all three are one terminal; its text is in `out`
-    bool nonblocking_stdout = false;                 ///< the pipe's end is O_NONBLOCK
-    std::chrono::milliseconds stdout_pause{0};       ///< its output is not read for this long
-    int signal = 0;                                  ///< sent after `signal_after`
-    int second_signal = 0;                           ///< arrives together with `signal`
+    std::map<std::string, std::string> environment = {};  ///< in addition to the test's own
+    std::string folder = {};                              ///< to run in; empty: the test's
+    std::string stdout_file = {};                         ///< standard output goes there: "/dev/full"
+    bool close_stdout = false;                            ///< standard output is no open descriptor
+    bool broken_stdout = false;                           ///< standard output is a pipe that nobody reads
+    bool terminal = false;                      ///< all three are one terminal; its text is in `out`
+    bool nonblocking_stdout = false;            ///< the pipe's end is O_NONBLOCK
+    std::chrono::milliseconds stdout_pause{0};  ///< its output is not read for this long
+    int signal = 0;                             ///< sent after `signal_after`
     std::chrono::milliseconds signal_after{0};
     std::chrono::seconds timeout{120};  ///< then the program is killed
 };

@@ -30,7 +30,7 @@ LabeledImages sample_images(std::int64_t count, const SampleOptions& options, st
 }  // namespace
 
 Sample sample_evaluation(const SampleOptions& options) {
-    std::mt19937_64 random(options.seed);
+    std::mt19937_64 random(1);
     Sample sample{std::make_unique<Dataset>(), {}};
     Dataset& data = *sample.data;
     data.name = "sample";

@@ -1,5 +1,5 @@
 #pragma once
-/// An evaluation generated from a seed, to test the forms of the report.
+/// A generated evaluation, to test the forms of the report.
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +13,6 @@ struct SampleOptions {
     std::int64_t n_train = 300, n_test = 400;
     int rows = 9, cols = 7;  ///< of an image: not square, so that a swap shows
     double error_rate = 0.1;
-    std::uint64_t seed = 1;
 };
 
 /// The evaluation and the data set it points to.

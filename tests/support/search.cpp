@@ -4,9 +4,9 @@ namespace knn::test {
 
 namespace {
 
-Plan plan_of(const Engine& engine, const Request& request, int device) {
+Plan plan_of(const Engine& engine, const Request& request) {
     Plan plan{.engine = engine.name, .device = cpu_device()};
-    if (engine.on_gpu) plan.device = {.kind = Device::Kind::gpu, .number = device};
+    if (engine.on_gpu) plan.device = {.kind = Device::Kind::gpu};
     plan.distance = request.distance;
     plan.select = request.select;
     plan.batch = request.batch;
@@ -16,8 +16,8 @@ Plan plan_of(const Engine& engine, const Request& request, int device) {
 
 }  // namespace
 
-Results search(const Engine& engine, const Request& request, const Watch& watch, int device) {
-    Resolved resolved{&engine, plan_of(engine, request, device), ""};
+Results search(const Engine& engine, const Request& request, const Watch& watch) {
+    Resolved resolved{&engine, plan_of(engine, request), ""};
     if (const Refusal why = engine.settle(request.problem(), resolved.plan)) throw UsageError(*why);
     const Index index(request.set != nullptr ? *request.set : TrainingSet(request.training()),
                       request.method(), resolved);
@@ -33,8 +33,8 @@ Results search_on_cpu(const Request& request, const Watch& watch) {
     return search(*find_engine("cpu"), request, watch);
 }
 
-Refusal refuse(const Engine& engine, const Request& request, int device) {
-    Plan plan = plan_of(engine, request, device);
+Refusal refuse(const Engine& engine, const Request& request) {
+    Plan plan = plan_of(engine, request);
     return engine.settle(request.problem(), plan);
 }
 

@@ -28,12 +28,12 @@ struct Request {
 };
 
 /// The result; `timeline` begins with the stages of opening. Throws UsageError if the engine refuses.
-Results search(const Engine& engine, const Request& request, const Watch& watch = {}, int device = 0);
+Results search(const Engine& engine, const Request& request, const Watch& watch = {});
 
 /// With the engine `cpu`.
 Results search_on_cpu(const Request& request, const Watch& watch = {});
 
 /// Why the engine refuses.
-Refusal refuse(const Engine& engine, const Request& request, int device = 0);
+Refusal refuse(const Engine& engine, const Request& request);
 
 }  // namespace knn::test

@@ -1,5 +1,5 @@
 #pragma once
-/// For tests that cannot run on this machine: tools/test.sh lists the reasons. CTest checks only the exit code
+/// What this build has, according to CMake, and tests that cannot run here: tools/test.sh lists the reasons. CTest checks only the exit code
 /// (tests/support/main.cpp), so a test that skips and fails has failed.
 ///
 ///     if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
@@ -7,6 +7,10 @@
 #include <string>
 
 namespace knn::test {
+
+inline constexpr bool has_cuda = MNIST_KNN_HAS_CUDA;
+inline constexpr bool has_mpi = MNIST_KNN_HAS_MPI;
+inline constexpr bool has_opencv = MNIST_KNN_HAS_OPENCV;
 
 /// Prints the reason and notes that the running test case was skipped.
 void skip(const std::string& why);

@@ -42,4 +42,11 @@ class Surroundings {
     std::map<std::string, std::optional<std::string>> saved_;
 };
 
+/// Sets MNIST_KNN_ISA as long as it lives.
+struct Isa : Surroundings {
+    explicit Isa(const std::string& name) : Surroundings(std::filesystem::current_path()) {
+        set("MNIST_KNN_ISA", name);
+    }
+};
+
 }  // namespace knn::test

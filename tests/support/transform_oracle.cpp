@@ -5,32 +5,14 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "tests/support/plane.h"
+
 namespace knn::test {
 
 namespace {
 
 using Wide = __int128;
-using Bytes = std::vector<std::uint8_t>;
-
-/// Numbers in the plane, 0 outside.
-template <class Number>
-struct Plane {
-    int rows, cols;
-    std::vector<Number> numbers;
-
-    Plane(int n_rows, int n_cols)
-        : rows(n_rows),
-          cols(n_cols),
-          numbers(static_cast<std::size_t>(n_rows) * static_cast<std::size_t>(n_cols)) {}
-    Plane(ImageShape shape, const Bytes& pixels) : Plane(shape.rows, shape.cols) {
-        std::copy(pixels.begin(), pixels.end(), numbers.begin());
-    }
-    Number& put(int y, int x) { return numbers[static_cast<std::size_t>(std::int64_t{y} * cols + x)]; }
-    Number at(std::int64_t y, std::int64_t x) const {
-        return y < 0 || y >= rows || x < 0 || x >= cols ? Number{}
-                                                        : numbers[static_cast<std::size_t>(y * cols + x)];
-    }
-};
+using Bytes = Pixels;
 
 std::int64_t floor_of(Wide dividend, Wide divisor) {
     const Wide quotient = dividend / divisor;
@@ -43,7 +25,7 @@ std::int64_t nearest_of(Wide dividend, Wide divisor) {
 }
 
 /// The slant times 2¹⁶ times `part`, at most 4 pixels a row: the covariance of x and y over the variance of y.
-std::int64_t slope_of(const Plane<std::int64_t>& image, double part) {
+std::int64_t slope_of(const Plane& image, double part) {
     Wide ink = 0, sum_x = 0, sum_y = 0, sum_xy = 0, sum_yy = 0;
     for (int y = 0; y < image.rows; ++y)
         for (int x = 0; x < image.cols; ++x) {
@@ -58,7 +40,7 @@ std::int64_t slope_of(const Plane<std::int64_t>& image, double part) {
 }
 
 /// 2¹⁶ times how far the center of mass lies behind the middle, along one axis.
-std::int64_t shift_of(const Plane<std::int64_t>& image, bool down) {
+std::int64_t shift_of(const Plane& image, bool down) {
     Wide ink = 0, sum = 0;
     for (int y = 0; y < image.rows; ++y)
         for (int x = 0; x < image.cols; ++x) {
@@ -67,30 +49,6 @@ std::int64_t shift_of(const Plane<std::int64_t>& image, bool down) {
         }
     const int length = down ? image.rows : image.cols;
     return ink == 0 ? 0 : floor_of(sum * 65536, ink) - (length - 1) * std::int64_t{32768};
-}
-
-Bytes deskew(ImageShape shape, const Bytes& pixels, double part) {
-    const Plane<std::int64_t> image(shape, pixels);
-    const std::int64_t slope = slope_of(image, part);
-    const std::int64_t shift_x = shift_of(image, false), shift_y = shift_of(image, true);
-    Bytes out;
-    for (int y = 0; y < shape.rows; ++y)
-        for (int x = 0; x < shape.cols; ++x) {
-            // Where it is read, in steps of 1/256 pixel, to the nearest.
-            const std::int64_t at_y = 256 * y + nearest_of(shift_y, 256);
-            const std::int64_t sheared = floor_of(Wide{slope} * (2 * y - (shape.rows - 1)), 2);
-            const std::int64_t at_x = 256 * x + nearest_of(shift_x + sheared, 256);
-            const std::int64_t y0 = floor_of(at_y, 256), x0 = floor_of(at_x, 256);
-            std::int64_t sum = 0;
-            for (const int dy : {0, 1})
-                for (const int dx : {0, 1}) {
-                    const std::int64_t weight_y = 256 - std::abs(256 * (y0 + dy) - at_y);
-                    const std::int64_t weight_x = 256 - std::abs(256 * (x0 + dx) - at_x);
-                    sum += weight_y * weight_x * image.at(y0 + dy, x0 + dx);
-                }
-            out.push_back(static_cast<std::uint8_t>(nearest_of(sum, 65536)));
-        }
-    return out;
 }
 
 Bytes normalize(const Bytes& pixels) {
@@ -131,8 +89,8 @@ Bytes blur(ImageShape shape, const Bytes& pixels, double sigma) {
         const auto at = static_cast<std::size_t>(std::abs(distance));
         return at < weights.size() ? weights[at] : 0;
     };
-    const Plane<std::int64_t> image(shape, pixels);
-    Plane<std::int64_t> along(shape.rows, shape.cols);
+    const Plane image(shape, pixels);
+    Plane along(shape.rows, shape.cols);
     Bytes out;
     for (int y = 0; y < shape.rows; ++y)
         for (int x = 0; x < shape.cols; ++x) {
@@ -164,10 +122,6 @@ Bytes project(const Projection& projection, const Bytes& row) {
     return out;
 }
 
-struct Vector {
-    std::int64_t x, y;
-};
-
 Vector direction(int i, int n) {
     const long double step = 2 * std::numbers::pi_v<long double> / n, length = 64 / std::sin(step);
     return {std::llround(length * std::cos(i * step)), std::llround(length * std::sin(i * step))};
@@ -175,23 +129,6 @@ Vector direction(int i, int n) {
 
 std::int64_t cross(Vector a, Vector b) {
     return a.x * b.y - a.y * b.x;
-}
-
-/// The gradient at each pixel, by a 3 × 3 mask for x and its transpose for y.
-std::vector<Vector> gradients_of(ImageShape shape, const Bytes& pixels, const int (&mask)[3][3]) {
-    const Plane<std::int64_t> image(shape, pixels);
-    std::vector<Vector> all;
-    for (int y = 0; y < shape.rows; ++y)
-        for (int x = 0; x < shape.cols; ++x) {
-            Vector g{0, 0};
-            for (int i = 0; i < 3; ++i)
-                for (int j = 0; j < 3; ++j) {
-                    g.x += mask[i][j] * image.at(y + i - 1, x + j - 1);
-                    g.y += mask[j][i] * image.at(y + i - 1, x + j - 1);
-                }
-            all.push_back(g);
-        }
-    return all;
 }
 
 /// A cell of an axis: the pixels begin to end - 1.
@@ -209,8 +146,8 @@ std::vector<Cell> cells_of(int length, int nominal) {
 }
 
 /// cells × pixels.
-Plane<std::int64_t> weights_of(const std::vector<Cell>& cells, int length, auto weight) {
-    Plane<std::int64_t> weights(static_cast<int>(cells.size()), length);
+Plane weights_of(const std::vector<Cell>& cells, int length, auto weight) {
+    Plane weights(static_cast<int>(cells.size()), length);
     for (int cell = 0; cell < weights.rows; ++cell)
         for (int pixel = 0; pixel < length; ++pixel)
             weights.put(cell, pixel) = weight(cells[static_cast<std::size_t>(cell)], pixel);
@@ -234,9 +171,8 @@ std::int64_t bilinear(Cell cell, int pixel) {
 }
 
 /// rows × planes × cols of one plane per bin, summed by the weights: rows of cells × columns of cells.
-Plane<std::int64_t> summed(const Plane<std::int64_t>& bin, const Plane<std::int64_t>& row_weights,
-                           const Plane<std::int64_t>& col_weights) {
-    Plane<std::int64_t> half(bin.rows, col_weights.rows), cells(row_weights.rows, col_weights.rows);
+Plane summed(const Plane& bin, const Plane& row_weights, const Plane& col_weights) {
+    Plane half(bin.rows, col_weights.rows), cells(row_weights.rows, col_weights.rows);
     for (int y = 0; y < bin.rows; ++y)
         for (int x = 0; x < bin.cols; ++x)
             for (int c = 0; bin.at(y, x) != 0 && c < col_weights.rows; ++c)
@@ -249,8 +185,7 @@ Plane<std::int64_t> summed(const Plane<std::int64_t>& bin, const Plane<std::int6
 }
 
 Bytes gradient_features(ImageShape shape, const Bytes& original) {
-    const Bytes pixels = deskew(shape, original, 0.75);
-    const std::vector<Vector> gradients = gradients_of(shape, pixels, {{-1, 0, 1}, {-2, 0, 2}, {-1, 0, 1}});
+    const std::vector<Vector> gradients = gradients_of({shape, straightened(shape, original, 0.75)}, sobel);
     const auto rows = weights_of(cells_of(shape.rows, 4), shape.rows, mean_of_gaussian);
     const auto cols = weights_of(cells_of(shape.cols, 4), shape.cols, mean_of_gaussian);
     constexpr int n = 16;
@@ -259,7 +194,7 @@ Bytes gradient_features(ImageShape shape, const Bytes& original) {
     const volatile float one = 8 * 255;  // volatile: each operation is rounded by itself
     const volatile float offset = 0.3f * one;
     for (int i = 0; i < n; ++i) {
-        Plane<std::int64_t> shares(shape.rows, shape.cols);
+        Plane shares(shape.rows, shape.cols);
         const Vector before = direction(i - 1, n), after = direction(i + 1, n);
         for (std::size_t at = 0; at < gradients.size(); ++at) {
             const Vector g = gradients[at];
@@ -270,7 +205,7 @@ Bytes gradient_features(ImageShape shape, const Bytes& original) {
             const volatile float share = static_cast<float>(nearer) * gain;
             shares.numbers[at] = nearer > 0 ? static_cast<std::int64_t>(share) : 0;
         }
-        const Plane<std::int64_t> cells = summed(shares, rows, cols);
+        const Plane cells = summed(shares, rows, cols);
         for (std::int64_t cell = 0; cell < n_cells; ++cell) {
             const auto sum = static_cast<float>(cells.numbers[static_cast<std::size_t>(cell)]);
             const volatile float root = std::sqrt(sum);
@@ -302,13 +237,13 @@ void append_block(const std::vector<std::int64_t>& block, Bytes& out) {
 }
 
 Bytes hog_features(ImageShape shape, const Bytes& pixels) {
-    const std::vector<Vector> gradients = gradients_of(shape, pixels, {{0, 0, 0}, {-1, 0, 1}, {0, 0, 0}});
+    const std::vector<Vector> gradients = gradients_of({shape, pixels}, {{0, 0, 0}, {-1, 0, 1}, {0, 0, 0}});
     const auto rows = weights_of(cells_of(shape.rows, 4), shape.rows, bilinear);
     const auto cols = weights_of(cells_of(shape.cols, 4), shape.cols, bilinear);
     constexpr int n = 9;  // over 180 degrees
-    std::vector<Plane<std::int64_t>> cells;
+    std::vector<Plane> cells;
     for (int i = 0; i < n; ++i) {
-        Plane<std::int64_t> shares(shape.rows, shape.cols);
+        Plane shares(shape.rows, shape.cols);
         for (const int turned : {i, i + n}) {
             const Vector before = direction(turned - 1, 2 * n), after = direction(turned + 1, 2 * n);
             for (std::size_t at = 0; at < gradients.size(); ++at) {
@@ -342,13 +277,64 @@ std::vector<const Projection*> projections_of(const FittedTransform& fitted) {
 
 }  // namespace
 
+Pixels straightened(ImageShape shape, const Pixels& pixels, double part) {
+    const Plane image(shape, pixels);
+    const std::int64_t slope = slope_of(image, part);
+    const std::int64_t shift_x = shift_of(image, false), shift_y = shift_of(image, true);
+    Pixels out;
+    for (int y = 0; y < shape.rows; ++y)
+        for (int x = 0; x < shape.cols; ++x) {
+            // Where it is read, in steps of 1/256 pixel, to the nearest.
+            const std::int64_t at_y = 256 * y + nearest_of(shift_y, 256);
+            const std::int64_t sheared = floor_of(Wide{slope} * (2 * y - (shape.rows - 1)), 2);
+            const std::int64_t at_x = 256 * x + nearest_of(shift_x + sheared, 256);
+            const std::int64_t y0 = floor_of(at_y, 256), x0 = floor_of(at_x, 256);
+            std::int64_t sum = 0;
+            for (const int dy : {0, 1})
+                for (const int dx : {0, 1}) {
+                    const std::int64_t weight_y = 256 - std::abs(256 * (y0 + dy) - at_y);
+                    const std::int64_t weight_x = 256 - std::abs(256 * (x0 + dx) - at_x);
+                    sum += weight_y * weight_x * image.at(y0 + dy, x0 + dx);
+                }
+            out.push_back(static_cast<std::uint8_t>(nearest_of(sum, 65536)));
+        }
+    return out;
+}
+
+std::vector<Vector> gradients_of(const Plane& image, const int (&mask)[3][3]) {
+    std::vector<Vector> all;
+    for (int y = 0; y < image.rows; ++y)
+        for (int x = 0; x < image.cols; ++x) {
+            Vector g;
+            for (int i = 0; i < 3; ++i)
+                for (int j = 0; j < 3; ++j) {
+                    g.x += mask[i][j] * image.at(y + i - 1, x + j - 1);
+                    g.y += mask[j][i] * image.at(y + i - 1, x + j - 1);
+                }
+            all.push_back(g);
+        }
+    return all;
+}
+
+std::int64_t floor_root(__int128 n) {
+    __int128 low = 0, high = std::int64_t{1} << 62;
+    while (low < high) {
+        const __int128 middle = (low + high + 1) / 2;
+        if (middle * middle <= n)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return static_cast<std::int64_t>(low);
+}
+
 std::vector<std::uint8_t> features_of(const FittedTransform& fitted, const std::uint8_t* image) {
     Bytes row(image, image + fitted.image.dim());
     std::size_t projections = 0;
     for (const TransformStep& step : fitted.spec.steps) {
         const std::string what = name(step.kind);
         if (what == "deskew")
-            row = deskew(fitted.image, row, step.parameter);
+            row = straightened(fitted.image, row, step.parameter);
         else if (what == "normalize")
             row = normalize(row);
         else if (what == "blur")

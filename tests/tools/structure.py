@@ -1,4 +1,5 @@
-"""No include runs against the layers, and no two folders include each other.
+"""No include runs against the layers, no two folders include each other, and no two headers define a class of one name in
+one namespace: the linker keeps one of their inline functions for both.
 
 app -> classifier -> gpu, cpu -> data: a file includes its own layer and those behind it, app nothing of cpu/. Folders
 are those of two levels, such as app/cli or data/set.
@@ -17,6 +18,8 @@ BEHIND = {
     "app": {"classifier", "data"},
 }
 INCLUDE = re.compile(r'^#include "((?:app|classifier|gpu|cpu|data)/[^"]+)"', re.MULTILINE)
+CLASS = re.compile(r"^(?:struct|class) ([A-Z]\w*)(?:\s[^;{()]*)?\{", re.MULTILINE)
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 
 
 def folder_of(path):
@@ -24,27 +27,29 @@ def folder_of(path):
     return "/".join(parts[:2])
 
 
-def edges(root):
+def main(root):
+    wrong, folders, classes = [], {}, {}
     listed = subprocess.run(["git", "-C", root, "ls-files", *BEHIND], capture_output=True, text=True, check=True)
     for file in listed.stdout.split():
-        if Path(file).suffix in {".h", ".cpp", ".cu", ".cuh"}:
-            for included in INCLUDE.findall((Path(root) / file).read_text()):
-                yield file, included
-
-
-def main(root):
-    wrong, folders = [], {}
-    for file, included in edges(root):
-        here, there = file.split("/")[0], included.split("/")[0]
-        if here != there and there not in BEHIND[here]:
-            wrong.append(f"{file}: includes {included}; expected {', '.join(sorted(BEHIND[here] | {here}))} alone")
-        if folder_of(file) != folder_of(included):
-            folders.setdefault((folder_of(file), folder_of(included)), f"{file} includes {included}")
+        if Path(file).suffix not in {".h", ".cpp", ".cu", ".cuh"}:
+            continue
+        text = (Path(root) / file).read_text(encoding="utf-8")
+        for included in INCLUDE.findall(text):
+            here, there = file.split("/")[0], included.split("/")[0]
+            if here != there and there not in BEHIND[here]:
+                wrong.append(f"{file}: includes {included}; expected {', '.join(sorted(BEHIND[here] | {here}))} alone")
+            if folder_of(file) != folder_of(included):
+                folders.setdefault((folder_of(file), folder_of(included)), f"{file} includes {included}")
+        if file.endswith((".h", ".cuh")):
+            outer = NAMESPACE.search(text)
+            for name in CLASS.findall(text):
+                classes.setdefault(f"{outer[1] if outer else ''}::{name}", set()).add(file)
     cycles = {pair for pair in folders if pair[::-1] in folders and pair < pair[::-1]}
     for a, b in sorted(cycles):
         wrong.append(f"{a} and {b} include each other: {folders[a, b]}, {folders[b, a]}")
+    wrong += [f"{name}: {', '.join(sorted(files))}" for name, files in classes.items() if len(files) > 1]
     print("\n".join(wrong))
-    return 1 if wrong else 0
+    return 1 if wrong or not classes else 0
 
 
 if __name__ == "__main__":

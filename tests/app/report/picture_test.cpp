@@ -9,7 +9,6 @@
 #include "app/report/png.h"
 #include "app/view/viewer.h"
 #include "data/core/errors.h"
-#include "tests/support/build.h"
 #include "tests/support/oracle.h"
 #include "tests/support/png.h"
 #include "tests/support/sample_evaluation.h"
@@ -67,6 +66,7 @@ TEST_CASE("a build without OpenCV says that it draws no pictures") {
 }
 
 TEST_CASE("a PNG keeps every pixel and the order of the colors") {
+    if (!test::has_opencv) return test::skip(test::no_opencv);
     for (const auto& [rows, cols] : {std::pair{1, 1}, {1, 300}, {300, 1}, {28, 28}, {257, 63}})
         for (const int channels : {1, 3}) {
             const auto pixels = test::random_rows(rows, cols * channels, 7).pixels;

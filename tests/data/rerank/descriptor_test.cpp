@@ -47,10 +47,7 @@ TEST_CASE("rerank: a gradient's shares are its axis and its diagonal") {
 /// The least sum over all displacements by the definition, the shortest first; empty where the query has nothing.
 std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test::RerankMaps& candidate) {
     const ImageShape shape = query.shape;
-    const auto value = [&](const std::vector<std::int64_t>& map, int x, int y) {
-        const bool inside = x >= 0 && x < shape.cols && y >= 0 && y < shape.rows;
-        return inside ? map[static_cast<std::size_t>(y * shape.cols + x)] : 0;
-    };
+    const auto value = [](const test::Plane& map, int x, int y) { return map.at(y, x); };
     std::vector<Move> all;
     for (int y = 0; y < shape.rows; y += 2)
         for (int x = 0; x < shape.cols; x += 2) {
