@@ -347,7 +347,8 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
         for (const SpreadBy spread : both) {
             check(classified(cpu, plan_for(3, spread)));
             check(classified(cpu, plan_for(2, spread, method.transform.is_raw() ? 2'000 : 300)));
-            test::run_ranks(3, [&](Ranks& ranks) { check(classified(cpu, plan_for(1, spread), &ranks), true); });
+            test::run_ranks(3,
+                            [&](Ranks& ranks) { check(classified(cpu, plan_for(1, spread), &ranks), true); });
             for (const Way& way : {Way{&plain, 1}, {&plain, 8}, {&voting, 8}, {&voting, 45}})
                 for (const int devices : {1, 3}) {
                     PlainIndex::batch_size = way.batch;
