@@ -6,11 +6,10 @@
 
 #include <atomic>
 
-#include "classifier/index.h"
 #include "classifier/vote.h"
 #include "cpu/search.h"
 #include "tests/support/images.h"
-#include "tests/support/points.h"
+#include "tests/support/sharded.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {
@@ -118,42 +117,9 @@ struct Way {
     std::int64_t batch = 1;
 };
 
-/// What is searched for.
-struct Searched {
-    test::Rows points, queries;
-    std::vector<int> ks;
-    Exclude exclude = {};
-    Measure measure = {};
-
-    Queries as_queries() const {
-        // A set that is searched with itself is the same memory.
-        const bool itself = exclude.first == 0 && queries.n == points.n;
-        return test::queries_of(test::view(itself ? points : queries), exclude, test::view(points));
-    }
-};
-
-/// CHECKs that each query is called back once, with what is returned.
-Uninitialized<Neighbor> found_by(const Engine& engine, const Searched& searched, int k, const Plan& plan) {
-    Timeline timeline;
-    Sharded sharded(engine, {test::view(searched.points), {}}, searched.measure, plan, nullptr, timeline);
-    Neighbors heard(searched.queries.n, k), found(searched.queries.n, k);
-    std::vector<int> times(static_cast<std::size_t>(searched.queries.n));
-    const TopK wanted{
-        .queries = searched.as_queries(), .k = k, .on_batch = [&](const ResultBatch& batch) {
-            CHECK(batch.neighbors.data() == found.row(batch.first).data());
-            std::copy(batch.neighbors.begin(), batch.neighbors.end(), heard.row(batch.first).begin());
-            for (std::size_t i = 0; i < batch.neighbors.size() / static_cast<std::size_t>(k); ++i)
-                ++times[static_cast<std::size_t>(batch.first) + i];
-        }};
-    sharded.top_k(wanted, {found.rows}, searched.queries.n, timeline, {});
-    CHECK(times == std::vector<int>(times.size(), 1));
-    CHECK(heard.rows == found.rows);
-    return found.rows;
-}
-
 /// Equal images, ties, few ties, duplicates in different parts, every metric, and leave-one-out.
-std::vector<Searched> searches() {
-    std::vector<Searched> all;
+std::vector<test::Searched> searches() {
+    std::vector<test::Searched> all;
     for (const int levels : {1, 3, 256})
         all.push_back(
             {test::random_rows(83, 5, 11, levels), test::random_rows(29, 5, 12, levels), {1, 40, 83}});
@@ -173,7 +139,7 @@ std::vector<Searched> searches() {
 }
 
 /// What all ranks find, which must be the same.
-Uninitialized<Neighbor> found_by_ranks(const Searched& searched, int k, int size, SpreadBy spread) {
+Uninitialized<Neighbor> found_by_ranks(const test::Searched& searched, int k, int size, SpreadBy spread) {
     std::vector<Uninitialized<Neighbor>> found(static_cast<std::size_t>(size));
     test::run_ranks(size, [&](Ranks& ranks) {
         Resolved resolved{find_engine("cpu"), plan_for(1, spread), "", &ranks};
@@ -188,8 +154,6 @@ Uninitialized<Neighbor> found_by_ranks(const Searched& searched, int k, int size
         CHECK(rows == found.front());
     return found.front();
 }
-
-constexpr SpreadBy both[] = {SpreadBy::queries, SpreadBy::training};
 
 }  // namespace
 
@@ -213,13 +177,13 @@ TEST_CASE("spread: shares differ by one at most and have no gap") {
 TEST_CASE(
     "spread: any engine, devices and parts find what plain loops find, and call back for each query once") {
     PlainIndex::searches_of_known = 0;
-    for (const Searched& searched : searches())
+    for (const test::Searched& searched : searches()) {
+        const Neighbors all = searched.expected();
         for (const int k : searched.ks) {
-            const auto expected =
-                test::right(searched.points, searched.queries, k, searched.exclude, searched.measure).rows;
+            const auto expected = all.first(k).rows;
             for (const Way& way : {Way{find_engine("cpu")}, {&plain, 7}, {&with_known, 1}, {&with_known, 64}})
                 for (const int devices : {1, 2, 5})
-                    for (const SpreadBy spread : both)
+                    for (const SpreadBy spread : test::both_spreads)
                         for (const std::int64_t memory :
                              {std::int64_t{0}, 20 * searched.points.dim}) {  // parts of 10
                             CAPTURE(searched.exclude.first);
@@ -231,22 +195,24 @@ TEST_CASE(
                             CAPTURE(spread);
                             CAPTURE(memory);
                             PlainIndex::batch_size = way.batch;
-                            CHECK(found_by(*way.engine, searched, k,
-                                           plan_for(devices, spread, memory, searched.measure)) == expected);
+                            CHECK(test::found_by(*way.engine, searched, k,
+                                                 plan_for(devices, spread, memory, searched.measure)) ==
+                                  expected);
                         }
         }
+    }
     CHECK(PlainIndex::searches_of_known > 0);
 }
 
 TEST_CASE("spread: more devices than images, and parts of one image") {
-    const Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {}};
+    const test::Searched searched{test::random_rows(13, 5, 11, 3), test::random_rows(9, 5, 12, 3), {}};
     for (const Way& way : {Way{find_engine("cpu")}, {&plain, 2}})
-        for (const SpreadBy spread : both)
+        for (const SpreadBy spread : test::both_spreads)
             for (const int k : {1, 6, 13}) {
                 const auto expected = test::right(searched.points, searched.queries, k).rows;
                 PlainIndex::batch_size = way.batch;
-                CHECK(found_by(*way.engine, searched, k, plan_for(20, spread)) == expected);
-                CHECK(found_by(*way.engine, searched, k, plan_for(2, spread, 1)) == expected);
+                CHECK(test::found_by(*way.engine, searched, k, plan_for(20, spread)) == expected);
+                CHECK(test::found_by(*way.engine, searched, k, plan_for(2, spread, 1)) == expected);
             }
 }
 
@@ -292,7 +258,7 @@ TEST_CASE("spread: a search that fails after it called back for some queries") {
     PlainIndex::batch_size = 10;
     for (const int batch : {0, 1, 20}) {
         PlainIndex::fails_at = batch;
-        for (const SpreadBy spread : both)
+        for (const SpreadBy spread : test::both_spreads)
             for (const int devices : {1, 3}) {
                 Index classifier(Training{test::view(points), labels}, {.vote = {.k = 3}},
                                  {&plain, plan_for(devices, spread), ""});
@@ -305,10 +271,11 @@ TEST_CASE("spread: a search that fails after it called back for some queries") {
 TEST_CASE("spread: 1, 2, 3 and 5 ranks find what plain loops find, all of them") {
     const test::Rows points = test::repeated(test::random_rows(13, 4, 21, 3), 3);
     const Exclude exclude{.first = 20};
-    for (const Searched& searched : {Searched{points, test::random_rows(17, 4, 22, 3), {}},
-                                     Searched{points, test::taken(points, exclude, 19), {}, exclude}})
+    for (const test::Searched& searched :
+         {test::Searched{points, test::random_rows(17, 4, 22, 3), {}},
+          test::Searched{points, test::taken(points, exclude, 19), {}, exclude}})
         for (const int size : {1, 2, 3, 5})
-            for (const SpreadBy spread : both)
+            for (const SpreadBy spread : test::both_spreads)
                 for (const int k : {1, 8, 38}) {
                     CAPTURE(size);
                     CAPTURE(spread);
@@ -334,17 +301,10 @@ TEST_CASE("spread: features, votes, evidence and re-ranking are those of one dev
         const Engine& cpu = *find_engine("cpu");
         const Results one = classified(cpu, plan_for(1, SpreadBy::automatic));
         const auto check = [&](const Results& found, bool is_rank = false) {
-            CHECK(found.neighbors.rows == one.neighbors.rows);
+            test::check_same(found, one);
             if (!is_rank) CHECK(found.all_voters.rows == one.all_voters.rows);
-            CHECK(found.votes == one.votes);
-            REQUIRE(found.evidence.size() == one.evidence.size());
-            for (std::size_t q = 0; q < one.evidence.size(); ++q) {
-                CHECK(found.evidence[q].share == one.evidence[q].share);
-                CHECK(found.evidence[q].distance == one.evidence[q].distance);
-                CHECK(found.evidence[q].margin == one.evidence[q].margin);
-            }
         };
-        for (const SpreadBy spread : both) {
+        for (const SpreadBy spread : test::both_spreads) {
             check(classified(cpu, plan_for(3, spread)));
             check(classified(cpu, plan_for(2, spread, method.transform.is_raw() ? 2'000 : 300)));
             test::run_ranks(3,

@@ -13,13 +13,6 @@ namespace knn {
 
 namespace {
 
-std::vector<std::uint8_t> labels_for(std::int64_t n, int classes = 10) {
-    std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        labels[i] = static_cast<std::uint8_t>(i * 7 % static_cast<std::size_t>(classes));
-    return labels;
-}
-
 /// The battery with these strategies, l2 and these other measures.
 void check_battery(const char* engine, const std::string& distance, const std::string& select,
                    const std::vector<Measure>& measures) {
@@ -92,7 +85,7 @@ TEST_CASE("gpu: many batches in flight give what one batch gives") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(20'000, 101, 1, 6), query = test::random_rows(999, 101, 2, 6);
     for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{train, query, labels_for(20'000, 256)};
+        test::GpuProblem problem{train, query, test::labels_for(20'000, 256)};
         problem.rule = {33, Weights::distance, Tie::nearest};
         const test::Searched whole = test::searched(engine, problem);
         CHECK(test::wrong_queries(whole.answers.neighbors, problem, 97) == 0);
@@ -113,7 +106,7 @@ TEST_CASE(
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(5'000, 60, 1, 5), query = test::random_rows(700, 60, 2, 5);
     for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{train, query, labels_for(5'000)};
+        test::GpuProblem problem{train, query, test::labels_for(5'000)};
         Timeline timeline;
         const auto searcher = test::opened(engine, problem, timeline);
         struct Search {
@@ -182,7 +175,7 @@ TEST_CASE("gpu: small problems on every path") {
         CAPTURE(size.n_train);
         const test::Rows train = test::random_rows(size.n_train, size.dim, 1, 3);
         const test::Rows query = test::random_rows(2, size.dim, 2, 3);
-        test::GpuProblem problem{train, query, labels_for(size.n_train)};
+        test::GpuProblem problem{train, query, test::labels_for(size.n_train)};
         problem.rule.k = size.k;
         const test::Searched result = test::searched(test::classic, problem);
         CHECK(test::wrong_queries(result.answers.neighbors, problem) == 0);
@@ -233,7 +226,7 @@ TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
 TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(300, 20, 3);
-    test::GpuProblem problem{rows, rows, labels_for(300)};
+    test::GpuProblem problem{rows, rows, test::labels_for(300)};
     int ran = 0;
     for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
         problem.measure = {metric, 3};
@@ -253,7 +246,7 @@ TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
 TEST_CASE("gpu: the timeline names the stages of each engine in order, and their kinds") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(1'000, 20, 3);
-    test::GpuProblem problem{rows, rows, labels_for(1'000)};
+    test::GpuProblem problem{rows, rows, test::labels_for(1'000)};
     problem.batch = 400;
     const auto check_stages = [](const test::Searched& result, const std::vector<std::string>& expected) {
         std::vector<std::string> names;
@@ -283,7 +276,7 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(1'000, 20, 3);
     for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{rows, rows, labels_for(1'000)};
+        test::GpuProblem problem{rows, rows, test::labels_for(1'000)};
         problem.batch = 10;
         Timeline timeline;
         const auto searcher = test::opened(engine, problem, timeline);

@@ -106,9 +106,7 @@ TEST_CASE("gpu: a set searched with itself, between other searches of it") {
     if (!test::have_gpu()) return;
     for (const std::int64_t n : {257, 700, 5'000}) {
         const test::Rows train = test::random_rows(n, 60, 8, 12), other = test::random_rows(40, 60, 9, 12);
-        std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
+        const std::vector<std::uint8_t> labels = test::labels_for(n);
         for (const test::GpuEngine& engine : test::engines_here())
             for (const std::int64_t batch : {0, 300}) {
                 test::GpuProblem itself{train, train, labels}, others{train, other, labels};
