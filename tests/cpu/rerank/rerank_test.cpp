@@ -10,9 +10,9 @@
 #include "cpu/search.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
+#include "tests/support/isa.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/reranked.h"
-#include "tests/support/surroundings.h"
 
 namespace knn {
 namespace {
@@ -22,7 +22,6 @@ Rows rows_of(const std::vector<std::uint8_t>& images, ImageShape shape) {
 }
 
 TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruction set") {
-    test::Surroundings surroundings(".");
     std::mt19937 random(3);
     constexpr int n_train = 40, n_query = 9;
     for (const ImageShape shape : test::rerank_shapes()) {
@@ -43,9 +42,9 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
             const auto want = test::reranked(candidates, density, k, [&](std::size_t q, std::uint32_t index) {
                                   return test::rerank_distance(query_maps[q], train_maps[index], kind);
                               }).nearest;
-            for (const std::string& isa : cpu::instruction_sets()) {
-                surroundings.set("MNIST_KNN_ISA", isa);
-                CAPTURE(isa);
+            for (const std::string& name : cpu::instruction_sets()) {
+                const test::Isa isa(name);
+                CAPTURE(name);
                 for (const int threads : {1, 3}) {
                     const Descriptors a = cpu::describe(rerank, rows_of(train, shape), shape, threads);
                     REQUIRE(a.bytes == bytes);
@@ -58,7 +57,6 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
 }
 
 TEST_CASE("cpu::rerank: the steepest gradients stay within 16-bit sums") {
-    test::Surroundings surroundings(".");
     constexpr ImageShape shape{12, 13};
     // Stripes against the same stripes with the colors exchanged: opposite gradients everywhere.
     std::vector<std::uint8_t> images;
@@ -73,8 +71,8 @@ TEST_CASE("cpu::rerank: the steepest gradients stay within 16-bit sums") {
     const auto want = test::reranked(candidates, {}, 4, [&](std::size_t q, std::uint32_t index) {
                           return test::rerank_distance(maps[q], maps[index], rerank.kind);
                       }).nearest;
-    for (const std::string& isa : cpu::instruction_sets()) {
-        surroundings.set("MNIST_KNN_ISA", isa);
+    for (const std::string& name : cpu::instruction_sets()) {
+        const test::Isa isa(name);
         const Descriptors some = cpu::describe(rerank, rows_of(images, shape), shape, 1);
         REQUIRE(cpu::rerank(candidates, some, some, {}, 4, 1).rows == want.rows);
         CHECK(rerank_distance(some.layout, some.row(0), some.row(1)) ==
