@@ -213,6 +213,29 @@ TEST_CASE("class-mean: all queries on any number of threads") {
                 class_mean(neighbors.row(q), labels, large(), 2, Tie::smallest));
 }
 
+TEST_CASE("evidence of many queries is that of each") {
+    const std::vector<std::uint8_t> labels = {3, 3, 3, 8, 8, 5};
+    constexpr std::int64_t n = 3000;  // several pieces, on several threads
+    Neighbors neighbors(n, 3);
+    std::vector<Vote> votes;
+    for (std::int64_t q = 0; q < n; ++q) {
+        const auto d = static_cast<std::uint32_t>(q);
+        neighbors.row(q)[0] = {d, d % 6};
+        neighbors.row(q)[1] = {d + 5, (d + 1) % 6};
+        neighbors.row(q)[2] = {d + 9, (d + 4) % 6};
+        votes.push_back({labels[d % 6], 0.5});
+    }
+    std::vector<Evidence> all(n);
+    evidence_of_rows(neighbors.rows, 3, labels, votes, {.k = 3}, {}, 3, all);
+    for (std::int64_t q = 0; q < n; ++q) {
+        const auto at = static_cast<std::size_t>(q);
+        const Evidence one = evidence(neighbors.row(q), labels, votes[at], {.k = 3}, {});
+        REQUIRE(all[at].distance == one.distance);
+        REQUIRE(all[at].margin == one.margin);
+        REQUIRE(all[at].alone == one.alone);
+    }
+}
+
 TEST_CASE("running votes: a majority and the nearest class on average for every k and j") {
     std::mt19937 random(3);
     for (int round = 0; round < 500; ++round) {
