@@ -119,36 +119,32 @@ constexpr ImageShape digits{28, 28};
 
 }  // namespace
 
-TEST_CASE("gpu: re-ranking of 28 x 28 pixels is the oracle's, for numbers of candidates of every kind") {
+TEST_CASE(
+    "gpu: re-ranking is the oracle's, for numbers of candidates of every kind and images of every shape") {
     if (!test::have_gpu()) return;
-    std::mt19937 random(3);
-    const Images train = test::rerank_images(67, digits, 11), queries = test::rerank_images(5, digits, 12);
-    for (const Reranker kind : kinds)
-        for (const int count : {1, 2, 3, 4, 5, 15, 16, 17, 33, 67}) {
-            const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
-            check_reranker({.kind = kind}, digits, train, queries, count, k, count % 2 == 0, false, random);
-        }
-}
-
-TEST_CASE("gpu: plain re-ranking is the oracle's for every shape") {
-    if (!test::have_gpu()) return;
-    std::mt19937 random(4);
-    for (const ImageShape shape : test::rerank_shapes()) {
-        const Images train = test::rerank_images(24, shape, 13), queries = test::rerank_images(4, shape, 14);
-        for (const Reranker kind : kinds)
-            check_reranker({.kind = kind}, shape, train, queries, 11, 7, random() % 2 == 0, false, random);
-    }
-    const Images train = test::rerank_images(16, digits, 15), queries = test::rerank_images(3, digits, 16);
-    for (const Reranker kind : kinds)
-        check_reranker({.kind = kind}, digits, train, queries, 9, 9, false, true, random);
-}
-
-TEST_CASE("gpu: re-ranking of the longest and the largest images") {
-    if (!test::have_gpu()) return;
-    std::mt19937 random(5);
+    struct Size {
+        ImageShape shape;
+        int n_train, n_query, candidates;
+        bool plain = false;  ///< loops for any shape
+    };
+    std::vector<Size> sizes;
+    for (const int count : {1, 2, 3, 4, 5, 15, 16, 17, 33, 67})
+        sizes.push_back({digits, 67, 5, count});
+    for (const ImageShape shape : test::rerank_shapes())
+        sizes.push_back({shape, 24, 4, 11});
     for (const ImageShape shape : {ImageShape{1, 784}, ImageShape{784, 1}, ImageShape{257, 257}})
-        check_reranker({.kind = Reranker::both}, shape, test::rerank_images(5, shape, 17),
-                       test::rerank_images(2, shape, 18), 2, 2, false, false, random);
+        sizes.push_back({shape, 5, 2, 2});
+    sizes.push_back({digits, 16, 3, 9, true});
+    std::mt19937 random(3);
+    for (const Size& size : sizes) {
+        const Images train = test::rerank_images(size.n_train, size.shape, 11),
+                     queries = test::rerank_images(size.n_query, size.shape, 12);
+        for (const Reranker kind : kinds) {
+            const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(size.candidates));
+            check_reranker({.kind = kind}, size.shape, train, queries, size.candidates, k, random() % 2 == 0,
+                           size.plain, random);
+        }
+    }
 }
 
 // 28 x 28 pixels: sums in halves of words are largest for the steepest opposite gradients.
