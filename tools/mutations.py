@@ -8,7 +8,7 @@ metric = "powers of*,cosine:*,scores stand*,votes by distance*"
 idx = "idx:*"
 load = "load:*,checksums:*,a written data set*"
 locate = "locate:*,dataset_files:*"
-cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a training set*,a change that keeps*,"
+cache = ("what is kept*,a damaged or*,several writers*,no folder to keep*,a training set*,"
          "plain files*")
 synthetic = "synthetic:*,skeletons:*,pen:*"
 picture = "picture header:*,picture file:*,picture formats:*"
