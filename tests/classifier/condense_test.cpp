@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
 
 #include "data/core/errors.h"
@@ -39,10 +40,7 @@ struct Points {
 };
 
 Resolved on_cpu(const Training& training, const Method& method, int threads = 2) {
-    Wish wish;
-    wish.engine = "cpu";
-    wish.threads = threads;
-    return resolve(wish, method.problem(training, training.rows.count), Machine{{}, "", cpu_device()});
+    return resolve_on_cpu(method.problem(training, training.rows.count), threads);
 }
 
 /// The neighbors of every image among all, itself included, nearest first.
@@ -60,8 +58,16 @@ int answer(const Points& points, const Row& row, const VotingRule& rule, const M
     return test::vote(nearest, points.labels, rule.weights, rule.tie, measure).first;
 }
 
-Indices naive_edit(const Points& points, const Method& method, std::vector<std::int64_t>& removed) {
-    const auto rows = all_neighbors(points, method.measure);
+Indices indices_of(const std::vector<bool>& chosen) {
+    Indices indices;
+    for (std::uint32_t i = 0; i < chosen.size(); ++i)
+        if (chosen[i]) indices.push_back(i);
+    return indices;
+}
+
+/// What is kept, and how many images each pass removes.
+Edited naive_edit(const Points& points, const Method& method, const std::vector<Row>& rows) {
+    Edited edited;
     std::vector<bool> left(rows.size(), true);
     for (;;) {
         std::vector<std::size_t> wrong;
@@ -75,16 +81,13 @@ Indices naive_edit(const Points& points, const Method& method, std::vector<std::
         for (const std::size_t i : wrong)
             left[i] = false;
         if (wrong.empty()) break;
-        removed.push_back(std::ssize(wrong));
+        edited.removed.push_back(std::ssize(wrong));
     }
-    Indices kept;
-    for (std::uint32_t i = 0; i < left.size(); ++i)
-        if (left[i]) kept.push_back(i);
-    return kept;
+    edited.kept = indices_of(left);
+    return edited;
 }
 
-Indices naive_condense(const Points& points, const Method& method) {
-    const auto rows = all_neighbors(points, method.measure);
+Indices naive_condense(const Points& points, const Method& method, const std::vector<Row>& rows) {
     std::vector<bool> kept(rows.size());
     for (int i = 0; i < method.vote.k; ++i)
         kept[static_cast<std::size_t>(i)] = true;
@@ -102,10 +105,7 @@ Indices naive_condense(const Points& points, const Method& method) {
             changed = true;
         }
     }
-    Indices indices;
-    for (std::uint32_t i = 0; i < kept.size(); ++i)
-        if (kept[i]) indices.push_back(i);
-    return indices;
+    return indices_of(kept);
 }
 
 std::vector<Method> methods_to_try() {
@@ -166,78 +166,67 @@ std::vector<Method> methods_of_pictures() {
 
 }  // namespace
 
-TEST_CASE("condense: editing removes what plain loops remove") {
-    for (const Points& points : sets_to_try())
+TEST_CASE(
+    "condense: what is kept and what editing removes is what plain loops say, whatever the number of "
+    "threads") {
+    for (const Points& points : sets_to_try()) {
+        const Training training = points.training();
+        std::map<Metric, std::vector<Row>> rows_by;
         for (const Method& method : methods_to_try()) {
-            const Training training = points.training();
-            std::vector<std::int64_t> removed;
-            const Indices kept = naive_edit(points, method, removed);
-            const SubsetSearch set(training, method, on_cpu(training, method));
-            if (std::ssize(kept) <= method.vote.k) {
-                CHECK_THROWS_AS(edit(set, {}), DataError);
-                continue;
-            }
-            const Edited edited = edit(set, {});
-            CHECK(edited.kept == kept);
-            CHECK(edited.removed == removed);
-        }
-}
-
-TEST_CASE("condense: editing searches again where most of the neighbors have been removed") {
-    // Three equal images that are right while they have each other and two of many wrong ones nearby, which go.
-    test::Rows rows = test::random_rows(83, 1, 1);
-    Points points(rows, 2, 1);
-    for (std::size_t i = 0; i < 83; ++i) {
-        points.images.pixels[i] = i < 3 ? 100 : i < 63 ? 101 : 200;
-        points.labels[i] = static_cast<std::uint8_t>(i < 3 ? 0 : i < 63 ? 7 + i : 5);
-    }
-    const Method method{.vote = {.k = 5}};
-    std::vector<std::int64_t> removed;
-    const Indices kept = naive_edit(points, method, removed);
-    REQUIRE(removed == std::vector<std::int64_t>{60, 3});
-    const Training training = points.training();
-    const Edited edited = edit(SubsetSearch(training, method, on_cpu(training, method)), {});
-    CHECK(edited.kept == kept);
-    CHECK(edited.removed == removed);
-}
-
-TEST_CASE("condense: what is kept is what plain loops keep, whatever the number of threads") {
-    for (const Points& points : sets_to_try())
-        for (const Method& method : methods_to_try()) {
-            const Training training = points.training();
-            const Indices kept = naive_condense(points, method);
+            std::vector<Row>& rows = rows_by[method.measure.metric];
+            if (rows.empty()) rows = all_neighbors(points, method.measure);
+            const Edited expected = naive_edit(points, method, rows);
+            const Indices kept = naive_condense(points, method, rows);
             for (const int threads : {1, 3}) {
                 const SubsetSearch set(training, method, on_cpu(training, method, threads));
+                if (std::ssize(expected.kept) <= method.vote.k) {
+                    CHECK_THROWS_AS(edit(set, {}), DataError);
+                } else {
+                    const Edited edited = edit(set, {});
+                    CHECK(edited.kept == expected.kept);
+                    CHECK(edited.removed == expected.removed);
+                }
                 const Condensed condensed = condense(set, {});
                 CHECK(condensed.kept == kept);
                 CHECK(condensed.refits == 0);
             }
             CHECK(answered_otherwise(training, method, kept) == 0);
         }
-}
-
-TEST_CASE("condense: any method gives all images the answers of the whole set") {
-    const Pictures pictures(160);
-    for (const Method& method : methods_of_pictures()) {
-        CAPTURE(method.transform.text());
-        const Training training = pictures.training();
-        const SubsetSearch set(training, method, on_cpu(training, method));
-        const Condensed condensed = condense(set, {});
-        CHECK(answered_otherwise(training, method, condensed.kept) == 0);
-        // Components change with the images that they are fitted on, so all may be needed.
-        if (method.transform.text() != "pca:6") CHECK(std::ssize(condensed.kept) < training.rows.count);
-        const bool fitted =
-            !method.transform.is_raw() && method.transform.steps[0].kind == TransformKind::pca;
-        CHECK((condensed.refits > 0) == (fitted || (method.reranks() && method.rerank.density)));
     }
 }
 
-TEST_CASE("condense: an edited set has no leave-one-out error, with re-ranking too") {
+TEST_CASE("condense: editing searches again where most of the neighbors have been removed") {
+    // Three equal images that are right while they have each other and two of many wrong ones nearby, which go.
+    Points points(test::random_rows(83, 1, 1), 2, 1);
+    for (std::size_t i = 0; i < 83; ++i) {
+        points.images.pixels[i] = i < 3 ? 100 : i < 63 ? 101 : 200;
+        points.labels[i] = static_cast<std::uint8_t>(i < 3 ? 0 : i < 63 ? 7 + i : 5);
+    }
+    const Method method{.vote = {.k = 5}};
+    const Edited expected = naive_edit(points, method, all_neighbors(points, {}));
+    REQUIRE(expected.removed == std::vector<std::int64_t>{60, 3});
+    const Training training = points.training();
+    const Edited edited = edit(SubsetSearch(training, method, on_cpu(training, method)), {});
+    CHECK(edited.kept == expected.kept);
+    CHECK(edited.removed == expected.removed);
+}
+
+TEST_CASE(
+    "condense: any method gives all images the answers of the whole set, and edited no leave-one-out error") {
     const Pictures pictures(160);
+    const Training training = pictures.training();
     for (Method method : methods_of_pictures()) {
-        method.rerank.density = false;                                       // is fitted on the whole set
-        if (method.transform.steps[0].kind == TransformKind::pca) continue;  // as this
-        const Training training = pictures.training();
+        CAPTURE(method.transform.text());
+        const Condensed condensed = condense(SubsetSearch(training, method, on_cpu(training, method)), {});
+        CHECK(answered_otherwise(training, method, condensed.kept) == 0);
+        const bool fitted =
+            !method.transform.is_raw() && method.transform.steps[0].kind == TransformKind::pca;
+        CHECK((condensed.refits > 0) == (fitted || (method.reranks() && method.rerank.density)));
+        if (fitted)
+            continue;  // components change with the images that they are fitted on, so all may be needed
+        CHECK(std::ssize(condensed.kept) < training.rows.count);
+
+        method.rerank.density = false;  // is fitted on the whole set
         const Edited edited = edit(SubsetSearch(training, method, on_cpu(training, method)), {});
         CHECK(!edited.removed.empty());
         const LabeledImages left = copied(training, edited.kept);
@@ -277,9 +266,8 @@ TEST_CASE("condense: a stop request ends it") {
     const Points points(test::random_rows(200, 3, 11), 3, 11);
     const Method method;
     const SubsetSearch set(points.training(), method, on_cpu(points.training(), method));
-    std::atomic<bool> stop = true;
-    Watch watch;
-    watch.stop = &stop;
+    const std::atomic<bool> stop = true;
+    const Watch watch{.progress = {}, .stop = &stop};
     CHECK_THROWS_AS(edit(set, watch), Interrupted);
     CHECK_THROWS_AS(condense(set, watch), Interrupted);
 }

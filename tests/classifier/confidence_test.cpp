@@ -5,9 +5,13 @@
 #include <cmath>
 #include <random>
 
+#include "classifier/vote.h"
+
 using namespace knn;
 
 namespace {
+
+const std::vector<std::uint8_t> labels = {3, 3, 3, 8, 8, 5};
 
 /// Answers that are right the more often the larger share and margin are.
 LeaveOneOut sample_answers(int count, std::uint64_t seed) {
@@ -75,6 +79,39 @@ class Climbed {
 
 }  // namespace
 
+TEST_CASE(
+    "evidence of one query: the winner's nearest, and the nearest of another class or beyond the last "
+    "neighbor") {
+    const VotingRule means{.k = 2, .votes = Votes::class_mean};
+    struct Row {
+        std::vector<Neighbor> neighbors;
+        VotingRule rule;
+        double share, distance, margin;  ///< these two: the numbers of which they are logarithms
+        double alone;
+    };
+    for (const Row& row : {
+             // The winner is not the nearest.
+             Row{{{100, 3}, {200, 0}, {300, 1}, {400, 5}}, {.k = 4}, 0.5, 250, 100.0 / 200, 0},
+             // All agree: another class is at least as far as the last. Distance 0 counts as 1.
+             {{{0, 0}, {50, 1}, {80, 2}}, {.k = 3}, 1, 131.0 / 3, 80, 1},
+             // Classes that lack neighbors get the last distance: 5 has (40 + 90) / 2.
+             {{{10, 0}, {20, 3}, {30, 1}, {40, 5}, {60, 4}, {90, 2}},
+              means,
+              0.7,
+              15,
+              (20.0 + 60) / (10 + 30),
+              0},
+             // The mean of another class is at least the last distance.
+             {{{10, 0}, {30, 1}, {60, 2}}, means, 1, 0, 2.0 * 60 / (10 + 30), 1},
+         }) {
+        const Evidence found = evidence(row.neighbors, labels, {3, row.share}, row.rule, {});
+        CHECK(found.share == row.share);
+        if (row.distance > 0) CHECK(found.distance == doctest::Approx(std::log(row.distance)));
+        CHECK(found.margin == doctest::Approx(std::log(row.margin)));
+        CHECK(found.alone == row.alone);
+    }
+}
+
 TEST_CASE("confidence without a sample is the share of the votes") {
     const Confidence confidence(LeaveOneOut{});
     CHECK(!confidence.fitted());
@@ -126,4 +163,42 @@ TEST_CASE("confidences are finite where all answers are right, all are wrong, or
     CHECK(Confidence(alike).probability(alike[0].evidence) == doctest::Approx(0.75).epsilon(2e-3));
     CHECK(Confidence(alike).probability({.share = 1, .distance = 9}) ==
           doctest::Approx(0.75).epsilon(2e-3));  // what never varied says nothing
+}
+
+TEST_CASE("calibration by hand: 15 intervals, means, and the expected error") {
+    const std::vector<double> confidences = {0, 0.05, 0.5, 0.52, 0.99, 1};
+    const std::vector<std::uint8_t> right = {0, 1, 1, 0, 1, 1};
+    const Calibration found = calibration(confidences, right);
+    REQUIRE(found.bins.size() == 15);
+    CHECK(found.bins[0].count == 2);
+    CHECK(found.bins[0].confidence == doctest::Approx(0.025));
+    CHECK(found.bins[0].accuracy == 0.5);
+    CHECK(found.bins[7].count == 2);  // 7/15 to 8/15
+    CHECK(found.bins[7].low == doctest::Approx(7.0 / 15));
+    CHECK(found.bins[7].high == doctest::Approx(8.0 / 15));
+    CHECK(found.bins[7].accuracy == 0.5);
+    CHECK(found.bins[14].count == 2);
+    CHECK(found.bins[14].confidence == doctest::Approx(0.995));
+    CHECK(found.bins[3].count == 0);
+    CHECK(found.expected_calibration_error ==
+          doctest::Approx((2 * (0.5 - 0.025) + 2 * (0.51 - 0.5) + 2 * (1 - 0.995)) / 6));
+    CHECK(calibration({}, {}).expected_calibration_error == 0);
+}
+
+TEST_CASE("errors left when the least sure answers are rejected") {
+    const std::vector<double> confidences = {0.9, 0.2, 0.5, 0.5, 0.99, 0.3};
+    const std::vector<std::uint8_t> right = {1, 0, 0, 1, 0, 1};
+    // In order: 0.2 wrong, 0.3 right, 0.5 right, 0.5 wrong, 0.9 right, 0.99 wrong.
+    const auto curve = left_errors(confidences, right);
+    REQUIRE(curve.size() == 4);
+    const std::int64_t expected[4][2] = {{0, 3}, {1, 2}, {4, 1}, {6, 0}};
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+        CHECK(curve[i].rejected == expected[i][0]);
+        CHECK(curve[i].errors == expected[i][1]);
+    }
+    const std::vector<std::uint8_t> all_right(6, 1);
+    const auto flat = left_errors(confidences, all_right);
+    REQUIRE(flat.size() == 2);
+    CHECK(flat[1].rejected == 6);
+    CHECK(flat[1].errors == 0);
 }

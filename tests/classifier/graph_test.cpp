@@ -10,7 +10,7 @@
 #include "classifier/index.h"
 #include "classifier/subset_search.h"
 #include "data/core/errors.h"
-#include "tests/support/oracle.h"
+#include "tests/support/points.h"
 
 using namespace knn;
 
@@ -22,22 +22,16 @@ using Edge = std::pair<std::int64_t, std::int64_t>;
 struct Naive {
     test::Rows points;
     std::int64_t n;
-    int k;
     Neighbors rows;
     std::set<Edge> edges;
 
-    Naive(std::int64_t n_, int k_, int levels, std::uint64_t seed)
-        : points(test::random_rows(n_, 5, seed, levels)), n(n_), k(k_), rows(n_, k_) {
-        const auto nearest = test::nearest(points, points, static_cast<int>(n));
-        for (std::int64_t i = 0; i < n; ++i) {
-            int taken = 0;
-            for (const auto& [distance, index] : nearest[static_cast<std::size_t>(i)]) {
-                if (index == i || taken == k) continue;
-                rows.row(i)[static_cast<std::size_t>(taken++)] = {static_cast<std::uint32_t>(distance),
-                                                                  static_cast<std::uint32_t>(index)};
-                edges.emplace(i, index);
-            }
-        }
+    Naive(std::int64_t n_, int k, int levels, std::uint64_t seed)
+        : points(test::random_rows(n_, 5, seed, levels)),
+          n(n_),
+          rows(test::right(points, points, k, {.first = 0})) {
+        for (std::int64_t i = 0; i < n; ++i)
+            for (const Neighbor& neighbor : rows.row(i))
+                edges.emplace(i, neighbor.index);
     }
     bool has(std::int64_t from, std::int64_t to) const { return edges.contains({from, to}); }
     bool wants(std::int64_t i, std::int64_t j, GraphForm form) const {
@@ -72,7 +66,8 @@ std::vector<std::int64_t> naive_components(std::int64_t n, const std::set<Edge>&
 
 }  // namespace
 
-TEST_CASE("graph: the forms have the edges that plain loops find, in order") {
+TEST_CASE(
+    "graph: the forms have the edges that plain loops find, in order, and mutual ones are counted alone") {
     for (const int levels : {2, 3, 256})
         for (const int k : {1, 4, 29}) {
             const Naive naive(30, k, levels, static_cast<std::uint64_t>(100 * levels + k));
@@ -88,13 +83,6 @@ TEST_CASE("graph: the forms have the edges that plain loops find, in order") {
                 }
                 CHECK(found == naive.of(form));
             }
-        }
-}
-
-TEST_CASE("graph: mutual edges are found from the last neighbors alone") {
-    for (const int levels : {2, 4, 256})
-        for (const int k : {1, 3, 12}) {
-            const Naive naive(40, k, levels, static_cast<std::uint64_t>(levels + 7 * k));
             MutualCounter counter(naive.n);
             for (std::int64_t i = 0; i < naive.n; ++i)
                 counter.row(i, naive.rows.row(i));
@@ -162,11 +150,8 @@ TEST_CASE("graph: the search goes part by part through all points, none its own 
     const test::Rows points = test::random_rows(n, 3, 5, 3);
     Method method;
     method.vote.k = k;
-    const knn::Rows rows{points.pixels.data(), n, points.dim};
-    Wish wish;
-    wish.engine = "cpu";
-    Index classifier(Training{rows, {}}, method,
-                     resolve(wish, method.problem({rows, {}}, n), {{}, "", cpu_device()}));
+    const knn::Rows rows = test::view(points);
+    const Index classifier(Training{rows, {}}, method, resolve_on_cpu(method.problem({rows, {}}, n), 0));
     Timeline timeline;
     std::vector<std::int64_t> firsts;
     std::int64_t last_done = 0;

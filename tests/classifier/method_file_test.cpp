@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
+#include "tests/support/error_of.h"
 
 using namespace knn;
 
@@ -21,12 +22,7 @@ const std::string valid =
 
 /// What is wrong with the text; empty: nothing.
 std::string error_of(const std::string& text) {
-    try {
-        parse_method_text(text, "m.txt");
-        return "";
-    } catch (const DataError& error) {
-        return error.what();
-    }
+    return test::error_of<DataError>([&] { parse_method_text(text, "m.txt"); });
 }
 
 /// `valid` with the first `from` replaced.
@@ -68,28 +64,32 @@ TEST_CASE("method file: what is written is read back") {
 }
 
 TEST_CASE("method file: mistakes") {
-    CHECK(error_of("") == "m.txt: is no method; expected 'mnist-knn method 1' in its first line");
-    CHECK(error_of("mnist-knn method 2\n").find("is no method") != std::string::npos);
-    CHECK(error_of(with("k 4", "k 0")) == "m.txt: line 10: k '0' is not allowed; expected 1 to 1024");
-    CHECK(error_of(with("k 4", "k 4.5")).find("line 10: k '4.5' is not allowed") != std::string::npos);
-    CHECK(error_of(with("k 4", "k 99999999999")).find("expected 1 to 1024") != std::string::npos);
-    CHECK(error_of(with("p 3.5", "p nan")).find("p 'nan' is not allowed; expected 0.1 to 15") !=
-          std::string::npos);
-    CHECK(error_of(with("candidates 50", "candidates 9")).find("expected 10 to 1024") != std::string::npos);
-    CHECK(error_of(with("tie nearest", "tie furthest")) ==
-          "m.txt: line 12: tie 'furthest' is unknown; expected one of smallest, nearest");
-    CHECK(error_of(with("pca:50", "pca")).starts_with("m.txt: line 4: transform deskew,pca: "));
-    CHECK(error_of(with("tie nearest", "tie")) ==
-          "m.txt: line 12: 'tie' has no value; expected a name, a space and a value");
-    CHECK(error_of(with("tie", "ties")).find("'ties' is unknown; expected one of transform, ") !=
-          std::string::npos);
-    CHECK(error_of(valid + "k 4\n") ==
-          "m.txt: line 13: 'k' is there a second time; expected every name once");
-    CHECK(error_of(with("weights distance\n", "")) == "m.txt: has no line 'weights'; expected one");
-    CHECK(error_of(with("p 3.5\n", "")) == "m.txt: has no line 'p'; expected one");
-    CHECK(error_of(with("metric lp", "metric l2")) ==
-          "m.txt: has a line 'p', but the metric is not lp; expected none");
-    CHECK(error_of(with("k 4", "k 4\r")).find("line 10: k '4?' is not allowed") != std::string::npos);
+    struct Row {
+        std::string text, error;
+    };
+    for (const Row& row : std::vector<Row>{
+             {"", "m.txt: is no method; expected 'mnist-knn method 1' in its first line"},
+             {"mnist-knn method 2\n", "is no method"},
+             {with("k 4", "k 0"), "m.txt: line 10: k '0' is not allowed; expected 1 to 1024"},
+             {with("k 4", "k 4.5"), "line 10: k '4.5' is not allowed"},
+             {with("k 4", "k 99999999999"), "expected 1 to 1024"},
+             {with("p 3.5", "p nan"), "p 'nan' is not allowed; expected 0.1 to 15"},
+             {with("candidates 50", "candidates 9"), "expected 10 to 1024"},
+             {with("tie nearest", "tie furthest"),
+              "m.txt: line 12: tie 'furthest' is unknown; expected one of smallest, nearest"},
+             {with("pca:50", "pca"), "m.txt: line 4: transform deskew,pca: "},
+             {with("tie nearest", "tie"),
+              "m.txt: line 12: 'tie' has no value; expected a name, a space and a value"},
+             {with("tie", "ties"), "'ties' is unknown; expected one of transform, "},
+             {valid + "k 4\n", "m.txt: line 13: 'k' is there a second time; expected every name once"},
+             {with("weights distance\n", ""), "m.txt: has no line 'weights'; expected one"},
+             {with("p 3.5\n", ""), "m.txt: has no line 'p'; expected one"},
+             {with("metric lp", "metric l2"),
+              "m.txt: has a line 'p', but the metric is not lp; expected none"},
+             {with("k 4", "k 4\r"), "line 10: k '4?' is not allowed"}}) {
+        CAPTURE(row.error);
+        CHECK(error_of(row.text).find(row.error) != std::string::npos);
+    }
 }
 
 TEST_CASE("method file: any bytes are a method or one line of error") {

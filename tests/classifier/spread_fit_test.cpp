@@ -7,6 +7,7 @@
 
 #include "classifier/subset_search.h"
 #include "cpu/transform/transform.h"
+#include "tests/support/oracle.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/thread_ranks.h"
 
@@ -24,36 +25,26 @@ std::int64_t root_of(std::int64_t n) {
 
 /// Plain loops over all pairs, in 64-bit integers.
 struct Oracle {
-    std::vector<std::vector<int>> rows;
-    std::vector<int> labels;
+    std::vector<std::vector<Pair>> sorted;  ///< all images by distance to each
+    std::vector<std::uint8_t> labels;
     Method method;
 
-    std::int64_t distance(const std::vector<int>& a, const std::vector<int>& b) const {
-        std::int64_t sum = 0;
-        for (std::size_t i = 0; i < a.size(); ++i)
-            sum +=
-                method.measure.metric == Metric::l1 ? std::abs(a[i] - b[i]) : (a[i] - b[i]) * (a[i] - b[i]);
-        return sum;
-    }
-    std::vector<Pair> nearest(const std::vector<int>& query, const std::vector<std::int64_t>& among) const {
-        std::vector<Pair> all;
-        for (const std::int64_t i : among)
-            all.emplace_back(distance(query, rows[static_cast<std::size_t>(i)]), i);
-        std::sort(all.begin(), all.end());
-        return all;
-    }
+    Oracle(const test::Rows& rows, std::vector<std::uint8_t> labels_, const Method& method_)
+        : sorted(test::nearest(rows, rows, static_cast<int>(rows.n), method_.measure)),
+          labels(std::move(labels_)),
+          method(method_) {}
+
     /// What each image makes of 1,000,000 · distance, or of distance.
     std::vector<std::int64_t> terms() const {
         const ClassSpread& spread = method.rerank.spread;
-        const auto n = std::ssize(rows);
-        std::vector<std::int64_t> sizes, means;
+        std::vector<std::int64_t> sizes;
         std::int64_t size_sum = 0, mean_sum = 0, known = 0;
-        for (std::int64_t t = 0; t < n; ++t) {
-            std::vector<std::int64_t> others;
-            for (std::int64_t i = 0; i < n; ++i)
-                if (i != t && labels[static_cast<std::size_t>(i)] == labels[static_cast<std::size_t>(t)])
-                    others.push_back(i);
-            auto near = nearest(rows[static_cast<std::size_t>(t)], others);
+        for (std::size_t t = 0; t < sorted.size(); ++t) {
+            std::vector<Pair> near = sorted[t];
+            std::erase_if(near, [&](const Pair& one) {
+                const auto i = static_cast<std::size_t>(one.second);
+                return i == t || labels[i] != labels[t];
+            });
             near.resize(std::min(near.size(), static_cast<std::size_t>(spread.neighbors)));
             const auto count = std::ssize(near);
             if (count == 0) {
@@ -91,10 +82,8 @@ struct Oracle {
     }
     std::vector<Neighbor> search(std::int64_t query, int k, const std::vector<std::int64_t>& terms,
                                  bool exclude) const {
-        std::vector<std::int64_t> among;
-        for (std::int64_t i = 0; i < std::ssize(rows); ++i)
-            if (!exclude || i != query) among.push_back(i);
-        auto found = nearest(rows[static_cast<std::size_t>(query)], among);
+        std::vector<Pair> found = sorted[static_cast<std::size_t>(query)];
+        if (exclude) std::erase_if(found, [&](const Pair& one) { return one.second == query; });
         found.resize(std::min(found.size(), static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
         for (auto& [distance, index] : found) {
             const std::int64_t term = terms[static_cast<std::size_t>(index)];
@@ -127,16 +116,13 @@ struct Set {
 
 Oracle oracle(const Set& set, const Method& method) {
     const Training training = set.training();
-    std::vector<std::uint8_t> bytes = set.pixels;
-    if (!method.transform.is_raw())
-        bytes = cpu::features(cpu::fit(method.transform, training.rows, training.shape), training.rows, 1,
-                              nullptr);
-    Oracle made{.rows = {}, .labels = {set.labels.begin(), set.labels.end()}, .method = method};
-    const std::size_t n = set.labels.size(), dim = bytes.size() / n;
-    for (std::size_t i = 0; i < n; ++i)
-        made.rows.emplace_back(bytes.begin() + static_cast<std::ptrdiff_t>(i * dim),
-                               bytes.begin() + static_cast<std::ptrdiff_t>((i + 1) * dim));
-    return made;
+    test::Rows rows{set.pixels, training.rows.count, training.rows.dim};
+    if (!method.transform.is_raw()) {
+        const FittedTransform fitted = cpu::fit(method.transform, training.rows, training.shape);
+        rows.pixels = cpu::features(fitted, training.rows, 1, nullptr);
+        rows.dim = fitted.dim_out();
+    }
+    return {rows, set.labels, method};
 }
 
 void check_against_oracle(const Set& set, const Method& method, bool exclude) {
@@ -202,35 +188,30 @@ TEST_CASE("class spread: metrics that are no integers, and images without labels
     CHECK_THROWS_AS(Index(training, method, resolve_on_cpu(method.problem(training, 1), 1)), UsageError);
 }
 
-TEST_CASE("class spread: ranks fit and answer as one process, with a transform") {
+TEST_CASE("class spread: ranks, and a part of a training set, answer as one classifier") {
     const Set set(60);
-    const Method method{.transform = parse_transform("--transform", "gradients"),
-                        .rerank = {.kind = Reranker::spread, .candidates = 15},
-                        .vote = {.k = 5}};
     const Training training = set.training();
-    Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
-    const Results alone = Index(training, method, resolved).search(training.rows);
-    for (const SpreadBy by : {SpreadBy::queries, SpreadBy::training})
-        test::run_ranks(2, [&](Ranks& ranks) {
-            Resolved own = resolved;
-            own.ranks = &ranks;
-            own.plan.ranks = 2;
-            own.plan.spread = by;
-            CHECK(Index(training, method, own).search(training.rows).neighbors.rows == alone.neighbors.rows);
-        });
-}
-
-TEST_CASE("class spread: a part of a training set is answered as by the classifier") {
-    const Set set(60);
-    const Method method{.rerank = {.kind = Reranker::spread, .candidates = 15}, .vote = {.k = 5}};
-    const Training training = set.training();
-    const Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
-    const SubsetSearch part(training, method, resolved);
-    const Indices all = all_indices(60);
-    const auto answers = part.answers(all, part.nearest(all, all, part.depth(60), {}));
-    const Results whole = Index(training, method, resolved).search(training.rows);
-    for (std::size_t i = 0; i < answers.size(); ++i)
-        CHECK(answers[i] == whole.votes[i].label);
+    for (const char* transform : {"gradients", "raw"}) {
+        const Method method{.transform = parse_transform("--transform", transform),
+                            .rerank = {.kind = Reranker::spread, .candidates = 15},
+                            .vote = {.k = 5}};
+        const Resolved resolved = resolve_on_cpu(method.problem(training, 60), 1);
+        const Results alone = Index(training, method, resolved).search(training.rows);
+        for (const SpreadBy by : {SpreadBy::queries, SpreadBy::training})
+            test::run_ranks(2, [&](Ranks& ranks) {
+                Resolved own = resolved;
+                own.ranks = &ranks;
+                own.plan.ranks = 2;
+                own.plan.spread = by;
+                CHECK(Index(training, method, own).search(training.rows).neighbors.rows ==
+                      alone.neighbors.rows);
+            });
+        const SubsetSearch part(training, method, resolved);
+        const Indices all = all_indices(60);
+        const auto answers = part.answers(all, part.nearest(all, all, part.depth(60), {}));
+        for (std::size_t i = 0; i < answers.size(); ++i)
+            CHECK(answers[i] == alone.votes[i].label);
+    }
 }
 
 }  // namespace

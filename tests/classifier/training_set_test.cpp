@@ -95,17 +95,23 @@ MadeFeatures features_now(const TrainingSet& set, const std::string& text) {
     return {features, timeline.stages().empty()};
 }
 
-/// The features are those of the oracle, and a query gets the same transform.
-void check_right(const Features& features, const TrainingSet& set, const std::string& text) {
+/// Whether the features come from the cache; CHECKs that they are those of the oracle, and that a query gets the same
+/// transform.
+bool is_cached(const TrainingSet& set, const std::string& text) {
+    CAPTURE(text);
+    const MadeFeatures made = features_now(set, text);
+    const Features& features = made.features;
     const FittedTransform fitted = cpu::fit(parse_transform("transform", text), set.images(), set.shape());
     const test::Rows expected = features_of(fitted, set.images());
     CHECK(features.transform.spec == fitted.spec);
     REQUIRE(features.rows.count == expected.n);
     REQUIRE(features.rows.dim == expected.dim);
     CHECK(std::equal(expected.pixels.begin(), expected.pixels.end(), features.rows.pixels));
+    CHECK(features_now(set, text).features.rows.pixels == features.rows.pixels);
     const test::Rows query = random_rows(3, set.images().dim, 8);
     const knn::Rows rows{query.pixels.data(), query.n, query.dim};
     CHECK(cpu::features(features.transform, rows) == features_of(fitted, rows).pixels);
+    return made.from_cache;
 }
 
 std::vector<double> numbers(const LeaveOneOut& sample) {
@@ -131,15 +137,9 @@ TEST_CASE("training set: features are made once, then read from the cache, fitte
     const std::vector<std::string> texts = {"gradients",      "hog", "deskew", "pca:5", "deskew,pca:7,pca:3",
                                             "gradients,pca:4"};
     for (const std::string& text : texts) {
-        CAPTURE(text);
-        for (const bool cached : {false, true, true}) {
-            const TrainingSet set = kept.set();
-            const MadeFeatures made = features_now(set, text);
-            CHECK(made.from_cache == cached);
-            check_right(made.features, set, text);
-            CHECK(features_now(set, text).features.rows.pixels == made.features.rows.pixels);
-        }
-        CHECK_FALSE(features_now(kept.set_of({}), text).from_cache);
+        for (const bool cached : {false, true, true})
+            CHECK(is_cached(kept.set(), text) == cached);
+        CHECK_FALSE(is_cached(kept.set_of({}), text));
     }
     CHECK(kept.entries("features-").size() == texts.size());
     const TrainingSet set = kept.set();
@@ -149,13 +149,7 @@ TEST_CASE("training set: features are made once, then read from the cache, fitte
 
 TEST_CASE("training set: another list, number of images or file is another entry") {
     const Kept kept;
-    const auto is_cached = [&](const TrainingSet& set, const std::string& text) {
-        const MadeFeatures made = features_now(set, text);
-        check_right(made.features, set, text);
-        return made.from_cache;
-    };
-    CHECK_FALSE(is_cached(kept.set(), "pca:5"));
-    for (const std::string text : {"pca:6", "deskew,pca:5", "deskew:0.5,pca:5"})
+    for (const std::string text : {"pca:5", "pca:6", "deskew,pca:5", "deskew:0.5,pca:5"})
         CHECK_FALSE(is_cached(kept.set(), text));
     CHECK_FALSE(is_cached(kept.set(39), "pca:5"));
     CHECK(is_cached(kept.set(), "pca:5"));  // all of them are kept side by side
@@ -166,53 +160,39 @@ TEST_CASE("training set: a damaged or cut entry, or one whose content does not f
     const Kept kept;
     for (const std::string text : {"pca:5", "gradients"}) {
         features_now(kept.set(), text);
-        REQUIRE(features_now(kept.set(), text).from_cache);
+        REQUIRE(is_cached(kept.set(), text));
         for (const bool cut : {true, false}) {
             kept.damage(cut);
-            const TrainingSet set = kept.set();
-            const MadeFeatures anew = features_now(set, text);
-            CHECK_FALSE(anew.from_cache);
-            check_right(anew.features, set, text);
-            CHECK(features_now(kept.set(), text).from_cache);
+            CHECK_FALSE(is_cached(kept.set(), text));
+            CHECK(is_cached(kept.set(), text));
         }
     }
-    const fs::path entry = [&] {
-        for (const fs::path& one : kept.entries())
-            fs::remove(one);
-        features_now(kept.set(), "pca:5");
-        return kept.entries().at(0);
-    }();
+    for (const fs::path& one : kept.entries())
+        fs::remove(one);
+    features_now(kept.set(), "pca:5");
+    const fs::path name = kept.entries().at(0).filename();
     const std::string key = kept.identity.key + "features pca:5 of 240 fitted 4";
-    const auto bytes = read_cached(entry.filename(), key, 1);
+    const auto bytes = read_cached(name, key, 1);
     REQUIRE(bytes.has_value());
     const std::vector<std::uint8_t> good(bytes->span().begin(), bytes->span().end());
     std::vector<std::uint8_t> wrong_size(good.begin(), good.end() - 1), wrong_head = good;
     wrong_head[0] ^= 1;
     for (const std::vector<std::uint8_t>& bad :
          {wrong_size, wrong_head, std::vector<std::uint8_t>{1, 2, 3}, {}}) {
-        write_cached(entry.filename(), key, std::array{std::span<const std::uint8_t>(bad)});
-        const TrainingSet set = kept.set();
-        const MadeFeatures anew = features_now(set, "pca:5");
-        CHECK_FALSE(anew.from_cache);
-        check_right(anew.features, set, "pca:5");
-        CHECK(std::ranges::equal(read_cached(entry.filename(), key, 1)->span(), good));
+        write_cached(name, key, std::array{std::span<const std::uint8_t>(bad)});
+        CHECK_FALSE(is_cached(kept.set(), "pca:5"));
+        CHECK(std::ranges::equal(read_cached(name, key, 1)->span(), good));
     }
 }
 
 TEST_CASE("training set: a cache that cannot be written or used is no error") {
     Kept kept;
-    const auto check_made = [&](const std::string& text, bool cached) {
-        const TrainingSet set = kept.set();
-        const MadeFeatures made = features_now(set, text);
-        CHECK(made.from_cache == cached);
-        check_right(made.features, set, text);
-    };
     kept.surroundings.set("XDG_CACHE_HOME", "/dev/null");
     for (int i = 0; i < 2; ++i)
-        check_made("pca:5", false);
+        CHECK_FALSE(is_cached(kept.set(), "pca:5"));
     kept.surroundings.set("XDG_CACHE_HOME", (kept.folder / "cache").string());
     const fs::path folder = kept.folder / "cache/mnist-knn";
-    check_made("hog", false);
+    CHECK_FALSE(is_cached(kept.set(), "hog"));
     fs::permissions(kept.folder.path(), fs::perms::all);
     fs::permissions(kept.folder / "cache", fs::perms::all);
     if (::geteuid() == 0) {
@@ -224,8 +204,8 @@ TEST_CASE("training set: a cache that cannot be written or used is no error") {
     {
         const Unprivileged user;
         if (!user.is_ordinary()) return skip("cannot act as an ordinary user");
-        check_made("hog", true);
-        check_made("pca:5", false);
+        CHECK(is_cached(kept.set(), "hog"));
+        CHECK_FALSE(is_cached(kept.set(), "pca:5"));
     }
     fs::permissions(folder, fs::perms::owner_all);
     CHECK(kept.entries().size() == 1);
@@ -293,33 +273,38 @@ TEST_CASE("training set: what is fitted belongs to its files, settings and numbe
     CHECK(there(kept.set(Kept::n - 1), usual) == nothing);
     CHECK(there(kept.set_of({"changed files\n", "name"}), usual) == nothing);
     CHECK(there(kept.set_of({"", "name"}), usual) == nothing);
-    const auto with = [&](auto change) {
+    struct Change {
+        void (*change)(Method& method);
+        const std::vector<bool>& left;
+    };
+    for (const auto& [change, left] :
+         {Change{[](Method& m) { m.vote.k = 3; }, density},
+          {[](Method& m) { m.vote.tie = Tie::nearest; }, density},
+          {[](Method& m) { m.vote.votes = Votes::majority; }, density},
+          {[](Method& m) { m.rerank.candidates = 21; }, density},
+          {[](Method& m) { m.rerank.kind = Reranker::cells; }, nothing},
+          {[](Method& m) { m.measure.metric = Metric::l1; }, nothing},
+          {[](Method& m) {
+               m.transform = {{{TransformKind::gradients, 0}}};
+           },
+           nothing},
+          // A re-ranking without density has nothing to fit; its answers are others.
+          {[](Method& m) { m.rerank.density = false; }, density}}) {
         Method method = usual;
         change(method);
-        return there(kept.set(), method);
-    };
-    CHECK(with([](Method& m) { m.vote.k = 3; }) == density);
-    CHECK(with([](Method& m) { m.vote.tie = Tie::nearest; }) == density);
-    CHECK(with([](Method& m) { m.vote.votes = Votes::majority; }) == density);
-    CHECK(with([](Method& m) { m.rerank.candidates = 21; }) == density);
-    CHECK(with([](Method& m) { m.rerank.kind = Reranker::cells; }) == nothing);
-    CHECK(with([](Method& m) { m.measure.metric = Metric::l1; }) == nothing);
-    CHECK(with([](Method& m) { m.transform = {{{TransformKind::gradients, 0}}}; }) == nothing);
-    // A re-ranking without density has nothing to fit; its answers are others.
-    CHECK(with([](Method& m) { m.rerank.density = false; }) == density);
-
+        CHECK(there(kept.set(), method) == left);
+    }
     kept.method.rerank = {.kind = Reranker::spread, .candidates = 20, .spread = {.neighbors = 7}};
     kept.fill();
-    const auto has = [&](const ClassSpread& spread) {
+    for (const ClassSpread& spread : {ClassSpread{.neighbors = 7},
+                                      {.neighbors = 8},
+                                      {.neighbors = 7, .of = SpreadOf::deviation},
+                                      {.neighbors = 7, .by = Scaling::plus},
+                                      {.neighbors = 7, .weight = 1}}) {
         Method method = kept.method;
         method.rerank.spread = spread;
-        return is_fitted(kept.set(), method);
-    };
-    CHECK(has({.neighbors = 7}));
-    CHECK_FALSE(has({.neighbors = 8}));
-    CHECK_FALSE(has({.neighbors = 7, .of = SpreadOf::deviation}));
-    CHECK_FALSE(has({.neighbors = 7, .by = Scaling::plus}));
-    CHECK_FALSE(has({.neighbors = 7, .weight = 1}));
+        CHECK(is_fitted(kept.set(), method) == (spread == ClassSpread{.neighbors = 7}));
+    }
 }
 
 TEST_CASE("training set: several threads get one set of features, made once") {

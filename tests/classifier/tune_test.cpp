@@ -5,11 +5,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <cstdlib>
 #include <map>
-#include <numeric>
 
+#include "tests/support/class_mean_oracle.h"
 #include "tests/support/oracle.h"
 
 using namespace knn;
@@ -21,6 +21,7 @@ using Scored = std::vector<std::pair<std::int64_t, std::int64_t>>;  // (score, i
 struct Points {
     test::Rows images;
     std::vector<std::uint8_t> labels;
+    std::array<std::int64_t, 256> sizes{};                 ///< of the classes
     mutable std::map<Metric, std::vector<Scored>> sorted;  ///< all images by distance to each, once asked for
 
     Points(std::int64_t n, int levels, const std::vector<int>& classes)
@@ -28,36 +29,11 @@ struct Points {
         for (std::int64_t i = 0; i < n; ++i)
             labels.push_back(
                 static_cast<std::uint8_t>(classes[static_cast<std::size_t>(i * i + i / 3) % classes.size()]));
+        for (const std::uint8_t label : labels)
+            ++sizes[label];
     }
     Training training() const { return {{images.pixels.data(), images.n, images.dim}, labels, {3, 3}}; }
 };
-
-/// The label of the class that is nearest on average, as classifier/class_mean.h says.
-int mean_label(const Scored& nearest, const std::vector<std::uint8_t>& labels, int j, Tie tie) {
-    std::map<int, std::vector<std::int64_t>> by_class;
-    for (const auto& [distance, index] : nearest)
-        by_class[labels[static_cast<std::size_t>(index)]].push_back(distance);
-    std::size_t each = 0;
-    for (const auto& [label, distances] : by_class)
-        each = std::max(each, std::min(distances.size(), static_cast<std::size_t>(j)));
-    std::map<double, std::vector<int>> by_mean;
-    for (auto& [label, distances] : by_class) {
-        const auto size = static_cast<std::size_t>(std::count(labels.begin(), labels.end(), label));
-        if (distances.size() < each && size > static_cast<std::size_t>(j)) continue;
-        while (distances.size() < each && distances.size() + 1 < size)
-            distances.push_back(nearest.back().first);
-        distances.resize(std::min(each, distances.size()));
-        const auto sum =
-            static_cast<double>(std::accumulate(distances.begin(), distances.end(), std::int64_t{0}));
-        by_mean[sum / static_cast<double>(distances.size())].push_back(label);
-    }
-    const std::vector<int>& best = by_mean.begin()->second;
-    if (tie == Tie::smallest) return best.front();
-    for (const auto& [distance, index] : nearest)
-        if (std::count(best.begin(), best.end(), labels[static_cast<std::size_t>(index)]) > 0)
-            return labels[static_cast<std::size_t>(index)];
-    return -1;
-}
 
 /// Whether leaving image i out gets it wrong.
 bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
@@ -75,17 +51,14 @@ bool naive_wrong(const Points& points, const Method& method, std::int64_t i) {
     }
     others.resize(std::min<std::size_t>(others.size(),
                                         static_cast<std::size_t>(std::max(k, method.rerank.candidates))));
-    return mean_label(others, points.labels, k, method.vote.tie) != truth;
+    return test::class_mean(others, points.labels, points.sizes, k, method.vote.tie) != truth;
 }
 
 TunedSearch tuned(const Points& points, const Method& method, const VoteRange& range, Watch watch = {}) {
     const Training training = points.training();
     TunedSearch search(method, range, points.images.n);
-    Wish wish;
-    wish.device.kind = DeviceKind::cpu;
-    Index classifier(
-        training, search.searched(),
-        resolve(wish, search.searched().problem(training, points.images.n), {{}, "", cpu_device()}));
+    const Index classifier(training, search.searched(),
+                           resolve_on_cpu(search.searched().problem(training, points.images.n), 0));
     Timeline timeline;
     search.run(classifier, timeline, watch);
     return search;
@@ -153,10 +126,8 @@ TEST_CASE("tune: a set that is searched in parts has the errors of leave-one-out
         {.low = 3, .high = 3, .votes = Votes::majority, .weights = Weights::uniform, .tie = Tie::smallest});
     REQUIRE(search.size() == 1);
     const Training training = points.training();
-    Wish wish;
-    wish.device.kind = DeviceKind::cpu;
     const Method tried = search.method(0);
-    Index classifier(training, tried, resolve(wish, tried.problem(training, 4200), {{}, "", cpu_device()}));
+    const Index classifier(training, tried, resolve_on_cpu(tried.problem(training, 4200), 0));
     const auto votes = classifier.search(Queries::all_of(training.rows)).votes;
     for (std::int64_t i = 0; i < 4200; ++i) {
         const auto at = static_cast<std::size_t>(i);

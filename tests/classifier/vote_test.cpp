@@ -1,3 +1,5 @@
+/// The votes: by hand, against the oracles, for all k in one pass, and on several threads.
+
 #include "classifier/vote.h"
 
 #include <doctest/doctest.h>
@@ -7,69 +9,89 @@
 #include <random>
 #include <vector>
 
+#include "classifier/class_mean.h"
+#include "classifier/running_votes.h"
+#include "tests/support/class_mean_oracle.h"
 #include "tests/support/oracle.h"
 
 namespace knn {
 namespace {
 
-/// Neighbors in order with these labels and squared distances; neighbor i is training image i.
-Vote vote_of(const std::vector<std::uint8_t>& labels, const std::vector<std::uint32_t>& distances,
-             Weights weights, Tie tie) {
+/// Neighbor i is training image i.
+std::vector<Neighbor> at_distances(const std::vector<std::uint32_t>& distances) {
     std::vector<Neighbor> neighbors;
     for (std::size_t i = 0; i < distances.size(); ++i)
         neighbors.push_back({distances[i], static_cast<std::uint32_t>(i)});
-    return vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie});
+    return neighbors;
 }
 
-TEST_CASE("vote: the majority wins, and its share is the confidence") {
-    for (const Tie tie : {Tie::smallest, Tie::nearest}) {
-        CHECK(vote_of({4}, {9}, Weights::uniform, tie) == Vote{4, 1.0});
-        CHECK(vote_of({7, 3, 3, 9}, {1, 2, 3, 4}, Weights::uniform, tie) == Vote{3, 0.5});
-        CHECK(vote_of({255, 255, 0}, {1, 1, 1}, Weights::uniform, tie) == Vote{255, 2.0 / 3.0});
+std::vector<std::pair<std::int64_t, std::int64_t>> pairs_of(std::span<const Neighbor> neighbors) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+    for (const Neighbor& neighbor : neighbors)
+        pairs.emplace_back(neighbor.distance, neighbor.index);
+    return pairs;
+}
+
+/// Random neighbors with few different distances and labels, so that there are ties of every kind.
+struct Query {
+    std::vector<Neighbor> neighbors;
+    std::vector<std::uint8_t> labels;
+    FirstRanks first;
+
+    Query(std::mt19937& random, int most, unsigned classes, unsigned distances) {
+        first.fill(UINT32_MAX);
+        const auto count = 1 + static_cast<std::uint32_t>(random() % static_cast<unsigned>(most));
+        for (std::uint32_t i = 0; i < count; ++i) {
+            neighbors.push_back({static_cast<std::uint32_t>(random() % distances), i});
+            labels.push_back(static_cast<std::uint8_t>(255 - 3 * (random() % classes)));
+        }
+        std::sort(neighbors.begin(), neighbors.end());
+        for (std::uint32_t rank = 0; rank < neighbors.size(); ++rank) {
+            std::uint32_t& known = first[labels[neighbors[rank].index]];
+            known = std::min(known, rank);
+        }
     }
+};
+
+constexpr Tie ties[] = {Tie::smallest, Tie::nearest};
+
+/// More images of each class than any j.
+ClassSizes large() {
+    ClassSizes sizes;
+    sizes.fill(1000);
+    return sizes;
 }
 
-TEST_CASE("vote: labels are looked up by the neighbor's index") {
-    const std::vector<Neighbor> neighbors{{5, 2}, {6, 0}, {7, 2}};
-    const std::vector<std::uint8_t> labels{1, 8, 6};
-    CHECK(vote(neighbors, labels, {3, Weights::uniform, Tie::smallest}) == Vote{6, 2.0 / 3.0});
-}
-
-TEST_CASE("vote: equal votes go to the smallest label or to the nearest neighbor's") {
-    const std::vector<std::uint8_t> labels{9, 2, 5, 2, 5};
-    const std::vector<std::uint32_t> distances{10, 20, 30, 40, 50};
-    CHECK(vote_of(labels, distances, Weights::uniform, Tie::smallest) == Vote{2, 0.4});
-    CHECK(vote_of(labels, distances, Weights::uniform, Tie::nearest) == Vote{2, 0.4});
-    CHECK(vote_of({5, 2, 2, 5}, {1, 2, 3, 4}, Weights::uniform, Tie::smallest) == Vote{2, 0.5});
-    CHECK(vote_of({5, 2, 2, 5}, {1, 2, 3, 4}, Weights::uniform, Tie::nearest) == Vote{5, 0.5});
-    // The nearest neighbor is not among the tied classes, so it does not decide.
-    CHECK(vote_of({1, 8, 3, 3, 8}, {1, 2, 3, 4, 5}, Weights::uniform, Tie::nearest) == Vote{8, 0.4});
-    CHECK(vote_of({1, 8, 3, 3, 8}, {1, 2, 3, 4, 5}, Weights::uniform, Tie::smallest) == Vote{3, 0.4});
-}
-
-TEST_CASE("vote: weights by distance are 1/d² of the squared distance") {
-    // 1/4 against 1/8 + 1/16: the single nearer one wins.
-    CHECK(vote_of({6, 1, 1}, {4, 8, 16}, Weights::distance, Tie::smallest) ==
-          Vote{6, 0.25 / (0.125 + 0.0625 + 0.25)});
-    // 1/4 against 1/8 + 1/8: equal sums, and only then the tie rule decides.
-    CHECK(vote_of({6, 1, 1}, {4, 8, 8}, Weights::distance, Tie::smallest) == Vote{1, 0.5});
-    CHECK(vote_of({6, 1, 1}, {4, 8, 8}, Weights::distance, Tie::nearest) == Vote{6, 0.5});
-    // Uniform weights ignore the distance.
-    CHECK(vote_of({6, 1, 1}, {4, 8, 16}, Weights::uniform, Tie::nearest) == Vote{1, 2.0 / 3.0});
-}
-
-TEST_CASE("vote: sums are added in order of rank, the total in order of labels") {
-    const double a = 1.0 / 3.0, b = 1.0 / 7.0, c = 1.0 / 11.0, d = 1.0 / 13.0;
-    const Vote got = vote_of({4, 2, 4, 9}, {3, 7, 11, 13}, Weights::distance, Tie::smallest);
-    CHECK(got == Vote{4, (a + c) / ((b + (a + c)) + d)});
-    CHECK(vote_of({0}, {4'294'966'275U}, Weights::distance, Tie::smallest) == Vote{0, 1.0});
-}
-
-TEST_CASE("vote: images at distance 0 alone vote when weights are by distance") {
-    CHECK(vote_of({3, 1, 1, 1}, {0, 1, 1, 1}, Weights::distance, Tie::smallest) == Vote{3, 1.0});
-    CHECK(vote_of({3, 1, 0, 0}, {0, 0, 1, 1}, Weights::distance, Tie::smallest) == Vote{1, 0.5});
-    CHECK(vote_of({3, 1, 0, 0}, {0, 0, 1, 1}, Weights::distance, Tie::nearest) == Vote{3, 0.5});
-    CHECK(vote_of({3, 1, 1, 1}, {0, 1, 1, 1}, Weights::uniform, Tie::smallest) == Vote{1, 0.75});
+TEST_CASE("vote: shares, ties, weights 1/d² of squared distances, and images at distance 0 that vote alone") {
+    constexpr Weights uniform = Weights::uniform, distance = Weights::distance;
+    constexpr Tie smallest = Tie::smallest, nearest = Tie::nearest;
+    struct Row {
+        std::vector<std::uint8_t> labels;
+        std::vector<std::uint32_t> distances;
+        Weights weights;
+        Tie tie;
+        Vote expected;
+    };
+    for (const Row& row : {Row{{4}, {9}, uniform, nearest, {4, 1.0}},
+                           {{7, 3, 3, 9}, {1, 2, 3, 4}, uniform, nearest, {3, 0.5}},
+                           {{255, 255, 0}, {1, 1, 1}, uniform, smallest, {255, 2.0 / 3.0}},
+                           {{5, 2, 2, 5}, {1, 2, 3, 4}, uniform, smallest, {2, 0.5}},
+                           {{5, 2, 2, 5}, {1, 2, 3, 4}, uniform, nearest, {5, 0.5}},
+                           // The nearest neighbor is not among the tied classes, so it does not decide.
+                           {{1, 8, 3, 3, 8}, {1, 2, 3, 4, 5}, uniform, nearest, {8, 0.4}},
+                           {{1, 8, 3, 3, 8}, {1, 2, 3, 4, 5}, uniform, smallest, {3, 0.4}},
+                           // 1/4 against 1/8 + 1/16: the single nearer one wins; then equal sums.
+                           {{6, 1, 1}, {4, 8, 16}, distance, smallest, {6, 0.25 / (0.125 + 0.0625 + 0.25)}},
+                           {{6, 1, 1}, {4, 8, 8}, distance, smallest, {1, 0.5}},
+                           {{6, 1, 1}, {4, 8, 8}, distance, nearest, {6, 0.5}},
+                           {{0}, {4'294'966'275U}, distance, smallest, {0, 1.0}},
+                           {{3, 1, 1, 1}, {0, 1, 1, 1}, distance, smallest, {3, 1.0}},
+                           {{3, 1, 0, 0}, {0, 0, 1, 1}, distance, nearest, {3, 0.5}},
+                           {{3, 1, 1, 1}, {0, 1, 1, 1}, uniform, smallest, {1, 0.75}}}) {
+        CAPTURE(row.labels.size());
+        CHECK(vote(at_distances(row.distances), row.labels,
+                   {static_cast<int>(row.labels.size()), row.weights, row.tie}) == row.expected);
+    }
 }
 
 TEST_CASE("vote: random votes are the oracle's") {
@@ -91,17 +113,159 @@ TEST_CASE("vote: random votes are the oracle's") {
                         static_cast<std::uint32_t>(random() % labels.size())};
         }
         std::sort(neighbors.begin(), neighbors.end());
-        std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-        for (const Neighbor& neighbor : neighbors)
-            pairs.emplace_back(neighbor.distance, neighbor.index);
         for (const Weights weights : {Weights::uniform, Weights::distance})
-            for (const Tie tie : {Tie::smallest, Tie::nearest}) {
-                const auto [label, confidence] = test::vote(pairs, labels, weights, tie, measure);
+            for (const Tie tie : ties) {
+                const auto [label, confidence] =
+                    test::vote(pairs_of(neighbors), labels, weights, tie, measure);
                 const Vote got =
                     vote(neighbors, labels, {static_cast<int>(neighbors.size()), weights, tie}, measure);
                 REQUIRE(got.label == label);
                 REQUIRE(got.confidence == confidence);
             }
+    }
+}
+
+TEST_CASE("class-mean: which classes have a mean, whose is the least, and its share") {
+    constexpr Tie smallest = Tie::smallest, nearest = Tie::nearest;
+    constexpr std::uint32_t half = 1U << 31;
+    struct Row {
+        std::vector<std::uint8_t> labels;
+        std::vector<std::uint32_t> distances;
+        int j;
+        Tie tie;
+        Vote expected;                                        ///< confidence 0: any
+        std::vector<std::pair<std::size_t, int>> small = {};  ///< classes of few images, and how many
+    };
+    for (const Row& row : {
+             // 5: 10 + 40; 2: 20 + 25. The nearest one is a 5.
+             Row{{5, 2, 2, 5}, {10, 20, 25, 40}, 2, nearest, {2, 1.0 / (1.0 + 45.0 / 50.0)}},
+             {{5, 2, 2, 5}, {10, 20, 25, 40}, 1, smallest, {5, 0}},
+             // Only the nearest two of a class count.
+             {{5, 5, 2, 2, 2, 2}, {10, 20, 21, 22, 23, 24}, 2, smallest, {5, 0}},
+             // A class with fewer than j is out, however near.
+             {{7, 3, 3, 3}, {0, 10, 10, 10}, 3, nearest, {3, 1.0}},
+             {{7, 7, 3, 3, 3}, {0, 0, 10, 10, 10}, 3, smallest, {3, 1.0}},
+             // One of few images needs those that it has: the mean of two, then of the one that is there.
+             {{7, 7, 3, 3, 3}, {0, 12, 10, 10, 10}, 3, smallest, {7, 1.0 / (1.0 + 36.0 / 60.0)}, {{7, 2}}},
+             {{7, 3, 3, 3}, {0, 10, 10, 10}, 3, nearest, {7, 1.0}, {{7, 2}}},
+             {{3, 3, 3, 7}, {10, 10, 10, 11}, 3, nearest, {3, 0}, {{7, 2}}},
+             {{7, 7, 3, 3, 3}, {0, 0, 10, 10, 10}, 3, smallest, {3, 1.0}, {{7, 4}}},  // more than j
+             // What one lacks is as far as the last.
+             {{7, 3, 3, 3}, {4, 10, 10, 15}, 3, smallest, {7, 1.0 / (1.0 + 19.0 * 3 / (35.0 * 2))}, {{7, 3}}},
+             {{7, 3, 3, 3}, {8, 10, 10, 15}, 3, smallest, {7, 0}, {{7, 3}}},
+             {{7, 3, 3, 3}, {9, 10, 10, 15}, 3, smallest, {3, 0}, {{7, 3}}},
+             // Equal means of different counts.
+             {{3, 9, 3, 3}, {10, 12, 13, 13}, 3, smallest, {3, 0.5}, {{9, 1}}},
+             {{9, 3, 3}, {12, 12, 12}, 2, nearest, {9, 0.5}, {{9, 1}}},
+             // All images are candidates: not the class with most of them.
+             {{4, 4, 4, 1, 1, 1, 1, 1}, {1, 2, 3, 4, 5, 6, 7, 8}, 50, smallest, {4, 0}, {{1, 5}, {4, 3}}},
+             // Where no class has j, the majority wins, and equal ones go by distance.
+             {{4}, {9}, 4, smallest, {4, 1.0}},
+             {{1, 8, 8}, {1, 5, 6}, 4, smallest, {8, 1.0}},
+             {{9, 1, 1, 9}, {1, 3, 4, 5}, 4, smallest, {9, 1.0 / (6.0 / 7.0 + 1.0)}},
+             // Equal sums; a nearer class that is out, or whose sum is larger, does not decide.
+             {{9, 2, 2, 9}, {10, 20, 30, 40}, 2, smallest, {2, 0.5}},
+             {{9, 2, 2, 9}, {10, 20, 30, 40}, 2, nearest, {9, 0.5}},
+             {{6, 0, 9, 2, 2, 9, 0}, {1, 5, 10, 20, 30, 40, 50}, 2, nearest, {9, 0}},
+             {{255, 0, 0, 255}, {0, 0, 0, 0}, 2, smallest, {0, 0.5}},
+             {{255, 0, 0, 255}, {0, 0, 0, 0}, 2, nearest, {255, 0.5}},
+             // Distance 0 leaves no share to others; 2³² - 2 against 2³².
+             {{3, 3, 4, 4}, {0, 0, 1, 1}, 2, smallest, {3, 1.0}},
+             {{3, 3, 4, 4}, {half - 1, half - 1, half, half}, 2, smallest, {3, 0}},
+         }) {
+        ClassSizes sizes = large();
+        for (const auto& [label, size] : row.small)
+            sizes[label] = size;
+        const Vote found = class_mean(at_distances(row.distances), row.labels, sizes, row.j, row.tie);
+        CAPTURE(row.distances.back());
+        CHECK(found.label == row.expected.label);
+        if (row.expected.confidence > 0) CHECK(found.confidence == row.expected.confidence);
+    }
+}
+
+TEST_CASE("class-mean: random votes are those of a naive one") {
+    std::mt19937 random(9);
+    for (int round = 0; round < 4000; ++round) {
+        const Query query(random, 30, round % 2 == 0 ? 3 : 12, 6);
+        const int j = 1 + static_cast<int>(random() % 5);
+        const auto nearest = std::span(query.neighbors).first(1 + random() % query.neighbors.size());
+        const ClassSizes sizes = round % 4 < 2 ? class_sizes(query.labels) : large();
+        for (const Tie tie : ties) {
+            const Vote found = class_mean(nearest, query.labels, sizes, j, tie);
+            REQUIRE(found.label == test::class_mean(pairs_of(nearest), query.labels, sizes, j, tie));
+            REQUIRE((found.confidence > 0 && found.confidence <= 1));
+        }
+    }
+}
+
+TEST_CASE("class-mean: all queries on any number of threads") {
+    Neighbors neighbors(3000, 4);  // several pieces
+    std::vector<std::uint8_t> labels(12'000);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        labels[i] = static_cast<std::uint8_t>(i * i % 7);
+        neighbors.rows[i] = {static_cast<std::uint32_t>(i % 4), static_cast<std::uint32_t>(i)};
+    }
+    const VotingRule rule{.k = 2, .tie = Tie::smallest, .votes = Votes::class_mean};
+    const std::vector<Vote> one = votes(neighbors, labels, rule, {}, 1);
+    CHECK(votes(neighbors, labels, rule, {}, 3) == one);
+    for (std::int64_t q = 0; q < 3000; ++q)
+        REQUIRE(one[static_cast<std::size_t>(q)] ==
+                class_mean(neighbors.row(q), labels, large(), 2, Tie::smallest));
+}
+
+TEST_CASE("evidence of many queries is that of each") {
+    const std::vector<std::uint8_t> labels = {3, 3, 3, 8, 8, 5};
+    constexpr std::int64_t n = 3000;  // several pieces, on several threads
+    Neighbors neighbors(n, 3);
+    std::vector<Vote> votes;
+    for (std::int64_t q = 0; q < n; ++q) {
+        const auto d = static_cast<std::uint32_t>(q);
+        neighbors.row(q)[0] = {d, d % 6};
+        neighbors.row(q)[1] = {d + 5, (d + 1) % 6};
+        neighbors.row(q)[2] = {d + 9, (d + 4) % 6};
+        votes.push_back({labels[d % 6], 0.5});
+    }
+    std::vector<Evidence> all(n);
+    evidence_of_rows(neighbors.rows, 3, labels, votes, {.k = 3}, {}, 3, all);
+    for (std::int64_t q = 0; q < n; ++q) {
+        const auto at = static_cast<std::size_t>(q);
+        const Evidence one = evidence(neighbors.row(q), labels, votes[at], {.k = 3}, {});
+        REQUIRE(all[at].distance == one.distance);
+        REQUIRE(all[at].margin == one.margin);
+        REQUIRE(all[at].alone == one.alone);
+    }
+}
+
+TEST_CASE("running votes: a majority and the nearest class on average for every k and j") {
+    std::mt19937 random(3);
+    for (int round = 0; round < 500; ++round) {
+        const Query query(random, 25, 1 + static_cast<unsigned>(random() % 5),
+                          1 + static_cast<unsigned>(random() % 9));
+        ClassSizes sizes = class_sizes(query.labels);
+        if (round % 2 == 0)
+            for (std::int64_t& size : sizes)
+                size *= 1 + static_cast<std::int64_t>(random() % 9);
+        const bool zeros = query.neighbors[0].distance == 0;
+        RunningMajority uniform, by_distance;
+        RunningMean mean(27, sizes);
+        mean.clear();
+        for (std::size_t k = 1; k <= query.neighbors.size(); ++k) {
+            const auto nearest = std::span(query.neighbors).first(k);
+            const Neighbor& last = nearest.back();
+            const std::uint8_t label = query.labels[last.index];
+            uniform.add(label, 1, query.first);
+            by_distance.add(label, zeros ? (last.distance == 0 ? 1 : 0) : 1.0 / last.distance, query.first);
+            mean.add(label, last.distance, query.first);
+            for (const Tie tie : ties) {
+                const auto n = static_cast<int>(k);
+                CHECK(uniform.winner(tie) == vote(nearest, query.labels, {n, Weights::uniform, tie}).label);
+                CHECK(by_distance.winner(tie) ==
+                      vote(nearest, query.labels, {n, Weights::distance, tie}).label);
+                for (int j = 1; j <= 27 && round < 150; ++j)
+                    CHECK(mean.winner(j, tie, query.first) ==
+                          class_mean(nearest, query.labels, sizes, j, tie).label);
+            }
+        }
     }
 }
 

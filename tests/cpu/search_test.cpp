@@ -10,11 +10,11 @@
 
 #include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
-#include "data/set/locate.h"
 #include "tests/support/battery.h"
+#include "tests/support/isa.h"
+#include "tests/support/mnist.h"
+#include "tests/support/points.h"
 #include "tests/support/search.h"
-#include "tests/support/skip.h"
-#include "tests/support/surroundings.h"
 
 namespace knn {
 namespace {
@@ -28,15 +28,22 @@ struct Owned {
     Owned(std::int64_t n_train, std::int64_t n_query, std::int64_t dim, int k)
         : train(test::random_rows(n_train, dim, 71)),
           query(test::random_rows(n_query, dim, 72)),
-          labels(static_cast<std::size_t>(n_train)) {
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
-        request.train = {train.pixels.data(), n_train, dim};
-        request.query = {query.pixels.data(), n_query, dim};
+          labels(test::labels_for(n_train)) {
+        request.train = test::view(train);
+        request.query = test::view(query);
         request.train_labels = labels;
         request.k = k;
     }
+    /// The training set, searched with itself.
+    test::Request itself() const {
+        test::Request same = request;
+        same.query = same.train;
+        same.exclude = {.first = 0};
+        return same;
+    }
 };
+
+constexpr Metric all_metrics[] = {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson};
 
 /// Searches for at least 17 queries: those of the request, again and again. A few queries alone are compared
 /// with rows as they are, and would leave the packed panels untested on most of the battery.
@@ -92,7 +99,7 @@ TEST_CASE("cpu::search: every instruction set and number of threads answers the 
 
 TEST_CASE("cpu::search: many threads for little work") {
     Owned problem(5'000, 9, 30, 12);
-    for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
+    for (const Metric metric : all_metrics) {
         problem.request.measure = {metric, 2};
         problem.request.threads = 0;
         const auto expected = test::search_on_cpu(problem.request).neighbors.rows;
@@ -124,23 +131,13 @@ TEST_CASE("cpu::search: equal images are at distance 0, blank ones at 1 by cosin
     }
 }
 
-TEST_CASE("cpu::search: no query is no work") {
-    const Owned problem(10, 1, 5, 3);
-    Plan plan;
-    REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
-    Timeline timeline;
-    const auto index = cpu::open({problem.request.train, {}}, {}, plan, timeline);
-    CHECK(nearest_of(*index, problem.request.query.first(0), 3, timeline, {}).rows.empty());
-    Plan none;
-    CHECK(cpu::settle({10, 0, 5, 3}, none).has_value());
-}
-
-TEST_CASE("cpu: one searcher answers searches of any size and k in turn") {
+TEST_CASE("cpu: one searcher answers searches of any size and k in turn, and no query is no work") {
     const Owned problem(3'000, 400, 40, 5);
     Plan plan;
     REQUIRE_FALSE(cpu::settle(problem.request.problem(), plan));
     Timeline timeline;
     const auto index = cpu::open({problem.request.train, {}}, {}, plan, timeline);
+    CHECK(nearest_of(*index, problem.request.query.first(0), 3, timeline, {}).rows.empty());
     for (const auto& [n, k] : {std::pair{400, 5}, {3, 1024}, {17, 1}, {400, 33}, {1, 7}}) {
         test::Request request = problem.request;
         request.query = request.query.first(n);
@@ -150,6 +147,7 @@ TEST_CASE("cpu: one searcher answers searches of any size and k in turn") {
     }
     for (const Stage& stage : timeline.stages())
         if (stage.name == "pack") CHECK(stage.launches == 1);
+    CHECK(cpu::settle({10, 0, 5, 3}, plan).has_value());
 }
 
 TEST_CASE("cpu::search: batches of any number of queries, whole strips of a kernel or not") {
@@ -172,15 +170,7 @@ TEST_CASE("cpu::search: says what it did") {
     Owned problem(3'000, 700, 60, 4);
     problem.request.threads = 2;
     problem.request.batch = 100;
-    std::int64_t last = -1;
-    Watch watch;
-    watch.progress = [&](std::int64_t done, std::int64_t total) {
-        CHECK(total == 700);
-        CHECK(done >= last);
-        last = done;
-    };
-    const Results result = test::search_on_cpu(problem.request, watch);
-    CHECK(last == 700);
+    const Results result = test::search_on_cpu(problem.request);
     CHECK(result.plan.distance == cpu::instruction_set());
     CHECK(result.plan.select == "threshold");
     CHECK(result.plan.batch >= 1);
@@ -224,7 +214,7 @@ TEST_CASE("cpu::search: refuses what is out of range, and what memory cannot hol
     problem.request.k = 3;
     problem.request.train = {nullptr, 4'000'000'000, 60'000};
     problem.request.query = {nullptr, 1'000, 60'000};
-    for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
+    for (const Metric metric : all_metrics) {
         problem.request.measure = {metric, 2};
         CHECK_THROWS_WITH_AS(test::search_on_cpu(problem.request), doctest::Contains("MiB"), DataError);
     }
@@ -237,15 +227,13 @@ double ms_to_stop(test::Request request, const Measure& measure = {}) {
     request.measure = measure;
     using Clock = std::chrono::steady_clock;
     std::atomic<bool> stop{false};
-    Watch watch;
-    watch.stop = &stop;
     Clock::time_point asked;
     std::jthread user([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         asked = Clock::now();
         stop = true;
     });
-    CHECK_THROWS_AS(test::search_on_cpu(request, watch), Interrupted);
+    CHECK_THROWS_AS(test::search_on_cpu(request, {.progress = {}, .stop = &stop}), Interrupted);
     const Clock::time_point end = Clock::now();
     user.join();
     return std::chrono::duration<double, std::milli>(end - asked).count();
@@ -266,12 +254,13 @@ double min_ms_to_stop(const test::Request& request, const Measure& measure = {})
 }
 
 TEST_CASE("cpu::search: stops when asked to") {
-    const Owned wide(3'000, 3'000, 20'000, 5), tall(300'000, 3'000, 200, 500);
+    const Owned wide(3'000, 3'000, 20'000, 5), tall(300'000, 3'000, 200, 500), square(60'000, 1, 784, 10);
     for (const std::string& name : cpu::instruction_sets()) {
         CAPTURE(name);
         const test::Isa isa(name);
         CHECK(min_ms_to_stop(wide.request) < most_ms_to_stop);
         CHECK(min_ms_to_stop(tall.request) < most_ms_to_stop);
+        CHECK(min_ms_to_stop(square.itself()) < most_ms_to_stop);
         for (const Measure& measure : test::other_measures()) {
             CAPTURE(measure.metric);
             CAPTURE(measure.p);
@@ -279,46 +268,93 @@ TEST_CASE("cpu::search: stops when asked to") {
             CHECK(min_ms_to_stop(tall.request, measure) < most_ms_to_stop);
         }
     }
-    std::atomic<bool> stop{true};
-    Watch watch;
-    watch.stop = &stop;
-    CHECK_THROWS_AS(test::search_on_cpu(tall.request, watch), Interrupted);
+    const std::atomic<bool> stop{true};
+    CHECK_THROWS_AS(test::search_on_cpu(tall.request, {.progress = {}, .stop = &stop}), Interrupted);
 }
 
-TEST_CASE("cpu::search: what the progress callback throws comes out") {
+TEST_CASE("cpu::search: progress rises to the number of queries, and what its callback throws comes out") {
     const Owned problem(20'000, 2'000, 300, 5);
-    Watch watch;
-    watch.progress = [](std::int64_t done, std::int64_t) {
-        if (done > 0) throw DataError("the terminal is gone");
-    };
-    CHECK_THROWS_AS(test::search_on_cpu(problem.request, watch), DataError);
+    for (const bool both_ends : {false, true}) {
+        const Owned few(2'000, 700, 300, 3);
+        test::Request request = both_ends ? few.itself() : few.request;
+        request.threads = 2;
+        request.batch = 100;
+        std::int64_t last = 0;
+        Watch watch;
+        watch.progress = [&](std::int64_t done, std::int64_t total) {
+            CHECK(total == request.query.count);
+            CHECK(done >= last);
+            last = done;
+        };
+        test::search_on_cpu(request, watch);
+        CHECK(last == request.query.count);
+        watch.progress = [](std::int64_t done, std::int64_t) {
+            if (done > 0) throw DataError("the terminal is gone");
+        };
+        CHECK_THROWS_AS(test::search_on_cpu(both_ends ? problem.itself() : problem.request, watch),
+                        DataError);
+    }
 }
 
-std::int64_t correct(const Dataset& data, int k, Tie tie) {
+/// By the default search and by the serial one.
+void check_leave_one_out(const test::Rows& points, const Exclude& exclude, std::int64_t n, int k,
+                         const Measure& measure = {}) {
+    CAPTURE(points.n);
+    CAPTURE(exclude.first);
+    CAPTURE(k);
+    CAPTURE(measure.metric);
+    const test::Rows queries = test::taken(points, exclude, n);
+    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(points.n));
+    test::Request request;
+    request.train = test::view(points);
+    request.query = test::view(queries);
+    request.train_labels = labels;
+    request.k = k;
+    request.measure = measure;
+    request.exclude = exclude;
+    const auto expected = test::right(points, queries, k, exclude, measure).rows;
+    for (const char* select : {"", "nth_element"}) {
+        request.select = select;
+        if (*select == 0 || measure.metric == Metric::l2)
+            CHECK(test::search_on_cpu(request).neighbors.rows == expected);
+    }
+}
+
+TEST_CASE(
+    "cpu::search: leave-one-out of duplicates, of a sample, of as many as there are others, by every "
+    "metric") {
+    for (const int levels : {1, 2, 3, 256})  // with 1, all points are equal
+        for (const int k : {1, 4, 20, 59})
+            for (const auto& [first, n] : {std::pair{0, 60}, {0, 5}, {41, 19}, {59, 1}})
+                check_leave_one_out(test::random_rows(60, 2, 5, levels), {.first = first}, n, k);
+    for (const Metric metric : all_metrics)
+        check_leave_one_out(test::random_rows(1025, 12, 6, 4), {.first = 1000}, 25, 1024, {metric, 3});
+    check_leave_one_out(test::random_rows(70, 3, 7, 3), {0, 70, 20}, 20, 9);
+    const Owned few(5, 1, 3, 5);
+    CHECK_THROWS_AS(test::search_on_cpu(few.itself()), std::invalid_argument);
+}
+
+TEST_CASE("cpu::search: the counts on MNIST") {
+    if (test::mnist_folder().empty()) return test::skip(test::no_mnist);
+    const Dataset data = test::mnist();
     test::Request request;
     request.train = data.train.images();
     request.query = data.test.images();
     request.train_labels = data.train.labels.span();
-    request.k = k;
-    request.tie = tie;
-    const Results result = test::search_on_cpu(request);
-    std::int64_t right = 0;
-    for (std::size_t i = 0; i < result.votes.size(); ++i)
-        right += result.votes[i].label == data.test.labels.span()[i];
-    return right;
-}
-
-TEST_CASE("cpu::search: the counts on MNIST") {
-    if (test::mnist_folder().empty()) return test::skip("MNIST was not found: set MNIST_KNN_DATA");
-    DataOptions options;
-    options.folder = test::mnist_folder();
-    const Dataset data = load(locate(options));
-    CHECK(correct(data, 1, Tie::smallest) == 9691);
-    CHECK(correct(data, 3, Tie::smallest) == 9705);
-    CHECK(correct(data, 5, Tie::smallest) == 9688);
-    CHECK(correct(data, 10, Tie::smallest) == 9665);
-    CHECK(correct(data, 3, Tie::nearest) == 9717);
-    CHECK(correct(data, 5, Tie::nearest) == 9693);
+    for (const auto& [k, tie, right] : {std::tuple{1, Tie::smallest, 9691},
+                                        {3, Tie::smallest, 9705},
+                                        {5, Tie::smallest, 9688},
+                                        {10, Tie::smallest, 9665},
+                                        {3, Tie::nearest, 9717},
+                                        {5, Tie::nearest, 9693}}) {
+        request.k = k;
+        request.tie = tie;
+        const Results result = test::search_on_cpu(request);
+        int correct = 0;
+        for (std::size_t i = 0; i < result.votes.size(); ++i)
+            correct += result.votes[i].label == data.test.labels.span()[i];
+        CHECK(correct == right);
+    }
 }
 
 }  // namespace

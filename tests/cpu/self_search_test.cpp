@@ -6,12 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <thread>
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
-#include "tests/support/oracle.h"
+#include "tests/support/isa.h"
+#include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/surroundings.h"
 
@@ -23,22 +22,21 @@ constexpr std::array measures{Measure{Metric::l2},      Measure{Metric::l1},    
 
 test::Request request_for(const test::Rows& points, int k, bool excludes) {
     test::Request request;
-    request.train = request.query = {points.pixels.data(), points.n, points.dim};
+    request.train = request.query = test::view(points);
     request.k = k;
     if (excludes) request.exclude = {.first = 0};
     return request;
 }
 
 /// The neighbors; checks whether each distance was computed once, or for each of both images.
-Neighbors search(const test::Request& request, bool once = true, const Watch& watch = {}) {
+Neighbors search(const test::Request& request, bool once = true) {
     Plan plan{.batch = request.batch, .threads = request.threads};
     REQUIRE_FALSE(cpu::settle(request.problem(), plan));
     Timeline timeline;
     const auto index = cpu::open(request.training(), request.measure, plan, timeline);
     Neighbors found(request.query.count, request.k);
     const Queries queries = test::queries_of(request.query, request.exclude, request.train);
-    const std::int64_t batch =
-        index->top_k({.queries = queries, .k = request.k}, {found.rows}, timeline, watch);
+    const std::int64_t batch = index->top_k({.queries = queries, .k = request.k}, {found.rows}, timeline, {});
     const auto n = static_cast<double>(request.train.count), dim = static_cast<double>(request.train.dim);
     const auto block = static_cast<double>(batch);
     for (const Stage& stage : timeline.stages())
@@ -59,67 +57,48 @@ Neighbors by_all_pairs(test::Request request) {
     return search(request, false);
 }
 
-Neighbors by_oracle(const test::Rows& points, const test::Request& request) {
-    const auto all = test::nearest(points, points, static_cast<int>(points.n), request.measure);
-    Neighbors found(points.n, request.k);
-    for (std::int64_t q = 0; q < points.n; ++q) {
-        auto out = found.row(q).begin();
-        for (const auto& [distance, index] : all[static_cast<std::size_t>(q)])
-            if (index != request.exclude.index_of(q) && out != found.row(q).end())
-                *out++ = {static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)};
-    }
-    return found;
-}
-
 TEST_CASE(
-    "cpu::self: the oracle's neighbors by every instruction set, for every size, k and number of threads") {
+    "cpu::self: the oracle's neighbors by every instruction set and metric, for every size, k and number of "
+    "threads") {
+    std::vector<std::pair<test::Rows, Measure>> sets;
     for (const auto& [n, dim, levels] : {std::array{13, 5, 256},
                                          {47, 784, 256},
                                          {49, 2, 1},
                                          {97, 3, 2},
                                          {150, 70, 256},
                                          {200, 1, 3},
-                                         {331, 9, 4}}) {
-        const test::Rows points = test::random_rows(n, dim, 91, levels);
-        for (const bool excludes : {true, false})
-            for (const int k : {1, 7, n / 2, n - 1}) {
-                test::Request request = request_for(points, k, excludes);
-                request.batch = 1;  // blocks as small as the kernel's tiles allow
-                const Neighbors right = by_oracle(points, request);
+                                         {331, 9, 4}})
+        sets.emplace_back(test::random_rows(n, dim, 91, levels), Measure{});
+    for (const int levels : {256, 2}) {
+        test::Rows points = test::random_rows(301, 30, 92, levels);  // some of them blank
+        std::fill_n(points.pixels.begin(), 30, std::uint8_t{0});
+        std::fill_n(points.pixels.begin() + 100 * 30, 110 * 30, std::uint8_t{0});
+        for (const Measure& measure : measures)
+            sets.emplace_back(points, measure);
+    }
+    for (const auto& set : sets)
+        for (const bool excludes : {true, false}) {
+            const test::Rows& points = set.first;
+            const Measure& measure = set.second;
+            if (!excludes && measure.metric != Metric::l2) continue;
+            const auto most = static_cast<int>(points.n - 1);
+            test::Request request = request_for(points, most, excludes);
+            request.measure = measure;
+            request.batch = 1;  // blocks as small as the kernel's tiles allow
+            const Neighbors all = test::right(points, points, most, request.exclude, measure);
+            for (const int k : {1, 7, most / 2, most})
                 for (const std::string& name : cpu::instruction_sets())
                     for (request.threads = 1; request.threads <= 4; ++request.threads) {
                         const test::Isa isa(name);
                         CAPTURE(name);
                         CAPTURE(points.n);
-                        CAPTURE(k);
-                        CAPTURE(request.threads);
-                        CHECK(search(request).rows == right.rows);
-                    }
-            }
-    }
-}
-
-TEST_CASE("cpu::self: the oracle's neighbors by every metric, blank images too") {
-    for (const int levels : {256, 2}) {
-        test::Rows points = test::random_rows(301, 30, 92, levels);
-        std::fill_n(points.pixels.begin(), 30, std::uint8_t{0});
-        std::fill_n(points.pixels.begin() + 100 * 30, 110 * 30, std::uint8_t{0});
-        for (const Measure& measure : measures)
-            for (const int k : {1, 12, 300}) {
-                test::Request request = request_for(points, k, true);
-                request.measure = measure;
-                request.batch = 1;
-                const Neighbors right = by_oracle(points, request);
-                for (const std::string& name : cpu::instruction_sets())
-                    for (request.threads = 1; request.threads <= 3; ++request.threads) {
-                        const test::Isa isa(name);
-                        CAPTURE(name);
                         CAPTURE(measure.metric);
                         CAPTURE(k);
-                        CHECK(search(request).rows == right.rows);
+                        CAPTURE(request.threads);
+                        request.k = k;
+                        CHECK(search(request).rows == all.first(k).rows);
                     }
-            }
-    }
+        }
 }
 
 TEST_CASE("cpu::self: all pairs have the same neighbors, with ties and without") {
@@ -166,50 +145,6 @@ TEST_CASE("cpu::self: above the memory for lists all pairs are compared") {
     const test::Rows points = test::random_rows(17'000, 1, 94);
     const Neighbors found = search(request_for(points, 1'024, true), false);
     CHECK(found.row(0)[0].index != 0);
-}
-
-TEST_CASE("cpu::self: progress ends at the number of images, and what its callback throws comes out") {
-    const test::Rows points = test::random_rows(2'000, 300, 95);
-    test::Request request = request_for(points, 3, true);
-    request.threads = 2;
-    std::int64_t last = 0;
-    Watch watch;
-    watch.progress = [&](std::int64_t done, std::int64_t total) {
-        CHECK(total == 2'000);
-        CHECK(done >= last);
-        CHECK(done <= total);
-        last = done;
-    };
-    search(request, true, watch);
-    CHECK(last == 2'000);
-    const test::Rows many = test::random_rows(20'000, 300, 96);
-    watch.progress = [](std::int64_t done, std::int64_t) {
-        if (done > 0) throw DataError("the terminal is gone");
-    };
-    CHECK_THROWS_AS(search(request_for(many, 3, true), true, watch), DataError);
-}
-
-TEST_CASE("cpu::self: stops when asked to") {
-    const test::Rows points = test::random_rows(60'000, 784, 97);
-    test::Request request = request_for(points, 10, true);
-    double least_ms = 1e9;  // of five: the machine may be busy with something else
-    for (int i = 0; i < 5 && least_ms >= 200; ++i) {
-        std::atomic<bool> stop{false};
-        Watch watch;
-        watch.stop = &stop;
-        std::chrono::steady_clock::time_point asked;
-        std::jthread user([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(100));
-            asked = std::chrono::steady_clock::now();
-            stop = true;
-        });
-        request.threads = 4;
-        CHECK_THROWS_AS(search(request, true, watch), Interrupted);
-        const auto end = std::chrono::steady_clock::now();
-        user.join();
-        least_ms = std::min(least_ms, std::chrono::duration<double, std::milli>(end - asked).count());
-    }
-    CHECK(least_ms < 200);
 }
 
 TEST_CASE("cpu::BlockPairs: each pair once, row by row, and columns in order") {

@@ -7,8 +7,7 @@
 
 #include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/support/leave_out.h"
-#include "tests/support/oracle.h"
+#include "tests/support/points.h"
 
 namespace knn::test {
 
@@ -35,8 +34,8 @@ struct GpuProblem {
     std::int64_t batch = 0;
     std::string distance = {}, select = {};
 
-    knn::Rows train_rows() const { return {train.pixels.data(), train.n, train.dim}; }
-    knn::Rows query_rows() const { return {query.pixels.data(), query.n, query.dim}; }
+    knn::Rows train_rows() const { return view(train); }
+    knn::Rows query_rows() const { return view(query); }
     /// Of its own or of other rows.
     Queries queries() const { return queries_of(query_rows(), exclude, train_rows()); }
     bool votes() const { return !labels.empty() && device_can_vote(measure.metric, rule); }
@@ -94,27 +93,10 @@ inline Vote vote_of(std::span<const Neighbor> row, const std::vector<std::uint8_
     return {static_cast<std::uint8_t>(label), share};
 }
 
-/// Compares every `step`-th query's k nearest, without the image that `exclude` excludes, with the oracle. Returns
-/// the number of wrong queries.
+/// Of every `step`-th query.
 inline std::int64_t wrong_queries(const Neighbors& found, const GpuProblem& problem, std::int64_t step = 1) {
-    std::int64_t wrong = found.n_query == problem.query.n && found.k == problem.rule.k ? 0 : 1;
-    for (std::int64_t q = 0; q < found.n_query && wrong == 0; q += step) {
-        Rows one{{}, 1, problem.query.dim};
-        const auto begin = problem.query.pixels.begin() + q * one.dim;
-        one.pixels.assign(begin, begin + one.dim);
-        const std::int64_t itself = problem.exclude.index_of(q);
-        auto expected =
-            nearest(problem.train, one, problem.rule.k + (itself >= 0 ? 1 : 0), problem.measure).front();
-        std::erase_if(expected, [&](const auto& neighbor) { return neighbor.second == itself; });
-        expected.resize(static_cast<std::size_t>(problem.rule.k));
-        const auto row = found.row(q);
-        for (std::size_t i = 0; i < expected.size(); ++i)
-            if (row[i].distance != expected[i].first || row[i].index != expected[i].second) {
-                ++wrong;
-                break;
-            }
-    }
-    return wrong;
+    return wrong_queries(found.rows, problem.train, problem.query, problem.rule.k, problem.exclude,
+                         problem.measure, step);
 }
 
 inline std::int64_t wrong_votes(const Voted& answers, const GpuProblem& problem) {

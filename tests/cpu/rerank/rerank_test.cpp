@@ -10,9 +10,9 @@
 #include "cpu/search.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
+#include "tests/support/isa.h"
 #include "tests/support/rerank_images.h"
-#include "tests/support/rerank_oracle.h"
-#include "tests/support/surroundings.h"
+#include "tests/support/reranked.h"
 
 namespace knn {
 namespace {
@@ -21,70 +21,30 @@ Rows rows_of(const std::vector<std::uint8_t>& images, ImageShape shape) {
     return {images.data(), static_cast<std::int64_t>(images.size()) / shape.dim(), shape.dim()};
 }
 
-/// Different images of 0 .. n-1 for each query, with the distances of another search.
-Neighbors random_candidates(std::int64_t n_query, int count, std::uint32_t n, std::mt19937& random) {
-    Neighbors candidates(n_query, count);
-    std::vector<std::uint32_t> order(n);
-    for (std::uint32_t i = 0; i < n; ++i)
-        order[i] = i;
-    for (std::int64_t q = 0; q < n_query; ++q) {
-        std::shuffle(order.begin(), order.end(), random);
-        for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
-            candidates.row(q)[i] = {static_cast<std::uint32_t>(random() % 9), order[i]};
-    }
-    return candidates;
-}
-
-/// What `rerank` has to give, from the oracle's distances.
-Neighbors expected(Reranker kind, const Neighbors& candidates, const std::vector<test::RerankMaps>& queries,
-                   const std::vector<test::RerankMaps>& train, const std::vector<std::uint32_t>& density,
-                   int k) {
-    Neighbors all(candidates.n_query, k);
-    for (std::int64_t q = 0; q < candidates.n_query; ++q) {
-        std::vector<std::pair<std::int64_t, std::uint32_t>> row;
-        for (const Neighbor& candidate : candidates.row(q)) {
-            std::int64_t distance =
-                test::rerank_distance(queries[static_cast<std::size_t>(q)], train[candidate.index], kind);
-            if (!density.empty()) distance = distance * density[candidate.index] / 32768;
-            row.emplace_back(distance, candidate.index);
-        }
-        std::sort(row.begin(), row.end());
-        for (std::size_t i = 0; i < static_cast<std::size_t>(k); ++i)
-            all.row(q)[i] = {static_cast<std::uint32_t>(row[i].first), row[i].second};
-    }
-    return all;
-}
-
 TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruction set") {
-    test::Surroundings surroundings(".");
     std::mt19937 random(3);
     constexpr int n_train = 40, n_query = 9;
     for (const ImageShape shape : test::rerank_shapes()) {
         const std::vector<std::uint8_t> train = test::rerank_images(n_train, shape, 11);
         const std::vector<std::uint8_t> queries = test::rerank_images(n_query, shape, 12);
+        const auto train_maps = test::maps_of(train, shape), query_maps = test::maps_of(queries, shape);
         for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both}) {
             const Rerank rerank{.kind = kind};
             INFO(name(kind), " on ", shape.rows, "x", shape.cols);
-            std::vector<test::RerankMaps> train_maps, query_maps;
-            std::vector<std::uint8_t> bytes;
-            for (int i = 0; i < n_train; ++i) {
-                train_maps.push_back(test::rerank_maps(train.data() + i * shape.dim(), shape));
-                const auto some = test::descriptor_bytes(train_maps.back(), kind);
-                bytes.insert(bytes.end(), some.begin(), some.end());
-            }
-            for (int i = 0; i < n_query; ++i)
-                query_maps.push_back(test::rerank_maps(queries.data() + i * shape.dim(), shape));
+            const auto bytes = test::descriptor_bytes(train_maps, kind);
             const int count = std::vector{1, 7, 32, 33, 40}[random() % 5];
             const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
             std::vector<std::uint32_t> density;
             if (random() % 2 == 0)
                 for (int i = 0; i < n_train; ++i)
                     density.push_back(16384 + static_cast<std::uint32_t>(random() % 49153));
-            const Neighbors candidates = random_candidates(n_query, count, n_train, random);
-            const Neighbors want = expected(kind, candidates, query_maps, train_maps, density, k);
-            for (const std::string& isa : cpu::instruction_sets()) {
-                surroundings.set("MNIST_KNN_ISA", isa);
-                CAPTURE(isa);
+            const Neighbors candidates = test::random_candidates(n_query, count, n_train, random);
+            const auto want = test::reranked(candidates, density, k, [&](std::size_t q, std::uint32_t index) {
+                                  return test::rerank_distance(query_maps[q], train_maps[index], kind);
+                              }).nearest;
+            for (const std::string& name : cpu::instruction_sets()) {
+                const test::Isa isa(name);
+                CAPTURE(name);
                 for (const int threads : {1, 3}) {
                     const Descriptors a = cpu::describe(rerank, rows_of(train, shape), shape, threads);
                     REQUIRE(a.bytes == bytes);
@@ -97,7 +57,6 @@ TEST_CASE("cpu::rerank: descriptors and order are the oracle's on every instruct
 }
 
 TEST_CASE("cpu::rerank: the steepest gradients stay within 16-bit sums") {
-    test::Surroundings surroundings(".");
     constexpr ImageShape shape{12, 13};
     // Stripes against the same stripes with the colors exchanged: opposite gradients everywhere.
     std::vector<std::uint8_t> images;
@@ -106,16 +65,16 @@ TEST_CASE("cpu::rerank: the steepest gradients stay within 16-bit sums") {
             for (int x = 0; x < shape.cols; ++x)
                 images.push_back((i < 2 ? x / 6 : y / 6) % 2 == i % 2 ? 255 : 0);
     const Rerank rerank{.kind = Reranker::both};
-    std::vector<test::RerankMaps> maps;
-    for (int i = 0; i < 4; ++i)
-        maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape));
+    const auto maps = test::maps_of(images, shape);
     std::mt19937 random(1);
-    const Neighbors candidates = random_candidates(4, 4, 4, random);
-    for (const std::string& isa : cpu::instruction_sets()) {
-        surroundings.set("MNIST_KNN_ISA", isa);
+    const Neighbors candidates = test::random_candidates(4, 4, 4, random);
+    const auto want = test::reranked(candidates, {}, 4, [&](std::size_t q, std::uint32_t index) {
+                          return test::rerank_distance(maps[q], maps[index], rerank.kind);
+                      }).nearest;
+    for (const std::string& name : cpu::instruction_sets()) {
+        const test::Isa isa(name);
         const Descriptors some = cpu::describe(rerank, rows_of(images, shape), shape, 1);
-        REQUIRE(cpu::rerank(candidates, some, some, {}, 4, 1).rows ==
-                expected(rerank.kind, candidates, maps, maps, {}, 4).rows);
+        REQUIRE(cpu::rerank(candidates, some, some, {}, 4, 1).rows == want.rows);
         CHECK(rerank_distance(some.layout, some.row(0), some.row(1)) ==
               test::rerank_distance(maps[0], maps[1], rerank.kind));
     }

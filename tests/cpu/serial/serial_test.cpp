@@ -4,6 +4,7 @@
 
 #include "data/core/errors.h"
 #include "tests/support/battery.h"
+#include "tests/support/points.h"
 
 namespace knn {
 
@@ -23,26 +24,20 @@ TEST_CASE("nth_element answers the battery") {
 
 TEST_CASE("every serial selector finds the k smallest in order") {
     const test::Rows train = test::random_rows(300, 5, 1, 3), query = test::random_rows(9, 5, 2, 3);
-    const Rows train_rows{train.pixels.data(), train.n, train.dim};
-    const Rows query_rows{query.pixels.data(), query.n, query.dim};
     TrialOptions options;
     options.repeat = 2;
     for (const int k : {1, 5, 299, 300}) {
-        const auto right = test::nearest(train, query, k);
+        const Neighbors right = test::right(train, query, k);
         for (const cpu::SerialSelector& selector : cpu::serial_selectors()) {
             CAPTURE(selector.name);
             const cpu::SerialTrial trial =
-                cpu::time_serial({train_rows.count, query_rows.count, train_rows.dim, k}, train_rows,
-                                 query_rows, selector, options, {});
+                cpu::time_serial({train.n, query.n, train.dim, k}, test::view(train), test::view(query),
+                                 selector, options, {});
             CHECK(!trial.select.refusal);
             CHECK(trial.select.n_query == 9);
             CHECK(trial.select.ms.size() == 2);
             CHECK(trial.distance.ms.size() == 2);
-            for (std::int64_t q = 0; q < trial.neighbors.n_query; ++q)
-                for (int i = 0; i < k; ++i) {
-                    CHECK(trial.neighbors.row(q)[i].distance == right[q][i].first);
-                    CHECK(trial.neighbors.row(q)[i].index == right[q][i].second);
-                }
+            CHECK(trial.neighbors.rows == right.rows);
         }
     }
     CHECK(cpu::find_serial_selector("nth_element") == &cpu::serial_selectors().front());
@@ -66,28 +61,21 @@ TEST_CASE("a bitonic sort without padding is right for powers of two alone") {
         CHECK(!sorted(n));
 }
 
-TEST_CASE("too little time means fewer queries, and the trial says how many") {
+TEST_CASE("too little time means fewer queries, and the trial says how many, and a stop ends it") {
     const test::Rows train = test::random_rows(20'000, 64, 1), query = test::random_rows(500, 64, 2);
     TrialOptions options;
     options.budget_ms = 0.01;
-    const cpu::SerialTrial trial = cpu::time_serial(
-        {train.n, query.n, train.dim, 3}, {train.pixels.data(), train.n, train.dim},
-        {query.pixels.data(), query.n, query.dim}, cpu::serial_selectors().front(), options, {});
+    const auto timed = [&](const Watch& watch) {
+        return cpu::time_serial({train.n, query.n, train.dim, 3}, test::view(train), test::view(query),
+                                cpu::serial_selectors().front(), options, watch);
+    };
+    const cpu::SerialTrial trial = timed({});
     CHECK(trial.select.n_query == 1);
     CHECK(trial.select.ms.size() == 3);
     CHECK(trial.neighbors.n_query == 1);
     CHECK(trial.neighbors.rows.size() == 3);
-}
-
-TEST_CASE("the serial search stops when it is told to") {
-    const test::Rows rows = test::random_rows(10, 4, 1);
-    const Rows images{rows.pixels.data(), rows.n, rows.dim};
     const std::atomic<bool> stop = true;
-    Watch watch;
-    watch.stop = &stop;
-    CHECK_THROWS_AS(cpu::time_serial({images.count, images.count, images.dim, 1}, images, images,
-                                     cpu::serial_selectors().front(), {}, watch),
-                    Interrupted);
+    CHECK_THROWS_AS(timed({.progress = {}, .stop = &stop}), Interrupted);
 }
 
 TEST_CASE("the largest distances fit the serial sums") {

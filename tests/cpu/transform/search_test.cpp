@@ -1,13 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "classifier/engines.h"
-#include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
 #include "tests/support/battery.h"
-#include "tests/support/surroundings.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {
@@ -31,68 +28,30 @@ TEST_CASE("serial: searches with a transform are those among the oracle's featur
 }
 
 TEST_CASE(
-    "cpu: a search with a transform has the same neighbors for each instruction set, few queries or many") {
-    test::Surroundings surroundings(std::filesystem::current_path());
-    const test::ImageSet& set = test::image_sets().back();
-    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n));
-    test::Request request;
-    request.train = set.rows();
-    request.train_labels = labels;
-    request.shape = set.shape;
-    request.transform = parse_transform("--transform", "gradients");
-    for (const std::int64_t n : {1, 2, 150}) {
-        request.query = set.rows().first(n);
-        request.exclude = {.first = 0};
-        const Uninitialized<Neighbor> expected = test::search_on_cpu(request).neighbors.rows;
-        for (const std::string& isa : cpu::instruction_sets()) {
-            CAPTURE(isa);
-            surroundings.set("MNIST_KNN_ISA", isa);
-            CHECK(test::search_on_cpu(request).neighbors.rows == expected);
-        }
-        surroundings.set("MNIST_KNN_ISA", std::nullopt);
-    }
-}
-
-TEST_CASE("cpu: training images that are the queries are not transformed again") {
+    "cpu: a search with a transform says what it costs, and transforms queries that are training images "
+    "once") {
     const test::ImageSet& set = test::image_sets().back();
     const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n)), copy = set.images.pixels;
     test::Request request;
     request.train = request.query = set.rows();
     request.train_labels = labels;
     request.shape = set.shape;
-    request.transform = parse_transform("--transform", "gradients");
     request.exclude = {.first = 0};
-    const auto transforms = [](const Results& found) {
-        const auto& stages = found.timeline.stages();
-        return std::find_if(stages.begin(), stages.end(),
-                            [](const Stage& s) { return s.name == "transform"; })
-            ->launches;
-    };
-    const Results same = test::search_on_cpu(request);
-    CHECK(transforms(same) == 1);
-    request.query.pixels = copy.data();
-    request.exclude = {};
-    const Results other = test::search_on_cpu(request);
-    CHECK(transforms(other) == 2);
-}
-
-TEST_CASE("cpu: a search with a transform says what it costs") {
-    const test::ImageSet& set = test::image_sets().back();
-    const std::vector<std::uint8_t> labels(static_cast<std::size_t>(set.images.n));
-    test::Request request;
-    request.train = set.rows();
-    request.train_labels = labels;
-    request.query = set.rows().first(10);
-    request.shape = set.shape;
-    request.transform = parse_transform("--transform", "pca:20");
-    const Results found = test::search_on_cpu(request);
     const auto stage = [&](const std::string& name) {
+        const Results found = test::search_on_cpu(request);
         const auto& stages = found.timeline.stages();
         const auto at =
             std::find_if(stages.begin(), stages.end(), [&](const Stage& one) { return one.name == name; });
         REQUIRE(at != stages.end());
         return *at;
     };
+    request.transform = parse_transform("--transform", "gradients");
+    CHECK(stage("transform").launches == 1);
+    request.query.pixels = copy.data();
+    request.exclude = {};
+    CHECK(stage("transform").launches == 2);
+    request.transform = parse_transform("--transform", "pca:20");
+    request.query = set.rows().first(10);
     CHECK(stage("fit").kind == StageKind::host);
     CHECK(stage("transform").launches == 2);
     CHECK(stage("transform").bytes == doctest::Approx((150 + 10) * (784 + 20)));

@@ -3,11 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
-#include "tests/support/surroundings.h"
+#include "tests/support/isa.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {
@@ -29,10 +28,27 @@ std::string difference(const std::vector<std::uint8_t>& got, const test::Rows& e
            ": " + std::to_string(*at.first) + " instead of " + std::to_string(*at.second);
 }
 
+/// By the plain loops over one row, step by step.
+std::vector<std::uint8_t> by_steps(const FittedTransform& fitted, const Rows& rows) {
+    std::vector<std::uint8_t> all;
+    TransformScratch scratch;
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+        std::vector<std::uint8_t> row(rows.row(i), rows.row(i) + rows.dim);
+        for (const FittedStep& step : fitted.steps) {
+            std::vector<std::uint8_t> next(static_cast<std::size_t>(step.dim_out));
+            apply_step(step, row.data(), next.data(), scratch);
+            row = std::move(next);
+        }
+        all.insert(all.end(), row.begin(), row.end());
+    }
+    return all;
+}
+
 }  // namespace
 
-TEST_CASE("cpu::transform: every transform of every kind of image, as its definition says") {
-    test::Surroundings surroundings(std::filesystem::current_path());
+TEST_CASE(
+    "cpu::transform: every transform of every kind of image, as its definition says, in vectors and in plain "
+    "loops") {
     for (const test::ImageSet& set : test::image_sets())
         for (const std::string& text : test::transform_texts(set)) {
             CAPTURE(set.name);
@@ -40,12 +56,12 @@ TEST_CASE("cpu::transform: every transform of every kind of image, as its defini
             const FittedTransform fitted = fitted_on(set, text);
             CHECK(fitted.dim_out() == output_dim(fitted.spec, set.shape));
             const test::Rows expected = test::features_of(fitted, set.rows());
-            for (const std::string& isa : cpu::instruction_sets()) {
-                CAPTURE(isa);
-                surroundings.set("MNIST_KNN_ISA", isa);
+            CHECK(difference(by_steps(fitted, set.rows()), expected) == "");
+            for (const std::string& name : cpu::instruction_sets()) {
+                const test::Isa isa(name);
+                CAPTURE(name);
                 CHECK(difference(cpu::features(fitted, set.rows(), 1), expected) == "");
             }
-            surroundings.set("MNIST_KNN_ISA", std::nullopt);
         }
 }
 
@@ -74,37 +90,11 @@ TEST_CASE("cpu::transform: the same bytes for any number of threads and images")
         }
 }
 
-TEST_CASE("cpu::transform: the vector kernels are those of each single step") {
-    test::Surroundings surroundings(std::filesystem::current_path());
-    for (const test::ImageSet& set : test::image_sets())
-        for (const std::string text : {"gradients", "deskew:1.5", "deskew,normalize,gradients"}) {
-            CAPTURE(set.name);
-            CAPTURE(text);
-            const FittedTransform fitted = fitted_on(set, text);
-            test::Rows expected{{}, set.images.n, fitted.dim_out()};
-            TransformScratch scratch;
-            for (std::int64_t i = 0; i < set.images.n; ++i) {
-                std::vector<std::uint8_t> row(set.rows().row(i), set.rows().row(i) + set.images.dim);
-                for (const FittedStep& step : fitted.steps) {
-                    std::vector<std::uint8_t> next(static_cast<std::size_t>(step.dim_out));
-                    apply_step(step, row.data(), next.data(), scratch);
-                    row = std::move(next);
-                }
-                expected.pixels.insert(expected.pixels.end(), row.begin(), row.end());
-            }
-            for (const std::string& isa : cpu::instruction_sets()) {
-                surroundings.set("MNIST_KNN_ISA", isa);
-                CHECK(difference(cpu::features(fitted, set.rows()), expected) == "");
-            }
-        }
-}
-
 TEST_CASE("cpu::transform: a wrong instruction set, an interruption, a transform that does not fit") {
     const test::ImageSet& set = test::image_sets().front();
     const FittedTransform fitted = fitted_on(set, "gradients");
     {
-        test::Surroundings surroundings(std::filesystem::current_path());
-        surroundings.set("MNIST_KNN_ISA", "none");
+        const test::Isa isa("none");
         CHECK_THROWS_AS(cpu::features(fitted, set.rows()), UsageError);
     }
     const std::atomic<bool> stop = true;

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "data/core/errors.h"
-#include "data/file/transfer.h"
+#include "data/file/file_descriptor.h"
+#include "tests/support/error_of.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
 #include "tests/support/unprivileged.h"
@@ -47,12 +48,7 @@ auto text(std::string content) {
 }
 
 std::string error_of(const fs::path& file, const std::function<void(std::ostream&)>& write) {
-    try {
-        write_file_atomically(file, write);
-    } catch (const DataError& error) {
-        return error.what();
-    }
-    return "no error";
+    return knn::test::error_of<DataError>([&] { write_file_atomically(file, write); });
 }
 
 std::ptrdiff_t files_in(const fs::path& folder) {
@@ -84,14 +80,16 @@ TEST_CASE("atomic file: a new file holds what was written, with the umask's mode
     CHECK(files_in(folder.path()) == 1);
 }
 
-TEST_CASE("atomic file: an old file is replaced and keeps its mode") {
+TEST_CASE("atomic file: an old file is replaced and keeps its mode, but not setuid and setgid") {
     const TempFolder folder;
-    const fs::path file = folder.write("old", "a longer text than the new one");
-    REQUIRE(::chmod(file.c_str(), 0604) == 0);
-    write_file_atomically(file, text("new"));
-    CHECK(read_file(file) == "new");
-    CHECK(mode_of(file) == 0604);
-    CHECK(files_in(folder.path()) == 1);
+    for (const auto& [before, after] : {std::pair<mode_t, mode_t>{0604, 0604}, {06755, 0755}}) {
+        const fs::path file = folder.write("old", "a longer text than the new one");
+        REQUIRE(::chmod(file.c_str(), before) == 0);
+        write_file_atomically(file, text("new"));
+        CHECK(read_file(file) == "new");
+        CHECK(mode_of(file) == after);
+        CHECK(files_in(folder.path()) == 1);
+    }
 }
 
 TEST_CASE("atomic file: the file is on the disk when the call returns") {
@@ -102,15 +100,6 @@ TEST_CASE("atomic file: the file is on the disk when the call returns") {
     CHECK(S_ISREG(synchronized[0]));
     write_file_atomically(folder / "cached", text("new"), false);
     CHECK(synchronized.size() == 1);
-}
-
-TEST_CASE("atomic file: setuid and setgid bits do not pass to what is written") {
-    const TempFolder folder;
-    const fs::path file = folder.write("old", "old");
-    REQUIRE(::chmod(file.c_str(), 06755) == 0);
-    write_file_atomically(file, text("new"));
-    CHECK(read_file(file) == "new");
-    CHECK(mode_of(file) == 0755);
 }
 
 TEST_CASE("replaced file: neither a link nor a pipe is written through") {
@@ -126,9 +115,11 @@ TEST_CASE("replaced file: neither a link nor a pipe is written through") {
     CHECK(read_file(target) == "target");
 }
 
-TEST_CASE("atomic file: an exception in the middle leaves the old file and nothing else") {
+TEST_CASE(
+    "atomic file: an exception, or a place that is taken in the middle, leaves the old file and nothing "
+    "else") {
     const TempFolder folder;
-    const fs::path file = folder.write("old", "old");
+    const fs::path file = folder.write("old", "old"), taken = folder / "x";
     const auto interrupted = [](std::ostream& out) {
         out << std::string(200'000, 'n') << std::flush;
         throw knn::Interrupted();
@@ -137,17 +128,12 @@ TEST_CASE("atomic file: an exception in the middle leaves the old file and nothi
     CHECK_THROWS_AS(write_file_atomically(folder / "new", interrupted), knn::Interrupted);
     CHECK(read_file(file) == "old");
     CHECK(files_in(folder.path()) == 1);
-}
-
-TEST_CASE("atomic file: a place that is taken in the middle is an error, and nothing is left") {
-    const TempFolder folder;
-    const fs::path file = folder / "x";
-    const std::string error = error_of(file, [&](std::ostream& out) {
+    const std::string error = error_of(taken, [&](std::ostream& out) {
         out << "new";
-        fs::create_directory(file);
+        fs::create_directory(taken);
     });
     CHECK(error.find("x: cannot be written: Is a directory; expected a file") != std::string::npos);
-    CHECK(files_in(folder.path()) == 1);
+    CHECK(files_in(folder.path()) == 2);
 }
 
 TEST_CASE("atomic file: a symbolic link is followed, also where it leads to nothing yet") {
@@ -169,21 +155,8 @@ TEST_CASE("atomic file: a symbolic link is followed, also where it leads to noth
     CHECK(fs::is_symlink(folder / "loop"));
 }
 
-TEST_CASE("atomic file: a full device is an error that says so") {
-    if (!fs::exists("/dev/full")) return knn::test::skip("there is no /dev/full");
-    const std::string full =
-        "/dev/full: cannot be written: No space left on device; expected enough free space";
-    CHECK(error_of("/dev/full", text("x")) == full);
-    CHECK(error_of("/dev/full", text(std::string(1'000'000, 'x'))) == full);
-    CHECK(fs::is_character_file("/dev/full"));
-}
-
-TEST_CASE("atomic file: /dev/null swallows and stays") {
-    CHECK(error_of("/dev/null", text("x")) == "no error");
-    CHECK(fs::is_character_file("/dev/null"));
-}
-
-TEST_CASE("atomic file: a pipe is written straight") {
+TEST_CASE(
+    "atomic file: a full device is an error that says so, /dev/null swallows, a pipe is written straight") {
     const TempFolder folder;
     const fs::path pipe = folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
@@ -193,20 +166,27 @@ TEST_CASE("atomic file: a pipe is written straight") {
     reader.join();
     CHECK(seen == "through the pipe");
     CHECK(fs::is_fifo(pipe));
+    CHECK(error_of("/dev/null", text("x")) == "");
+    CHECK(fs::is_character_file("/dev/null"));
+    if (!fs::exists("/dev/full")) return knn::test::skip("there is no /dev/full");
+    for (const std::size_t size : {1, 1'000'000})
+        CHECK(error_of("/dev/full", text(std::string(size, 'x'))) ==
+              "/dev/full: cannot be written: No space left on device; expected enough free space");
+    CHECK(fs::is_character_file("/dev/full"));
 }
 
 TEST_CASE("atomic file: what cannot be written says why in one line") {
     const TempFolder folder;
-    CHECK(error_of(folder.path(), text("x")) == folder.path().string() +
-                                                    ": cannot be written: Is a directory; "
-                                                    "expected a file, not a folder");
-    CHECK(error_of(folder / "none/file", text("x")) ==
-          (folder / "none/file").string() +
-              ": cannot be written: No such file or directory; expected a name in an existing folder");
     folder.write("file", "");
-    CHECK(error_of(folder / "file/below", text("x")).find("Not a directory") != std::string::npos);
-    CHECK(error_of("", text("x")).find("No such file") != std::string::npos);
-    CHECK(error_of(folder / "none/", text("x")) != "no error");
+    const std::string here = folder.path().string(), cannot = ": cannot be written: ";
+    for (const auto& [file, error] : std::vector<std::pair<std::string, std::string>>{
+             {here, here + cannot + "Is a directory; expected a file, not a folder"},
+             {here + "/none/file", here + "/none/file" + cannot +
+                                       "No such file or directory; expected a name in an existing folder"},
+             {here + "/file/below", "Not a directory"},
+             {"", "No such file"},
+             {here + "/none/", cannot}})
+        CHECK(error_of(file, text("x")).find(error) != std::string::npos);
     CHECK(files_in(folder.path()) == 1);
 }
 

@@ -6,24 +6,12 @@
 #include <cmath>
 #include <opencv2/imgproc.hpp>
 
-#include "data/core/dataset.h"
-#include "data/set/locate.h"
 #include "tests/support/drawn.h"
-#include "tests/support/skip.h"
+#include "tests/support/mnist.h"
 
 using namespace knn::test;
 using knn::DigitImage;
 using knn::Picture;
-
-namespace {
-
-knn::Dataset mnist() {
-    knn::DataOptions options;
-    options.folder = mnist_folder();
-    return knn::load(knn::locate(options));
-}
-
-}  // namespace
 
 TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
     knn::make_opencv_throw_bad_alloc();
@@ -33,7 +21,7 @@ TEST_CASE("digit image: OpenCV throws std::bad_alloc where memory is short") {
 }
 
 TEST_CASE("digit image: MNIST-like pixels are kept, negatives inverted") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     const knn::Dataset data = mnist();
     int same = 0, negative = 0;
     for (std::int64_t i = 0; i < data.test.count; ++i) {
@@ -139,6 +127,10 @@ TEST_CASE("digit image: pages without a digit are refused in words") {
     }
     cv::RNG(3).fill(page, cv::RNG::UNIFORM, 0, 255);
     CHECK_FALSE(knn::extract_digit(picture_of(page)).refused.empty());
+    page.setTo(210);
+    page.rowRange(380, 400).setTo(40);  // a table's edge
+    CHECK(knn::extract_digit(picture_of(page)).refused ==
+          "all ink lies along the picture's border: a digit needs paper around it");
 }
 
 // Lines of text so near that their letters are joined are one mark, and left to the classifier's rejection.
@@ -147,19 +139,6 @@ TEST_CASE("digit image: a page full of text is refused in words" * doctest::shou
     for (int row = 1; row < 20; ++row)
         cv::putText(text, "many words on one page", {20, 40 * row}, cv::FONT_HERSHEY_SIMPLEX, 1, 20, 2);
     CHECK_FALSE(knn::extract_digit(picture_of(text)).refused.empty());
-}
-
-TEST_CASE("digit images: several digits in reading order") {
-    cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
-    for (const cv::Point at : {cv::Point(600, 80), {100, 100}, {350, 70}, {120, 400}, {500, 420}})
-        draw_four(page, at, 9, 40);
-    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
-    REQUIRE(images.size() == 5);
-    const int x[] = {100, 350, 600, 120, 500}, y[] = {100, 70, 80, 400, 420};
-    for (std::size_t i = 0; i < 5; ++i)
-        CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 4));
-    page.setTo(225);
-    CHECK(knn::extract_digits(picture_of(page)).empty());
 }
 
 // Photo-like pages: ruled and squared paper, shadows, blackboards; very large and very small.
@@ -190,6 +169,12 @@ double likeness(const DigitImage& image) {
     return best;
 }
 
+/// A four with this box, give or take `by` pixels.
+void check_four(const DigitImage& image, const cv::Rect& box, int by, double least_likeness) {
+    CHECK(near(image.box, box.x, box.y, box.width, box.height, by));
+    CHECK(likeness(image) > least_likeness);
+}
+
 void rule(cv::Mat& page, int pitch, int width, int value, bool squares) {
     for (int y = pitch / 2; y < page.rows; y += pitch)
         cv::line(page, {0, y}, {page.cols - 1, y + 6}, value, width);
@@ -211,15 +196,12 @@ void shade(cv::Mat& page, double share, int top, int bottom, double soft) {
 
 TEST_CASE("digit image: shadow, ruled lines and specks are left out") {
     cv::Mat page(900, 700, CV_8U, cv::Scalar(230));
-    for (int y = 30; y < 900; y += 60)
-        cv::line(page, {0, y}, {699, y + 6}, 150, 2);
+    rule(page, 60, 2, 150, false);
     draw_four(page, {300, 400}, 9, 30);
     for (int i = 0; i < 40; ++i)
         cv::circle(page, {17 * i, (613 * i) % 900}, 1, 90, cv::FILLED);
     page.colRange(0, 200) *= 0.6;
-    const DigitImage image = digit_of(page);
-    CHECK(near(image.box, 295, 395, 70, 110, 6));
-    CHECK(likeness(image) > 0.8);
+    check_four(digit_of(page), {295, 395, 70, 110}, 6, 0.8);
 }
 
 TEST_CASE("digit image: squared paper, fine and wide, with a shadow and without") {
@@ -231,9 +213,7 @@ TEST_CASE("digit image: squared paper, fine and wide, with a shadow and without"
             rule(page, pitch, 2, 165, true);
             draw_four(page, {250, 300}, 18, 40, 2);
             shade(page, share, 100, 500, 2);
-            const DigitImage image = digit_of(page);
-            CHECK(near(image.box, 241, 291, 138, 218, 10));
-            CHECK(likeness(image) > 0.8);
+            check_four(digit_of(page), {241, 291, 138, 218}, 10, 0.8);
         }
 }
 
@@ -252,9 +232,7 @@ TEST_CASE("digit image: chalk on an uneven blackboard") {
     photo.convertTo(photo, CV_32F);
     photo += noise;
     photo.convertTo(photo, CV_8U);
-    const DigitImage image = digit_of(photo);
-    CHECK(near(image.box, 438, 238, 264, 424, 12));
-    CHECK(likeness(image) > 0.75);
+    check_four(digit_of(photo), {438, 238, 264, 424}, 12, 0.75);
 }
 
 TEST_CASE("digit image: 12 megapixels with two shadows, one of them through the digit") {
@@ -264,9 +242,7 @@ TEST_CASE("digit image: 12 megapixels with two shadows, one of them through the 
         draw_four(page, {1200, 1300}, 90, 40, 10);
         shade(page, 0.45, 1200, 1700, soft);
         shade(page, 0.4, 2900, 2000, soft);
-        const DigitImage image = digit_of(page);
-        CHECK(near(image.box, 1155, 1255, 690, 1090, 30));
-        CHECK(likeness(image) > 0.8);
+        check_four(digit_of(page), {1155, 1255, 690, 1090}, 30, 0.8);
     }
 }
 
@@ -291,13 +267,6 @@ TEST_CASE("digit image: a digit that touches the border of its picture, or all f
     }
 }
 
-TEST_CASE("digit image: a table's edge along the border is no digit, and the words say so") {
-    cv::Mat page(400, 600, CV_8U, cv::Scalar(210));
-    page.rowRange(380, 400).setTo(40);
-    CHECK(knn::extract_digit(picture_of(page)).refused ==
-          "all ink lies along the picture's border: a digit needs paper around it");
-}
-
 TEST_CASE("digit image: pictures a few pixels wide are scaled to one pixel at least") {
     for (const auto& [rows, cols] : {std::pair{5000, 1}, {1, 5000}, {3, 20'000}, {4799, 2}, {1, 1}, {3, 3}}) {
         cv::Mat page(rows, cols, CV_8U);
@@ -308,18 +277,21 @@ TEST_CASE("digit image: pictures a few pixels wide are scaled to one pixel at le
     }
 }
 
-TEST_CASE("digit image: several digits on ruled paper with a shadow, in reading order") {
-    cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
-    rule(page, 55, 2, 165, false);
+TEST_CASE("digit images: several digits in reading order, on plain paper and on ruled paper with a shadow") {
     const int x[] = {100, 350, 600, 120, 500}, y[] = {100, 70, 80, 400, 420};
-    for (const int i : {3, 0, 4, 2, 1})
-        draw_four(page, {x[i], y[i]}, 9, 40);
-    shade(page, 0.4, 250, 480, 3);
-    const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
-    REQUIRE(images.size() == 5);
-    for (std::size_t i = 0; i < 5; ++i) {
-        CAPTURE(i);
-        CHECK(near(images[i].box, x[i] - 5, y[i] - 5, 70, 110, 6));
-        CHECK(likeness(images[i]) > 0.75);
+    for (const bool ruled : {false, true}) {
+        cv::Mat page(700, 900, CV_8U, cv::Scalar(225));
+        if (ruled) rule(page, 55, 2, 165, false);
+        for (const int i : {3, 0, 4, 2, 1})
+            draw_four(page, {x[i], y[i]}, 9, 40);
+        if (ruled) shade(page, 0.4, 250, 480, 3);
+        const std::vector<DigitImage> images = knn::extract_digits(picture_of(page));
+        REQUIRE(images.size() == 5);
+        for (std::size_t i = 0; i < 5; ++i) {
+            CAPTURE(i);
+            check_four(images[i], {x[i] - 5, y[i] - 5, 70, 110}, ruled ? 6 : 4, 0.75);
+        }
+        page.setTo(225);
+        CHECK(knn::extract_digits(picture_of(page)).empty());
     }
 }

@@ -30,10 +30,10 @@ using Bytes = std::vector<std::uint8_t>;
 
 }  // namespace
 
-TEST_CASE("picture file: every format, told apart by content") {
+TEST_CASE("picture file: every format, told apart by content, and the first of several pages") {
+    const TempFolder folder;
     for (const char* format : {".png", ".jpg", ".bmp", ".tiff", ".webp", ".pgm"}) {
         CAPTURE(format);
-        const TempFolder folder;
         const Bytes bytes = encoded(format, marked());
         const auto file = folder.write("wrong.txt", std::string(bytes.begin(), bytes.end()));
         const Picture picture = knn::read_picture(file.string());
@@ -42,49 +42,38 @@ TEST_CASE("picture file: every format, told apart by content") {
         CHECK(picture.gray.size() == 48 * 32);
         CHECK(corners(picture) == "bgww");
     }
+    const std::string pages = (folder / "pages.tiff").string();
+    REQUIRE(cv::imwritemulti(pages, std::vector<cv::Mat>{marked(), cv::Mat(10, 10, CV_8U, cv::Scalar(0))}));
+    CHECK(corners(knn::read_picture(pages)) == "bgww");
 }
 
 TEST_CASE("picture file: depth, color and transparency") {
-    for (const char* format : {".png", ".tiff"}) {
-        CAPTURE(format);
-        CHECK(corners(knn::decode_picture(encoded(format, marked(CV_16UC1, 65535)), "it")) == "bgww");
-        CHECK(corners(knn::decode_picture(encoded(format, marked(CV_16UC3, 65535)), "it")) == "bgww");
-    }
-    CHECK(corners(knn::decode_picture(encoded(".png", marked() > 60, {cv::IMWRITE_PNG_BILEVEL, 1}), "it")) ==
-          "bwww");
-    // Black ink with the picture in its opacity; transparent pixels show white.
-    cv::Mat ink(32, 48, CV_8UC4, cv::Scalar(0, 0, 0, 0));
-    ink(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, 255));
-    ink(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, 128));
-    for (const char* format : {".png", ".tiff", ".webp"}) {
-        CAPTURE(format);
-        CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "bgww");
-    }
-    // Light ink would not show on white.
-    for (const int light : {230, 255}) {
-        CAPTURE(light);
-        ink.setTo(cv::Scalar(light, light, light, 0));
-        ink(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(light, light, light, 255));
-        ink(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(light, light, light, 128));
-        for (const char* format : {".png", ".webp"}) {
+    // Ink with the picture in its opacity, on transparent pixels of the same color.
+    const auto ink = [](int gray, int opaque, int half) {
+        cv::Mat mat(32, 48, CV_8UC4, cv::Scalar(gray, gray, gray, 0));
+        mat(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(gray, gray, gray, opaque));
+        mat(cv::Rect(32, 0, 16, 16)).setTo(cv::Scalar(gray, gray, gray, half));
+        return mat;
+    };
+    struct Row {
+        std::vector<const char*> formats;
+        cv::Mat mat;
+        const char* corners;
+        std::vector<int> options = {};
+    };
+    for (const Row& row : {Row{{".png", ".tiff"}, marked(CV_16UC1, 65535), "bgww"},
+                           {{".png", ".tiff"}, marked(CV_16UC3, 65535), "bgww"},
+                           {{".png"}, marked() > 60, "bwww", {cv::IMWRITE_PNG_BILEVEL, 1}},
+                           {{".jpg"}, marked(), "bgww", {cv::IMWRITE_JPEG_PROGRESSIVE, 1}},
+                           {{".png", ".tiff", ".webp"}, ink(0, 255, 128), "bgww"},  // on white
+                           {{".png", ".webp"}, ink(230, 255, 128), "wgbb"},  // light ink would not show on it
+                           {{".png", ".webp"}, ink(255, 255, 128), "wgbb"},
+                           // A tenth of black is little, but on black it is nothing.
+                           {{".png"}, ink(0, 25, 0), "wwww"}})
+        for (const char* format : row.formats) {
             CAPTURE(format);
-            CHECK(corners(knn::decode_picture(encoded(format, ink), "it")) == "wgbb");
+            CHECK(corners(knn::decode_picture(encoded(format, row.mat, row.options), "it")) == row.corners);
         }
-    }
-    // A tenth of black is little, but on black it is nothing.
-    ink.setTo(cv::Scalar(0, 0, 0, 0));
-    ink(cv::Rect(0, 0, 16, 16)).setTo(cv::Scalar(0, 0, 0, 25));
-    CHECK(corners(knn::decode_picture(encoded(".png", ink), "it")) == "wwww");
-    const Bytes progressive = encoded(".jpg", marked(), {cv::IMWRITE_JPEG_PROGRESSIVE, 1});
-    CHECK(corners(knn::decode_picture(progressive, "it")) == "bgww");
-}
-
-TEST_CASE("picture file: of several pages the first") {
-    Bytes bytes;
-    const TempFolder folder;
-    const std::string file = (folder.path() / "pages.tiff").string();
-    REQUIRE(cv::imwritemulti(file, std::vector<cv::Mat>{marked(), cv::Mat(10, 10, CV_8U, cv::Scalar(0))}));
-    CHECK(corners(knn::read_picture(file)) == "bgww");
 }
 
 TEST_CASE("picture file: a JPEG that ends before its size is cut short, not of no size") {
@@ -139,6 +128,19 @@ TEST_CASE("picture file: what is no picture, or too large, or lies") {
 
 namespace {
 
+/// Standard error is a file as long as this lives.
+class ErrorsTo {
+  public:
+    explicit ErrorsTo(const std::filesystem::path& log)
+        : before_(::dup(STDERR_FILENO)), file_(::open(log.c_str(), O_WRONLY | O_APPEND)) {
+        REQUIRE(::dup2(file_.number(), STDERR_FILENO) == STDERR_FILENO);
+    }
+    ~ErrorsTo() { ::dup2(before_.number(), STDERR_FILENO); }
+
+  private:
+    knn::FileDescriptor before_, file_;
+};
+
 /// 40 whole JPEGs and 40 that end in the middle of their pixels, with the marker of the end behind it, in
 /// turns.
 std::vector<Bytes> good_and_damaged() {
@@ -178,11 +180,10 @@ TEST_CASE("picture file: several threads find the damage that one finds, and sta
     // Standard error is a file while pictures are read; it must contain exactly what this thread writes.
     const TempFolder folder;
     const auto log = folder.write("log", "");
-    const knn::FileDescriptor before(::dup(STDERR_FILENO)), file(::open(log.c_str(), O_WRONLY | O_APPEND));
-    REQUIRE(::dup2(file.number(), STDERR_FILENO) == STDERR_FILENO);
     std::size_t written = 0;
     std::vector<std::string> found;
     {
+        const ErrorsTo file(log);
         const std::jthread writer([&](const std::stop_token& stop) {
             for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::microseconds(50)))
                 if (::write(STDERR_FILENO, "x", 1) == 1) ++written;
@@ -190,7 +191,6 @@ TEST_CASE("picture file: several threads find the damage that one finds, and sta
         for (const int threads : {1, 4, 4, 4, 4, 4})
             found.push_back(verdicts(files, threads));
     }
-    REQUIRE(::dup2(before.number(), STDERR_FILENO) == STDERR_FILENO);
     for (const std::string& verdict : found)
         CHECK(verdict == expected);
     CHECK((read_file(log) == std::string(written, 'x')));  // not printed: it is long
@@ -200,10 +200,10 @@ TEST_CASE("picture file: what others write to standard error still appears") {
     const TempFolder folder;
     const auto log = folder.write("log", "");
     CHECK(error_of(good_and_damaged()[1]).find("is damaged or cut short") != std::string::npos);
-    const knn::FileDescriptor before(::dup(STDERR_FILENO)), file(::open(log.c_str(), O_WRONLY | O_APPEND));
-    REQUIRE(::dup2(file.number(), STDERR_FILENO) == STDERR_FILENO);
-    std::fputs("from C, ", stderr);
-    std::cerr << "from C++ " << 1;
-    REQUIRE(::dup2(before.number(), STDERR_FILENO) == STDERR_FILENO);
+    {
+        const ErrorsTo file(log);
+        std::fputs("from C, ", stderr);
+        std::cerr << "from C++ " << 1;
+    }
     CHECK(read_file(log) == "from C, from C++ 1");
 }

@@ -7,6 +7,7 @@
 
 #include "data/core/errors.h"
 #include "data/rerank/rerank.h"
+#include "tests/support/error_of.h"
 
 namespace knn {
 namespace {
@@ -117,14 +118,11 @@ TEST_CASE("class spread: its parameters are read as they are written") {
              {"spread:3:mean:plus:nan", "expected -1 to 1"},
              {"spread:3:mean:plus:0.3", "expected a multiple of 0.125"},
              {"spread:3:mean:plus:0.5:2", "expected at most four parameters"}}) {
+        const std::string error =
+            test::error_of<UsageError>([&] { read_reranker("--rerank", one.first, rerank); });
         CAPTURE(one.first);
-        try {
-            read_reranker("--rerank", one.first, rerank);
-            FAIL("was read");
-        } catch (const UsageError& error) {
-            CHECK(std::string(error.what()).starts_with("--rerank " + one.first + ": "));
-            CHECK(std::string(error.what()).find(one.second) != std::string::npos);
-        }
+        CHECK(error.starts_with("--rerank " + one.first + ": "));
+        CHECK(error.find(one.second) != std::string::npos);
     }
 }
 

@@ -226,12 +226,21 @@ DataLocation location_of(const std::string& folder) {
     return locate(options);
 }
 
-void write_gzip_dataset(const TempFolder& folder, std::uint32_t train) {
-    folder.write("d/train-images-idx3-ubyte.gz", gzip(idx_images(train, 4, 3)));
-    folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(train)));
-    folder.write("d/t10k-images-idx3-ubyte.gz", gzip(idx_images(5, 4, 3)));
-    folder.write("d/t10k-labels-idx1-ubyte.gz", gzip(idx_labels(5)));
-}
+/// A data set of gzip files.
+struct Zipped : OwnCache {
+    DataLocation location;
+
+    Zipped() {
+        write(12);
+        location = location_of((folder / "d").string());
+    }
+    void write(std::uint32_t train) const {
+        folder.write("d/train-images-idx3-ubyte.gz", gzip(idx_images(train, 4, 3)));
+        folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(train)));
+        folder.write("d/t10k-images-idx3-ubyte.gz", gzip(idx_images(5, 4, 3)));
+        folder.write("d/t10k-labels-idx1-ubyte.gz", gzip(idx_labels(5)));
+    }
+};
 
 /// Each load gives what the whole data set has, from the cache or not.
 void check_loads(const DataLocation& location, std::initializer_list<bool> from_cache) {
@@ -252,46 +261,30 @@ void check_loads(const DataLocation& location, std::initializer_list<bool> from_
 
 }  // namespace
 
-TEST_CASE("a training set from gzip files is cached, and read anew when they change") {
-    const OwnCache cache;
-    write_gzip_dataset(cache.folder, 12);
-    const DataLocation location = location_of((cache.folder / "d").string());
-    check_loads(location, {false, true, true});
-    CHECK(!load_training(location, false, 2).cached);
+TEST_CASE("a training set from gzip files is cached, and read anew when they change or are gone") {
+    const Zipped set;
+    check_loads(set.location, {false, true, true});
+    CHECK(!load_training(set.location, false, 2).cached);
 
-    for (const auto& entry : fs::directory_iterator(cache.file("")))  // one bit of the last pixel
+    for (const auto& entry : fs::directory_iterator(set.file("")))  // one bit of the last pixel
         if (entry.path().filename().string().starts_with("training-")) {
             std::string damaged = read_file(entry.path());
             damaged[damaged.size() - 14] = static_cast<char>(damaged[damaged.size() - 14] ^ 1);
             overwrite(entry.path(), damaged);
         }
-    check_loads(location, {false, true});
-    write_gzip_dataset(cache.folder, 9);
-    check_loads(location, {false, true});
-}
+    check_loads(set.location, {false, true});
+    set.write(9);
+    check_loads(set.location, {false, true});
 
-TEST_CASE("a change that keeps size and time is still a change") {
-    const OwnCache cache;
-    write_gzip_dataset(cache.folder, 12);
-    const DataLocation location = location_of((cache.folder / "d").string());
-    const auto time = fs::last_write_time(location.train_labels);
-    REQUIRE(!load_training(location, true, 1).cached);
-    REQUIRE(load_training(location, true, 1).cached);
-    const std::string before = read_file(location.train_labels);
-    overwrite(location.train_labels, before);  // the very same bytes
-    fs::last_write_time(location.train_labels, time);
-    CHECK(!load_training(location, true, 1).cached);
-}
+    const auto time = fs::last_write_time(set.location.train_labels);  // the very same bytes, size and time
+    overwrite(set.location.train_labels, read_file(set.location.train_labels));
+    fs::last_write_time(set.location.train_labels, time);
+    check_loads(set.location, {false, true});
 
-TEST_CASE("a training set that cannot be had fails as the whole data set does, cache or not") {
-    const OwnCache cache;
-    write_gzip_dataset(cache.folder, 12);
-    const DataLocation location = location_of((cache.folder / "d").string());
-    load_training(location, true, 1);
-    cache.folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
-    CHECK_THROWS_AS(load_training(location, true, 1), DataError);
-    fs::remove(location.train_labels);
-    CHECK_THROWS_AS(load_training(location, true, 1), DataError);
+    set.folder.write("d/train-labels-idx1-ubyte.gz", gzip(idx_labels(11)));
+    CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
+    fs::remove(set.location.train_labels);
+    CHECK_THROWS_AS(load_training(set.location, true, 1), DataError);
 }
 
 TEST_CASE("plain files are not copied, built-in digits are") {

@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"
@@ -36,20 +37,15 @@ std::uint32_t crc_of(const std::string& content) {
         ::crc32(0, reinterpret_cast<const Bytef*>(content.data()), static_cast<uInt>(content.size())));
 }
 
-/// The message without "FILE: " in front; each message must begin with it and be one line.
+/// The message without "FILE: " in front, with which each must begin.
 template <class Read>
-std::string error_of(const fs::path& file, Read read) {
-    try {
-        read(file);
-    } catch (const DataError& error) {
-        const std::string what = error.what();
-        const std::string front = file.string() + ": ";
-        CHECK(what.find('\n') == std::string::npos);
-        CHECK(what.find("; expected ") != std::string::npos);
-        REQUIRE(what.substr(0, front.size()) == front);
-        return what.substr(front.size());
-    }
-    return "no error";
+std::string error_of(const fs::path& file, const Read& read) {
+    const std::string what = knn::test::error_of<DataError>([&] { read(file); }),
+                      front = file.string() + ": ";
+    if (what.empty()) return "no error";
+    CHECK(what.find("; expected ") != std::string::npos);
+    REQUIRE(what.starts_with(front));
+    return what.substr(front.size());
 }
 std::string images_error(const fs::path& file) {
     return error_of(file, [](const fs::path& f) { knn::read_idx_images(f); });
@@ -147,17 +143,15 @@ TEST_CASE("idx: images of every size, in one member of gzip or in several, also 
     }
 }
 
-TEST_CASE("idx: a missing file, a folder, a path through a file") {
+TEST_CASE("idx: what cannot be opened or read") {
     const TempFolder folder;
     folder.write("file", "x");
     CHECK(images_error(folder / "none") == "no such file" + want_images);
     CHECK(labels_error(folder / "none") == "no such file" + want_labels);
     CHECK(images_error(folder.path()) == "is a folder" + want_images);
     CHECK(images_error(folder / "file/below") == "cannot be read: Not a directory" + want_images);
-}
-
-TEST_CASE("idx: unreadable file") {
-    const TempFolder folder;
+    if (fs::exists("/proc/self/mem"))
+        CHECK(images_error("/proc/self/mem") == "cannot be read: Input/output error" + want_images);
     fs::permissions(folder.path(), fs::perms(0755));
     const fs::path file = folder.write("secret", idx_labels(3));
     fs::permissions(file, fs::perms::none);
@@ -166,17 +160,19 @@ TEST_CASE("idx: unreadable file") {
     CHECK(labels_error(file) == "cannot be read: Permission denied" + want_labels);
 }
 
-TEST_CASE("idx: a file that opens but fails to read") {
-    if (!fs::exists("/proc/self/mem")) return skip("there is no /proc/self/mem");
-    CHECK(images_error("/proc/self/mem") == "cannot be read: Input/output error" + want_images);
-}
-
 TEST_CASE("idx: what is wrong with the content, plain and gzip") {
     const TempFolder folder;
     const auto magic = [](std::string_view four) {
         return std::string(four) + idx_images(2, 3, 3).substr(4);
     };
     const std::string cut = ": it declares 3 images of 2x2 = 12 bytes, but has 11";
+    const std::string zipped = gzip(idx_images(3, 28, 28)),
+                      no_end = "is cut short: the gzip data does not end";
+    const auto with_flip = [&](std::size_t from_end) {
+        std::string bad = zipped;
+        bad[bad.size() - from_end] = static_cast<char>(bad[bad.size() - from_end] ^ 1);
+        return bad;
+    };
     struct Case {
         std::string content, error;
         bool gzip_too = true;  ///< the error is the same for the content as gzip
@@ -203,7 +199,13 @@ TEST_CASE("idx: what is wrong with the content, plain and gzip") {
              {idx_images(3, 2, 2).substr(0, 27), "is cut short" + cut},
              {"<?xml version=\"1.0\"?><Error>AccessDenied</Error>", "is an XML page, not data"},
              {"version https://git-lfs.github.com/spec/v1\noid", "is a Git LFS pointer, not data"},
-             {"PK\3\4 and so on", "is a zip archive"}})
+             {"PK\3\4 and so on", "is a zip archive"},
+             {zipped.substr(0, 2), no_end, false},
+             {zipped.substr(0, 12), no_end, false},
+             {zipped.substr(0, zipped.size() / 2), no_end, false},
+             {zipped.substr(0, zipped.size() - 1), no_end, false},
+             {with_flip(8), "is damaged: the gzip checksum does not match", false},
+             {with_flip(4), "is damaged: bad gzip data (incorrect length check)", false}})
         check(one, images_error, want_images);
     for (const Case& one : std::vector<Case>{
              {magic({"\1\x08\0\0", 4}), "has the wrong magic 01 08 00 00"},
@@ -224,65 +226,37 @@ TEST_CASE("idx: what is wrong with the content, plain and gzip") {
     for (const std::string garbage : {"x", "xy", "more garbage", "\x1f"})
         check({gzip(idx_labels(3)) + garbage, "has trailing bytes after the gzip data", false}, labels_error,
               want_labels);
+    std::string method = zipped;
+    method[2] = 7;
+    CHECK(images_error(folder.write("m.gz", method)).find("is damaged: bad gzip data (") == 0);
     CHECK(images_error("/dev/null") == "is empty" + want_images);
     CHECK_THROWS_AS(knn::read_idx_images(folder.write("l", idx_labels(9))), knn::SwappedFiles);
 }
 
-TEST_CASE("idx: sizes beyond 64 bits are refused, and nothing is allocated") {
+TEST_CASE("idx: sizes that no file or memory has are refused before anything is allocated") {
     const TempFolder folder;
     NoMemory none;
     const std::string huge = idx_header(8, {0xffffffff, 0xffffffff, 0xffffffff}) + pattern(100);
     const std::string product = idx_header(8, {0xffffffff, 0x7fffffff, 0x7fffffff}) + pattern(100);
     const std::string tall = idx_header(8, {1, 0x80000000, 1}), wide = idx_header(8, {1, 1, 0x80000000});
-    for (const std::string& bytes : {huge, product, gzip(huge), gzip(product), tall, wide}) {
-        const fs::path file = folder.write("huge", bytes);
-        const std::string error = error_of(file, [&](const fs::path& f) { knn::read_idx_images(f, &none); });
-        CHECK(error.find("more than fits in 64-bit sizes") != std::string::npos);
+    const std::string beyond = "more than fits in 64-bit sizes";
+    const std::string mnist = idx_header(8, {60'000, 28, 28}) + pattern(100), zipped = gzip(mnist);
+    const std::string cut = "is cut short: it declares 60000 images of 28x28 = 47040000 bytes, but ";
+    for (const auto& [bytes, error] : std::vector<std::pair<std::string, std::string>>{
+             {huge, beyond},
+             {product, beyond},
+             {gzip(huge), beyond},
+             {gzip(product), beyond},
+             {tall, beyond},
+             {wide, beyond},
+             {mnist, cut + "has 100" + want_images},
+             {zipped, cut + std::to_string(zipped.size()) + " bytes of gzip cannot hold them" + want_images},
+             {idx_images(2, 3, 4),
+              "needs 24 bytes of memory, which are not free; expected that much free memory"}}) {
+        const std::string found =
+            error_of(folder.write("f", bytes), [&](const fs::path& f) { knn::read_idx_images(f, &none); });
+        CHECK(found.find(error) != std::string::npos);
     }
-}
-
-TEST_CASE("idx: sizes that exceed the file are refused before anything is allocated") {
-    const TempFolder folder;
-    NoMemory none;
-    const auto read = [&](const fs::path& file) { knn::read_idx_images(file, &none); };
-    const std::string bytes = idx_header(8, {60'000, 28, 28}) + pattern(100);
-    CHECK(error_of(folder.write("e", bytes), read) ==
-          "is cut short: it declares 60000 images of 28x28 = 47040000 bytes, but has 100" + want_images);
-    const std::string zipped = gzip(bytes);
-    CHECK(error_of(folder.write("e.gz", zipped), read) ==
-          "is cut short: it declares 60000 images of 28x28 = 47040000 bytes, but " +
-              std::to_string(zipped.size()) + " bytes of gzip cannot hold them" + want_images);
-}
-
-TEST_CASE("idx: memory that is not there is an error, not a crash") {
-    const TempFolder folder;
-    NoMemory none;
-    const fs::path file = folder.write("i", idx_images(2, 3, 4));
-    CHECK(error_of(file, [&](const fs::path& f) { knn::read_idx_images(f, &none); }) ==
-          "needs 24 bytes of memory, which are not free; expected that much free memory");
-}
-
-TEST_CASE("idx: gzip cut short") {
-    const TempFolder folder;
-    const std::string zipped = gzip(idx_images(3, 28, 28));
-    for (const std::size_t size : {std::size_t{2}, std::size_t{12}, zipped.size() / 2, zipped.size() - 1})
-        CHECK(images_error(folder.write("c.gz", zipped.substr(0, size))) ==
-              "is cut short: the gzip data does not end" + want_images);
-}
-
-TEST_CASE("idx: gzip with a bad checksum, a bad length, bad data") {
-    const TempFolder folder;
-    const std::string good = gzip(idx_images(3, 28, 28));
-    const auto with_flip = [&](std::size_t from_end) {
-        std::string bad = good;
-        bad[bad.size() - from_end] = static_cast<char>(bad[bad.size() - from_end] ^ 1);
-        return folder.write("bad.gz", bad);
-    };
-    CHECK(images_error(with_flip(8)) == "is damaged: the gzip checksum does not match" + want_images);
-    CHECK(images_error(with_flip(4)) == "is damaged: bad gzip data (incorrect length check)" + want_images);
-    std::string method = good;
-    method[2] = 7;
-    CHECK(images_error(folder.write("m.gz", method)).find("is damaged: bad gzip data (") == 0);
 }
 
 TEST_CASE("idx: a pipe is read as it arrives, and its declared size is not trusted") {
@@ -294,15 +268,12 @@ TEST_CASE("idx: a pipe is read as it arrives, and its declared size is not trust
             std::ofstream(pipe_end(ends[1]), std::ios::binary) << bytes;
             ::close(ends[1]);
         });
-        std::string result;
-        try {
-            result = text_of(knn::read_idx_images(pipe_end(ends[0])).pixels);
-        } catch (const DataError& error) {
-            result = error.what();
-        }
+        std::string pixels;
+        const std::string error = knn::test::error_of<DataError>(
+            [&] { pixels = text_of(knn::read_idx_images(pipe_end(ends[0])).pixels); });
         ::close(ends[0]);
         writer.join();
-        return result;
+        return pixels + error;
     };
     const std::string content = idx_images(50, 300, 200);
     CHECK(through_pipe(content) == content.substr(16));

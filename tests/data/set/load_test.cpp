@@ -7,8 +7,9 @@
 #include "data/core/errors.h"
 #include "data/set/idx.h"
 #include "data/set/locate.h"
+#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
-#include "tests/support/skip.h"
+#include "tests/support/mnist.h"
 #include "tests/support/temp_folder.h"
 
 namespace fs = std::filesystem;
@@ -26,13 +27,7 @@ DataLocation at(const fs::path& folder) {
 }
 
 std::string error_of(const DataLocation& location) {
-    try {
-        knn::load(location);
-    } catch (const DataError& error) {
-        CHECK(std::string(error.what()).find('\n') == std::string::npos);
-        return error.what();
-    }
-    return "no error";
+    return knn::test::error_of<DataError>([&] { knn::load(location); });
 }
 
 std::string text_of(const knn::Bytes& bytes) {
@@ -124,16 +119,6 @@ TEST_CASE("load: of several broken files the first is named") {
     }
 }
 
-TEST_CASE("load: the built-in digits where there are no files") {
-    DataLocation location;
-    location.synthetic = true;
-    const Dataset data = knn::load(location);
-    CHECK(data.synthetic);
-    CHECK(data.train.count == 6000);
-    CHECK(data.test.count == 1000);
-    CHECK(knn::checksums(location).empty());
-}
-
 TEST_CASE("checksums: of the content, plain or gzip") {
     const TempFolder folder;
     write_small_dataset(folder);
@@ -150,10 +135,13 @@ TEST_CASE("checksums: of the content, plain or gzip") {
         CHECK_FALSE(sum.is_mnist());
     folder.write("t10k-images-idx3-ubyte", "");
     CHECK_THROWS_AS(knn::checksums(at(folder.path())), DataError);
+    DataLocation built_in;
+    built_in.synthetic = true;
+    CHECK(knn::checksums(built_in).empty());
 }
 
 TEST_CASE("load: MNIST itself") {
-    if (mnist_folder().empty()) return skip("MNIST was not found: set MNIST_KNN_DATA");
+    if (mnist_folder().empty()) return skip(no_mnist);
     const DataLocation location = at(mnist_folder());
     const Dataset data = knn::load(location);
     CHECK(data.name == "MNIST");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "data/core/errors.h"
+#include "tests/support/error_of.h"
 #include "tests/support/idx_bytes.h"
 #include "tests/support/skip.h"
 #include "tests/support/surroundings.h"
@@ -39,12 +40,7 @@ DataOptions in(const std::string& folder) {
 }
 
 std::string error_of(const DataOptions& options) {
-    try {
-        knn::locate(options);
-    } catch (const DataError& error) {
-        return error.what();
-    }
-    return "no error";
+    return knn::test::error_of<DataError>([&] { knn::locate(options); });
 }
 
 }  // namespace
@@ -56,10 +52,9 @@ TEST_CASE("locate: both spellings, plain and .gz, mixed in one folder") {
     nowhere.folder.write("d/t10k-images-idx3-ubyte.gz", "3");
     nowhere.folder.write("d/t10k-labels.idx1-ubyte.gz", "4");
     const DataLocation found = knn::locate(in("d"));
-    CHECK(found.train_images == "d/train-images-idx3-ubyte");
-    CHECK(found.train_labels == "d/train-labels.idx1-ubyte");
-    CHECK(found.test_images == "d/t10k-images-idx3-ubyte.gz");
-    CHECK(found.test_labels == "d/t10k-labels.idx1-ubyte.gz");
+    CHECK(found.files() == std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte",
+                                                 "d/t10k-images-idx3-ubyte.gz",
+                                                 "d/t10k-labels.idx1-ubyte.gz"});
     CHECK(found.source == "d");
     CHECK_FALSE(found.synthetic);
     CHECK(found.looked_in == std::vector<std::string>{"d"});
@@ -176,17 +171,14 @@ TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an 
     CHECK(error_of(in("part")) == lacks);
     nowhere.surroundings.set("MNIST_KNN_DATA", "part");
     CHECK(error_of({}) == lacks + ", in $MNIST_KNN_DATA");
-    try {
-        knn::locate_training(in("none"));
-        FAIL("was found");
-    } catch (const DataError& error) {
-        CHECK(std::string(error.what()) ==
-              "none: no such folder; expected a folder with MNIST's two training files, each plain or .gz");
-    }
+    CHECK_THROWS_WITH_AS(
+        knn::locate_training(in("none")),
+        "none: no such folder; expected a folder with MNIST's two training files, each plain or .gz",
+        DataError);
 }
 
-TEST_CASE("locate: single files replace the folder's") {
-    const Nowhere nowhere;
+TEST_CASE("locate: single files replace the folder's, and four of them need no folder") {
+    Nowhere nowhere;
     write_small_dataset(nowhere.folder, "d");
     DataOptions options = in("d");
     options.test_images = "mine";
@@ -195,22 +187,15 @@ TEST_CASE("locate: single files replace the folder's") {
     CHECK(found.test_labels == "d/t10k-labels-idx1-ubyte");
     CHECK(found.source == "mine, rest from d");
     fs::remove("d/t10k-images-idx3-ubyte");  // not needed
-    CHECK(error_of(options) == "no error");
+    CHECK(error_of(options) == "");
     fs::remove("d/train-labels-idx1-ubyte");
     CHECK(error_of(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
-}
-
-TEST_CASE("locate: four single files need no folder") {
-    Nowhere nowhere;
     nowhere.surroundings.set("MNIST_KNN_DATA", "none");
-    const DataLocation found = knn::locate({"", "a", "b", "c", "d"});
-    CHECK(found.train_images == "a");
-    CHECK(found.train_labels == "b");
-    CHECK(found.test_images == "c");
-    CHECK(found.test_labels == "d");
-    CHECK(found.source == "a, b, c, d");
-    CHECK(found.looked_in.empty());
-    CHECK_FALSE(found.synthetic);
+    const DataLocation four = knn::locate({"", "a", "b", "c", "d"});
+    CHECK(four.files() == std::vector<fs::path>{"a", "b", "c", "d"});
+    CHECK(four.source == "a, b, c, d");
+    CHECK(four.looked_in.empty());
+    CHECK_FALSE(four.synthetic);
 }
 
 TEST_CASE("locate: some single files take the rest from the usual places, or name the missing options") {

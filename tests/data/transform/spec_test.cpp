@@ -4,22 +4,13 @@
 
 #include "data/core/errors.h"
 #include "data/core/problem.h"
+#include "tests/support/error_of.h"
 
 namespace knn {
 
 namespace {
 
 using enum TransformKind;
-
-/// What the user is told of a bad list; empty if it is good.
-std::string error_of(const std::string& text) {
-    try {
-        parse_transform("--transform", text);
-    } catch (const UsageError& error) {
-        return error.what();
-    }
-    return "";
-}
 
 Refusal refused(const std::string& text, ImageShape image, std::int64_t n_train) {
     return refuse_transform(parse_transform("--transform", text), image, n_train);
@@ -118,7 +109,8 @@ TEST_CASE("transform: the line for every list that cannot be read") {
         {"gradients,pca:5,blur", "blur needs an image, and pca makes none; expected it before that"},
     };
     for (const auto& [text, why] : cases)
-        CHECK(error_of(text) == "--transform " + text + ": " + why);
+        CHECK(test::error_of<UsageError>([&list = text] { parse_transform("--transform", list); }) ==
+              "--transform " + text + ": " + why);
 }
 
 TEST_CASE("transform: the table is in the order of the names") {

@@ -9,15 +9,14 @@
 #include "gpu/bench/rungs.h"
 #include "gpu/engines/engines.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/points.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {
 
 namespace {
 
-Rows view(const test::Rows& rows) {
-    return {rows.pixels.data(), rows.n, rows.dim};
-}
+using test::view;
 
 std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows& query, int k,
                                        const Watch& watch, const Measure& measure = {}) {
@@ -36,12 +35,8 @@ std::int64_t wrong_distances(BenchArrays& arrays, const test::Rows& train, const
 }
 
 void check_nearest(const Neighbors& found, const test::Rows& train, const test::Rows& query) {
-    const auto right = test::nearest(train, query, found.k);
-    for (std::int64_t q = 0; q < found.n_query; ++q)
-        for (std::size_t i = 0; i < static_cast<std::size_t>(found.k); ++i) {
-            CHECK(found.row(q)[i].distance == right[static_cast<std::size_t>(q)][i].first);
-            CHECK(found.row(q)[i].index == right[static_cast<std::size_t>(q)][i].second);
-        }
+    const test::Rows some = test::taken(query, {.first = 0}, found.n_query);
+    CHECK(test::wrong_queries(found.rows, train, some, found.k) == 0);
 }
 
 TrialOptions runs(int repeat) {

@@ -13,13 +13,6 @@ namespace knn {
 
 namespace {
 
-std::vector<std::uint8_t> labels_for(std::int64_t n, int classes = 10) {
-    std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        labels[i] = static_cast<std::uint8_t>(i * 7 % static_cast<std::size_t>(classes));
-    return labels;
-}
-
 /// The battery with these strategies, l2 and these other measures.
 void check_battery(const char* engine, const std::string& distance, const std::string& select,
                    const std::vector<Measure>& measures) {
@@ -92,7 +85,7 @@ TEST_CASE("gpu: many batches in flight give what one batch gives") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(20'000, 101, 1, 6), query = test::random_rows(999, 101, 2, 6);
     for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{train, query, labels_for(20'000, 256)};
+        test::GpuProblem problem{train, query, test::labels_for(20'000, 256)};
         problem.rule = {33, Weights::distance, Tie::nearest};
         const test::Searched whole = test::searched(engine, problem);
         CHECK(test::wrong_queries(whole.answers.neighbors, problem, 97) == 0);
@@ -109,56 +102,74 @@ TEST_CASE("gpu: many batches in flight give what one batch gives") {
 }
 
 TEST_CASE(
-    "gpu: one searcher answers searches of any k and size, with and without a vote, one after another") {
+    "gpu: one searcher answers searches of any k and size, of its own images too, with and without a vote") {
     if (!test::have_gpu()) return;
-    const test::Rows train = test::random_rows(5'000, 60, 1, 5), query = test::random_rows(700, 60, 2, 5);
-    for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{train, query, labels_for(5'000)};
-        Timeline timeline;
-        const auto searcher = test::opened(engine, problem, timeline);
-        struct Search {
-            std::int64_t n;
-            int k;
-            bool exclude;
-        };
-        for (const Search& next : {Search{700, 5, false},
-                                   {1, 5, false},
-                                   {1, 9, false},
-                                   {700, 9, false},
-                                   {700, 9, true},
-                                   {2, 9, true},
-                                   {130, 1024, true},
-                                   {257, 40, false},
-                                   {700, 1, true},
-                                   {0, 3, false},
-                                   {700, 5, false}}) {
-            CAPTURE(next.n);
-            CAPTURE(next.k);
-            CAPTURE(next.exclude);
-            test::Rows some = next.exclude ? train : query;
-            some.n = next.n;
-            some.pixels.resize(static_cast<std::size_t>(some.n * some.dim));
-            test::GpuProblem part{train, some, problem.labels};
-            part.rule.k = next.k;
-            if (next.exclude) part.exclude = {.first = 0};
-            const Neighbors found = nearest_of(*searcher, part.queries(), next.k, timeline, {});
-            CHECK(test::wrong_queries(found, part, 23) == 0);
-            const test::Voted voted = test::voted(*searcher, part.queries(), part.rule, timeline);
-            CHECK(voted.neighbors.rows == found.rows);
-            CHECK(test::wrong_votes(voted, part) == 0);
+    struct Search {
+        std::int64_t n;
+        int k;
+        bool own = false;  ///< training images are searched for
+        Exclude exclude = {};
+    };
+    const Exclude itself{.first = 0};
+    std::vector<Search> searches = {{700, 5},
+                                    {1, 5},
+                                    {1, 9},
+                                    {700, 9},
+                                    {700, 9, true, itself},
+                                    {2, 9, true, itself},
+                                    {130, 1024, true, itself},
+                                    {257, 40},
+                                    {700, 1, true, itself},
+                                    {0, 3},
+                                    {700, 5}};
+    for (const int k : {1, 10, 11, 3, 10})  // the whole set, between other searches of it
+        for (const Exclude& exclude : {itself, Exclude{.first = 0, .n = 3, .m = 3}, Exclude{}}) {
+            searches.push_back({5'000, k, true, exclude});
+            searches.push_back({40, k});
         }
+    for (const std::int64_t n_train : {257, 700, 5'000}) {
+        const test::Rows train = test::random_rows(n_train, 60, 8, 12),
+                         other = test::random_rows(700, 60, 9, 12);
+        for (const test::GpuEngine& engine : test::engines_here())
+            for (const std::int64_t batch : {0, 300}) {
+                test::GpuProblem whole{train, other, test::labels_for(n_train)};
+                whole.batch = batch;
+                Timeline timeline;
+                const auto searcher = test::opened(engine, whole, timeline);
+                for (const Search& next : searches) {
+                    if (next.k >= n_train) continue;
+                    CAPTURE(n_train);
+                    CAPTURE(batch);
+                    CAPTURE(next.n);
+                    CAPTURE(next.k);
+                    CAPTURE(next.exclude.first);
+                    const test::Rows& from = next.own ? train : other;
+                    const test::Rows some = test::taken(from, {.first = 0}, std::min(next.n, from.n));
+                    // A set that is searched with itself is the same memory.
+                    test::GpuProblem part{train, next.own && next.n >= from.n ? train : some, whole.labels};
+                    part.rule.k = next.k;
+                    part.exclude = next.exclude;
+                    const Neighbors found = nearest_of(*searcher, part.queries(), next.k, timeline, {});
+                    CHECK(test::wrong_queries(found, part, 1 + part.query.n / 20) == 0);
+                    const test::Voted voted = test::voted(*searcher, part.queries(), part.rule, timeline);
+                    CHECK(voted.neighbors.rows == found.rows);
+                    CHECK(test::wrong_votes(voted, part) == 0);
+                }
+            }
     }
 }
 
-TEST_CASE("gpu: without labels there is no vote") {
+TEST_CASE("gpu: without labels there is no vote, and no more neighbors than other images") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(50, 8, 1);
     Timeline timeline;
     test::GpuProblem problem{rows, rows};
     for (const test::GpuEngine& engine : test::engines_here()) {
         const auto unlabeled = test::opened(engine, problem, timeline);
-        CHECK(test::wrong_queries(nearest_of(*unlabeled, problem.queries(), 5, timeline, {}), problem) == 0);
         CHECK_THROWS_AS(test::voted(*unlabeled, problem.queries(), {}, timeline), DeviceError);
+        CHECK_THROWS_AS(nearest_of(*unlabeled, Queries::all_of(problem.train_rows()), 50, timeline, {}),
+                        std::invalid_argument);
+        CHECK(test::wrong_queries(nearest_of(*unlabeled, problem.queries(), 5, timeline, {}), problem) == 0);
     }
 }
 
@@ -182,7 +193,7 @@ TEST_CASE("gpu: small problems on every path") {
         CAPTURE(size.n_train);
         const test::Rows train = test::random_rows(size.n_train, size.dim, 1, 3);
         const test::Rows query = test::random_rows(2, size.dim, 2, 3);
-        test::GpuProblem problem{train, query, labels_for(size.n_train)};
+        test::GpuProblem problem{train, query, test::labels_for(size.n_train)};
         problem.rule.k = size.k;
         const test::Searched result = test::searched(test::classic, problem);
         CHECK(test::wrong_queries(result.answers.neighbors, problem) == 0);
@@ -233,7 +244,7 @@ TEST_CASE("gpu: every pair of distance kernel and selector on one problem") {
 TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(300, 20, 3);
-    test::GpuProblem problem{rows, rows, labels_for(300)};
+    test::GpuProblem problem{rows, rows, test::labels_for(300)};
     int ran = 0;
     for (const Metric metric : {Metric::l2, Metric::l1, Metric::lp, Metric::cosine, Metric::pearson}) {
         problem.measure = {metric, 3};
@@ -253,7 +264,7 @@ TEST_CASE("gpu: without a name, every metric gets a kernel that computes it") {
 TEST_CASE("gpu: the timeline names the stages of each engine in order, and their kinds") {
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(1'000, 20, 3);
-    test::GpuProblem problem{rows, rows, labels_for(1'000)};
+    test::GpuProblem problem{rows, rows, test::labels_for(1'000)};
     problem.batch = 400;
     const auto check_stages = [](const test::Searched& result, const std::vector<std::string>& expected) {
         std::vector<std::string> names;
@@ -283,7 +294,7 @@ TEST_CASE("gpu: a stop is answered between batches, and the searcher can be used
     if (!test::have_gpu()) return;
     const test::Rows rows = test::random_rows(1'000, 20, 3);
     for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{rows, rows, labels_for(1'000)};
+        test::GpuProblem problem{rows, rows, test::labels_for(1'000)};
         problem.batch = 10;
         Timeline timeline;
         const auto searcher = test::opened(engine, problem, timeline);

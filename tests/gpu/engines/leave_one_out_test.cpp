@@ -54,7 +54,8 @@ int check_all(const test::Rows& train, const Exclude& exclude, std::int64_t coun
 
 }  // namespace
 
-TEST_CASE("gpu: leave-one-out by every kernel and selector, on random images and on duplicates") {
+TEST_CASE(
+    "gpu: leave-one-out by every kernel, selector and metric: duplicates, samples, all others as neighbors") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(1'500, 50, 1);
     const int ran = check_all(train, {.first = 0}, 400, 7, {}, 11, 150);
@@ -64,8 +65,32 @@ TEST_CASE("gpu: leave-one-out by every kernel and selector, on random images and
     const test::Rows twins = test::repeated(test::random_rows(300, 30, 2, 3), 4);
     check_all(twins, {.first = 100}, 300, 5, {}, 11, 77);
     check_all(twins, {.first = 1'199}, 1, 5);
-    const test::Rows equal = test::random_rows(600, 20, 3, 1);
-    check_all(equal, {.first = 0}, 600, 9, {}, 29);
+    check_all(test::random_rows(600, 20, 3, 1), {.first = 0}, 600, 9, {}, 29);
+
+    for (const int k : {1, 2, 31, 32, 33, 128, 129, 1023, 1024}) {
+        const test::Rows others = test::random_rows(k + 1, 12, 4, 4);
+        check_all(others, {.first = 0}, std::min<std::int64_t>(k + 1, 200), k, {}, 37);
+        check_all(others, {.first = k}, 1, k);
+    }
+    check_all(test::random_rows(3'000, 12, 5, 4), {.first = 1'000}, 150, 1024, {}, 37);
+
+    const test::Rows large = test::random_rows(30'000, 40, 7, 9);
+    for (const std::int64_t batch : {0, 300})
+        for (const int k : {1, 5, 100})
+            check_all(large, {.first = 0, .n = 30'000, .m = 700}, 700, k, {}, 150, batch);
+
+    const test::Rows pairs = test::repeated(test::random_rows(200, 16, 6, 4), 2);
+    for (const Measure& measure : {Measure{Metric::l1, 2}, Measure{Metric::lp, 0.5}, Measure{Metric::lp, 3},
+                                   Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}})
+        if (measure.metric == Metric::l1 || measure.metric == Metric::lp || test::have_cublas())
+            CHECK(check_all(pairs, {.first = 50}, 200, 6, measure, 13) >=
+                  10);  // every selector, and a kernel
+    // 255 and 65,535 as the largest score: all bits of a narrow radix sort.
+    for (const std::int64_t dim : {1, 257}) {
+        test::Rows black_and_white = test::filled(6, dim, 255);
+        std::fill_n(black_and_white.pixels.begin(), 2 * dim, std::uint8_t{0});
+        check_all(black_and_white, {.first = 0}, 6, 5, {Metric::l1, 2});
+    }
 }
 
 // For compute-sanitizer.
@@ -74,96 +99,6 @@ TEST_CASE("gpu: small leave-one-out") {
     const test::Rows train = test::repeated(test::random_rows(150, 20, 1, 5), 2);
     check_all(train, {.first = 10}, 200, 6, {}, 13, 130);
     check_all(train, {.first = 0}, 3, 299);
-}
-
-TEST_CASE("gpu: leave-one-out where all others are the neighbors, up to k = 1024") {
-    if (!test::have_gpu()) return;
-    for (const int k : {1, 2, 31, 32, 33, 128, 129, 1023, 1024}) {
-        const test::Rows train = test::random_rows(k + 1, 12, 4, 4);
-        check_all(train, {.first = 0}, std::min<std::int64_t>(k + 1, 200), k, {}, 37);
-        check_all(train, {.first = k}, 1, k);
-    }
-    check_all(test::random_rows(3'000, 12, 5, 4), {.first = 1'000}, 150, 1024, {}, 37);
-}
-
-TEST_CASE("gpu: leave-one-out by other metrics") {
-    if (!test::have_gpu()) return;
-    const test::Rows train = test::repeated(test::random_rows(200, 16, 6, 4), 2);
-    for (const Measure& measure : {Measure{Metric::l1, 2}, Measure{Metric::lp, 0.5}, Measure{Metric::lp, 3},
-                                   Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}})
-        if (measure.metric == Metric::l1 || measure.metric == Metric::lp || test::have_cublas())
-            CHECK(check_all(train, {.first = 50}, 200, 6, measure, 13) >=
-                  10);  // every selector, and a kernel
-    // 255 and 65,535 as the largest score: all bits of a narrow radix sort.
-    for (const std::int64_t dim : {1, 257}) {
-        test::Rows black_and_white{std::vector<std::uint8_t>(static_cast<std::size_t>(6 * dim), 255), 6, dim};
-        std::fill_n(black_and_white.pixels.begin(), 2 * dim, std::uint8_t{0});
-        check_all(black_and_white, {.first = 0}, 6, 5, {Metric::l1, 2});
-    }
-}
-
-TEST_CASE("gpu: a set searched with itself, between other searches of it") {
-    if (!test::have_gpu()) return;
-    for (const std::int64_t n : {257, 700, 5'000}) {
-        const test::Rows train = test::random_rows(n, 60, 8, 12), other = test::random_rows(40, 60, 9, 12);
-        std::vector<std::uint8_t> labels(static_cast<std::size_t>(n));
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
-        for (const test::GpuEngine& engine : test::engines_here())
-            for (const std::int64_t batch : {0, 300}) {
-                test::GpuProblem itself{train, train, labels}, others{train, other, labels};
-                itself.batch = others.batch = batch;
-                Timeline timeline;
-                const auto searcher = test::opened(engine, itself, timeline);
-                for (const int k : {1, 10, 11, 3, 10})
-                    for (const Exclude exclude :
-                         {Exclude{.first = 0}, Exclude{.first = 0, .n = 3, .m = 3}, Exclude{}}) {
-                        CAPTURE(n);
-                        CAPTURE(k);
-                        CAPTURE(batch);
-                        CAPTURE(exclude.first);
-                        itself.rule.k = others.rule.k = k;
-                        itself.exclude = exclude;
-                        const test::Voted found =
-                            test::voted(*searcher, itself.queries(), itself.rule, timeline);
-                        CHECK(test::wrong_queries(found.neighbors, itself, 1 + n / 20) == 0);
-                        CHECK(test::wrong_votes(found, itself) == 0);
-                        const Neighbors rest = nearest_of(*searcher, others.queries(), k, timeline, {});
-                        CHECK(test::wrong_queries(rest, others, 9) == 0);
-                    }
-            }
-    }
-}
-
-TEST_CASE("gpu: leave-one-out on a sample of a larger training set") {
-    if (!test::have_gpu()) return;
-    const test::Rows train = test::random_rows(30'000, 40, 7, 9);
-    const Exclude exclude{.first = 0, .n = 30'000, .m = 700};
-    const test::Rows query = test::taken(train, exclude, 700);
-    for (const int k : {1, 5, 100}) {
-        test::GpuProblem problem{train, query};
-        problem.rule.k = k;
-        problem.exclude = exclude;
-        for (const test::GpuEngine& engine : test::engines_here())
-            for (const std::int64_t batch : {0, 300}) {
-                problem.batch = batch;
-                CHECK(test::wrong_queries(test::searched(engine, problem).answers.neighbors, problem, 29) ==
-                      0);
-            }
-    }
-}
-
-TEST_CASE("gpu: leave-one-out refuses more neighbors than there are others") {
-    if (!test::have_gpu()) return;
-    const test::Rows train = test::random_rows(20, 8, 8);
-    for (const test::GpuEngine& engine : test::engines_here()) {
-        test::GpuProblem problem{train, train};
-        Timeline timeline;
-        const auto searcher = test::opened(engine, problem, timeline);
-        CHECK_THROWS_AS(nearest_of(*searcher, Queries::all_of(problem.train_rows()), 20, timeline, {}),
-                        std::invalid_argument);
-        CHECK(test::wrong_queries(nearest_of(*searcher, problem.queries(), 5, timeline, {}), problem) == 0);
-    }
 }
 
 }  // namespace knn

@@ -72,20 +72,23 @@ void check_engines(const Images& train, const Method& method, const Rows& querie
 
 }  // namespace
 
-TEST_CASE("gpu: engines re-rank as the host does") {
+TEST_CASE("gpu: engines re-rank, and scale distances by spread, as the host does") {
     if (!test::have_gpu()) return;
     const Images train({28, 28}, 700, 3), test({28, 28}, 90, 4);
     for (const char* transform : {"raw", "gradients"})
-        for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
+        for (const char* reranker : {"distortion", "cells", "both", "spread", "spread:30:deviation:plus:0.5"})
             for (const bool density : {false, true})
                 for (const Votes votes : {Votes::majority, Votes::class_mean}) {
                     CAPTURE(transform);
-                    CAPTURE(name(kind));
+                    CAPTURE(reranker);
                     CAPTURE(density);
-                    const Method method{.transform = parse_transform("--transform", transform),
-                                        .rerank = {.kind = kind, .candidates = 40, .density = density},
-                                        .vote = {.k = 4, .votes = votes}};
+                    Method method{.transform = parse_transform("--transform", transform),
+                                  .rerank = {.candidates = 40, .density = density},
+                                  .vote = {.k = 4, .votes = votes}};
+                    read_reranker("--rerank", reranker, method.rerank);
+                    if (!method.rerank.has_descriptors() && (!density || votes != Votes::majority)) continue;
                     check_engines(train, method, test.rows());
+                    check_engines(train, method, train.rows().slice(0, 130), Exclude{.first = 0}, 64);
                 }
 }
 
@@ -99,22 +102,6 @@ TEST_CASE("gpu: engines re-rank in batches, more neighbors than candidates, and 
     check_engines(train, method, train.rows().slice(0, 30), Exclude{.first = 0});
     method.vote.k = 299;
     check_engines(train, method, train.rows().slice(0, 3), Exclude{.first = 0});
-}
-
-TEST_CASE("gpu: engines scale distances by spread as the CPU does") {
-    if (!test::have_gpu()) return;
-    const Images train({28, 28}, 700, 3), test({28, 28}, 90, 4);
-    for (const char* transform : {"raw", "gradients"})
-        for (const char* spread : {"spread", "spread:30:deviation:plus:0.5"}) {
-            CAPTURE(transform);
-            CAPTURE(spread);
-            Method method{.transform = parse_transform("--transform", transform),
-                          .rerank = {.candidates = 40},
-                          .vote = {.k = 4}};
-            read_reranker("--rerank", spread, method.rerank);
-            check_engines(train, method, test.rows());
-            check_engines(train, method, train.rows().slice(0, 130), Exclude{.first = 0}, 64);
-        }
 }
 
 TEST_CASE("gpu: engines re-rank images of other shapes") {

@@ -1,14 +1,10 @@
 // Several GPUs of one process against plain loops. On a machine with one GPU it is named several times.
 
-#include "classifier/sharded.h"
-
 #include <doctest/doctest.h>
 
-#include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/images.h"
-#include "tests/support/leave_out.h"
-#include "tests/support/oracle.h"
+#include "tests/support/sharded.h"
 
 namespace knn {
 
@@ -45,130 +41,63 @@ Plan plan_for(const Engine& engine, const Problem& problem, const Spread& spread
     return plan;
 }
 
-Rows view(const test::Rows& rows) {
-    return {rows.pixels.data(), rows.n, rows.dim};
-}
-
-Uninitialized<Neighbor> right(const test::Rows& points, const test::Rows& queries, int k) {
-    Uninitialized<Neighbor> all;
-    for (const auto& row : test::nearest(points, queries, k))
-        for (const auto& [distance, index] : row)
-            all.push_back({static_cast<std::uint32_t>(distance), static_cast<std::uint32_t>(index)});
-    return all;
-}
-
-Uninitialized<Neighbor> found_by(const Engine& engine, const test::Rows& points, const test::Rows& queries,
-                                 int k, const Spread& spread) {
-    Timeline timeline;
-    const Plan plan = plan_for(engine, {points.n, queries.n, points.dim, k}, spread);
-    Sharded sharded(engine, {view(points), {}}, {}, plan, nullptr, timeline);
-    std::vector<int> told(static_cast<std::size_t>(queries.n));
-    Neighbors found(queries.n, k);
-    const TopK wanted{.queries = view(queries), .k = k, .on_batch = [&](const ResultBatch& batch) {
-                          for (std::size_t i = 0; i < batch.neighbors.size() / static_cast<std::size_t>(k);
-                               ++i)
-                              ++told[static_cast<std::size_t>(batch.first) + i];
-                      }};
-    sharded.top_k(wanted, {found.rows}, queries.n, timeline, {});
-    for (const int times : told)
-        CHECK(times == 1);
-    return found.rows;
-}
-
-constexpr SpreadBy both[] = {SpreadBy::queries, SpreadBy::training};
-
 }  // namespace
 
 TEST_CASE("gpu: several devices and parts find what plain loops find") {
     if (!test::have_gpu()) return;
     // Few values: duplicates and equal distances within parts and across them; sizes that do not divide.
-    const test::Rows points = test::repeated(test::random_rows(677, 30, 3, 3), 3);
-    const test::Rows queries = test::random_rows(211, 30, 4, 3);
-    for (const int k : {1, 33, 700}) {  // 700: more than a part has
-        const Uninitialized<Neighbor> expected = right(points, queries, k);
-        for (const Engine* engine : engines_here())
-            for (const std::size_t count : {1, 2, 5})
-                for (const SpreadBy by : both)
-                    for (const std::int64_t memory : {0, 20'000})  // of 60,930 bytes
-                        for (const std::int64_t batch : {0, 50}) {
-                            CAPTURE(engine->name);
-                            CAPTURE(k);
-                            CAPTURE(count);
-                            CAPTURE(by);
-                            CAPTURE(memory);
-                            CAPTURE(batch);
-                            CHECK(found_by(*engine, points, queries, k, {count, by, memory, batch}) ==
-                                  expected);
-                        }
+    const test::Rows points = test::repeated(test::random_rows(677, 30, 3, 3), 3),
+                     twins = test::repeated(test::random_rows(1'500, 30, 3, 4), 2);
+    std::vector<test::Searched> all = {
+        {points, test::random_rows(211, 30, 4, 3), {1, 33, 700}},  // 700: more than a part has
+        {test::random_rows(5, 12, 3, 3),
+         test::random_rows(9, 12, 4, 3),
+         {1, 5}}};  // more devices than images
+    for (const auto& [exclude, n] : {std::pair<Exclude, std::int64_t>{{.first = 0}, 3'000},
+                                     {{.first = 700}, 900},
+                                     {{0, 3'000, 170}, 170}})
+        all.push_back({twins, test::taken(twins, exclude, n), {1, 10, 300}, exclude});
+    for (const test::Searched& searched : all) {
+        const std::int64_t bytes = std::ssize(searched.points.pixels);
+        const Neighbors expected = searched.expected();
+        for (const int k : searched.ks)
+            for (const Engine* engine : engines_here())
+                for (const std::size_t count : {1, 2, 5, 8})
+                    for (const SpreadBy by : test::both_spreads)
+                        for (const std::int64_t memory : {std::int64_t{0}, bytes > 1'000 ? bytes / 3 : 0})
+                            for (const std::int64_t batch : {0, 50}) {
+                                CAPTURE(engine->name);
+                                CAPTURE(searched.exclude.first);
+                                CAPTURE(k);
+                                CAPTURE(count);
+                                CAPTURE(by);
+                                CAPTURE(memory);
+                                CAPTURE(batch);
+                                const Problem problem{searched.points.n, searched.queries.n,
+                                                      searched.points.dim, k};
+                                CHECK(
+                                    test::found_by(*engine, searched, k,
+                                                   plan_for(*engine, problem, {count, by, memory, batch})) ==
+                                    expected.first(k).rows);
+                            }
     }
-}
-
-TEST_CASE("gpu: leave-one-out in parts finds what a search of all finds") {
-    if (!test::have_gpu()) return;
-    const test::Rows points = test::repeated(test::random_rows(1'500, 30, 3, 4), 2);
-    const std::pair<Exclude, std::int64_t> cases[] = {
-        {{.first = 0}, 3'000}, {{.first = 700}, 900}, {{0, 3'000, 170}, 170}};
-    for (const Engine* engine : engines_here())
-        for (const auto& [exclude, n] : cases)
-            for (const int k : {1, 10, 300}) {
-                const test::Rows queries = test::taken(points, exclude, n);
-                const Rows rows = view(n == points.n ? points : queries);
-                const auto found = [&, exclude = exclude, n = n](const Spread& spread) {
-                    Timeline timeline;
-                    const Plan plan = plan_for(*engine, {points.n, n, points.dim, k}, spread);
-                    Neighbors neighbors(n, k);
-                    Sharded(*engine, {view(points), {}}, {}, plan, nullptr, timeline)
-                        .top_k({.queries = test::queries_of(rows, exclude, view(points)), .k = k},
-                               {neighbors.rows}, n, timeline, {});
-                    return neighbors.rows;
-                };
-                const auto whole = found({.devices = 1});
-                for (const std::size_t devices : {1, 2})
-                    for (const SpreadBy by : both) {
-                        CAPTURE(engine->name);
-                        CAPTURE(exclude.first);
-                        CAPTURE(k);
-                        CAPTURE(devices);
-                        CAPTURE(by);
-                        CHECK(found({devices, by, 40'000}) == whole);  // of 90,000 bytes
-                    }
-            }
-}
-
-TEST_CASE("gpu: more devices than images") {
-    if (!test::have_gpu()) return;
-    const test::Rows points = test::random_rows(5, 12, 3, 3), queries = test::random_rows(9, 12, 4, 3);
-    for (const Engine* engine : engines_here())
-        for (const SpreadBy by : both)
-            for (const int k : {1, 5})
-                CHECK(found_by(*engine, points, queries, k, {8, by}) == right(points, queries, k));
 }
 
 TEST_CASE("gpu: votes and evidence of several devices are those of one") {
     if (!test::have_gpu()) return;
     const test::Rows points = test::random_rows(3'000, 40, 5, 4),
                      queries = test::random_rows(1'111, 40, 6, 4);
-    std::vector<std::uint8_t> labels(3'000);
-    for (std::size_t i = 0; i < labels.size(); ++i)
-        labels[i] = static_cast<std::uint8_t>(i * 7 % 10);
+    const std::vector<std::uint8_t> labels = test::labels_for(3'000);
     for (const Engine* engine : engines_here()) {
         const auto classified = [&](const Spread& spread) {
             const Plan plan = plan_for(*engine, {points.n, queries.n, points.dim, 7}, spread);
-            Index classifier(Training{view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
-            return classifier.search(view(queries));
+            Index classifier(Training{test::view(points), labels}, {.vote = {.k = 7}}, {engine, plan, ""});
+            return classifier.search(test::view(queries));
         };
         const Results one = classified({1, SpreadBy::automatic});
-        for (const SpreadBy by : both)
-            for (const std::int64_t batch : {0, 100}) {
-                const Results found = classified({3, by, 0, batch});
-                CHECK(found.neighbors.rows == one.neighbors.rows);
-                CHECK(found.votes == one.votes);
-                REQUIRE(found.evidence.size() == one.evidence.size());
-                for (std::size_t q = 0; q < one.evidence.size(); ++q) {
-                    CHECK(found.evidence[q].distance == one.evidence[q].distance);
-                    CHECK(found.evidence[q].margin == one.evidence[q].margin);
-                }
-            }
+        for (const SpreadBy by : test::both_spreads)
+            for (const std::int64_t batch : {0, 100})
+                test::check_same(classified({3, by, 0, batch}), one);
     }
 }
 
@@ -183,7 +112,7 @@ TEST_CASE("gpu: parts are transformed by the tables of their own transform, many
         const Engine& engine = *find_engine(name);
         Method method{.vote = {.k = 825}};
         method.transform.steps = {{TransformKind::blur, sigma}};
-        const Training training{.rows = view(points), .labels = labels, .shape = {28, 28}};
+        const Training training{.rows = test::view(points), .labels = labels, .shape = {28, 28}};
         Plan plan{.engine = name, .device = engine.on_gpu ? devices(1).front() : cpu_device()};
         if (engine.on_gpu) {
             plan.select = "bitonic_single";
@@ -192,7 +121,7 @@ TEST_CASE("gpu: parts are transformed by the tables of their own transform, many
         }
         REQUIRE(!engine.settle(method.problem(training, queries.n), plan));
         Index classifier(training, method, {&engine, plan, ""});
-        return classifier.search(view(queries)).neighbors.rows;
+        return classifier.search(test::view(queries)).neighbors.rows;
     };
     constexpr double sigmas[] = {1, 1.1};  // tables of one size: what was there before is the other's
     const Uninitialized<Neighbor> expected[] = {found_by("cpu", sigmas[0]), found_by("cpu", sigmas[1])};

@@ -12,7 +12,7 @@
 #include "gpu/runtime/stream.h"
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
-#include "tests/support/oracle.h"
+#include "tests/support/points.h"
 
 namespace knn {
 
@@ -96,25 +96,6 @@ class Fused {
     std::unique_ptr<gpu::FusedSearch> search_;
 };
 
-/// Every `step`-th query against the oracle. itself: it is the training image of its index, which is left out.
-void check_rows(const std::vector<Neighbor>& found, const test::Rows& train, const test::Rows& query, int k,
-                std::int64_t step = 1, bool itself = false) {
-    for (std::int64_t q = 0; q < query.n; q += step) {
-        test::Rows one{{}, 1, query.dim};
-        one.pixels.assign(query.pixels.begin() + q * query.dim, query.pixels.begin() + (q + 1) * query.dim);
-        auto expected = test::nearest(train, one, k + (itself ? 1 : 0)).front();
-        if (itself) std::erase_if(expected, [&](const auto& n) { return n.second == q; });
-        bool same = true;
-        for (int i = 0; i < k; ++i) {
-            const Neighbor& n = found[static_cast<std::size_t>(q * k + i)];
-            const auto& [distance, index] = expected[static_cast<std::size_t>(i)];
-            same = same && n.distance == distance && n.index == index;
-        }
-        CAPTURE(q);
-        CHECK(same);
-    }
-}
-
 test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
     test::Rows rows{std::vector<std::uint8_t>(static_cast<std::size_t>(n * dim)), n, dim};
     for (std::int64_t i = 0; i < n; ++i)
@@ -125,13 +106,15 @@ test::Rows ramp(std::int64_t n, std::int64_t dim, bool rising) {
 
 }  // namespace
 
-TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresholds") {
+TEST_CASE(
+    "gpu: fused search on random sizes, on data that defeats its thresholds, and of a set's own images") {
     if (!test::have_tensor_cores()) return;
     struct Data {
         const char* name;
         test::Rows train, query;
         int k;
         std::int64_t step = 1;
+        bool itself = false;  ///< the queries are the training images, and not neighbors of themselves
     };
     std::vector<Data> all = {
         {"random", test::random_rows(5'000, 784, 1), test::random_rows(300, 784, 2), 5, 7},
@@ -146,6 +129,14 @@ TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresh
         {"one of each", test::random_rows(1, 784, 1), test::random_rows(1, 784, 2), 1},
         {"nine stages", test::random_rows(2'000, 1'100, 1), test::random_rows(140, 1'100, 2), 7, 9},
     };
+    const auto add_itself = [&](const char* name, const test::Rows& rows, int k, std::int64_t step) {
+        all.push_back({name, rows, rows, k, step, true});
+    };
+    add_itself("itself", test::random_rows(5'000, 784, 1), 5, 97);
+    add_itself("itself, two tiles and one more image", test::random_rows(513, 40, 1), 9, 11);
+    add_itself("itself, heavy ties", test::random_rows(20'000, 8, 1, 2), 10, 777);
+    add_itself("itself, all equal", test::random_rows(7'000, 100, 1, 1), 40, 333);
+    add_itself("itself, each nearer than the one before", ramp(20'000, 64, false), 10, 999);
     std::mt19937 random(7);
     const auto upto = [&](int most) { return std::uniform_int_distribution(1, most)(random); };
     for (int round = 0; round < 40; ++round) {
@@ -157,9 +148,17 @@ TEST_CASE("gpu: fused search on random sizes and on data that defeats its thresh
     }
     for (const Data& data : all)
         for_kernels({data.train.n, data.query.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
-            INFO(std::string(data.name));
-            Fused fused(kernel, data.train, data.query, data.k);
-            check_rows(fused.run(), data.train, data.query, data.k, data.step);
+            for (const int capacity : {0, 1, 3}) {
+                if (capacity > 0 && !data.itself) continue;
+                INFO(std::string(data.name), ", capacity ", capacity);
+                Fused fused(kernel, data.train, data.query, data.k,
+                            {.capacity = capacity, .itself = data.itself});
+                const auto first = fused.run();
+                const Exclude exclude{.first = data.itself ? 0 : -1};
+                CHECK(test::wrong_queries(first, data.train, data.query, data.k, exclude, {}, data.step) ==
+                      0);
+                CHECK(fused.run() == first);  // what the first left behind
+            }
         });
 }
 
@@ -211,7 +210,7 @@ TEST_CASE("gpu: fused search improves known neighbors") {
                 INFO(std::string(data.name), ", capacity ", capacity);
                 Fused fused(kernel, rest, data.query, data.k, {.capacity = capacity, .improve = true});
                 const auto found = fused.improve(known, data.known);
-                check_rows(found, data.train, data.query, data.k, data.step);
+                CHECK(test::wrong_queries(found, data.train, data.query, data.k, {}, {}, data.step) == 0);
                 if (capacity == 0 && std::string(data.name) == "random") CHECK(fused.undecided() <= 50);
                 CHECK(fused.improve(known, data.known) == found);
             }
@@ -226,7 +225,7 @@ TEST_CASE("gpu: fused search in many passes") {
     for (const int k : {1, 10, 32, 100, 1024})
         for_kernels({train.n, query.n, train.dim, k}, [&](const TensorKernel& kernel) {
             Fused fused(kernel, train, query, k);
-            check_rows(fused.run(), train, query, k, 50);
+            CHECK(test::wrong_queries(fused.run(), train, query, k, {}, {}, 50) == 0);
             CHECK(fused.undecided() <= 4);
             CHECK(fused.batch_of(100'000) >= 1'000);
         });
@@ -241,7 +240,7 @@ TEST_CASE(
         const auto expected = whole.run();
         CHECK(cut.run() == expected);
         CHECK(cut.undecided() > whole.undecided());
-        check_rows(expected, train, query, 10, 29);
+        CHECK(test::wrong_queries(expected, train, query, 10, {}, {}, 29) == 0);
     });
 }
 
@@ -258,33 +257,6 @@ TEST_CASE("gpu: fused search gives the same bytes in a thousand runs") {
     });
 }
 
-TEST_CASE("gpu: fused search of a set for its own images, without themselves, with lists that overflow") {
-    if (!test::have_tensor_cores()) return;
-    struct Data {
-        const char* name;
-        test::Rows train;
-        int k;
-        std::int64_t step;
-    };
-    const Data all[] = {
-        {"random", test::random_rows(5'000, 784, 1), 5, 97},
-        {"two tiles and one more image", test::random_rows(513, 40, 1), 9, 11},
-        {"heavy ties", test::random_rows(20'000, 8, 1, 2), 10, 777},
-        {"all equal", test::random_rows(7'000, 100, 1, 1), 40, 333},
-        {"each nearer than the one before", ramp(20'000, 64, false), 10, 999},
-    };
-    for (const Data& data : all)
-        for_kernels({data.train.n, data.train.n, data.train.dim, data.k}, [&](const TensorKernel& kernel) {
-            for (const int capacity : {0, 1, 3}) {
-                INFO(std::string(data.name), ", capacity ", capacity);
-                Fused fused(kernel, data.train, data.train, data.k, {.capacity = capacity, .itself = true});
-                const auto first = fused.run();
-                check_rows(first, data.train, data.train, data.k, data.step, true);
-                CHECK(fused.run() == first);  // what the first left behind
-            }
-        });
-}
-
 // For compute-sanitizer: every kernel of the fused search, with a split and an unsplit fallback.
 TEST_CASE("gpu: small fused search") {
     if (!test::have_tensor_cores()) return;
@@ -292,16 +264,16 @@ TEST_CASE("gpu: small fused search") {
     for_kernels({train.n, query.n, train.dim, 5}, [&](const TensorKernel& kernel) {
         for (const int capacity : {0, 1}) {
             Fused fused(kernel, train, query, 5, {.capacity = capacity});
-            check_rows(fused.run(), train, query, 5, 13);
+            CHECK(test::wrong_queries(fused.run(), train, query, 5, {}, {}, 13) == 0);
             Fused improving(kernel, train, query, 5, {.capacity = capacity, .improve = true});
-            check_rows(improving.improve(std::vector<Neighbor>(650, {0xffffffff, 0xffffffff}), 0), train,
-                       query, 5, 13);
+            const auto found = improving.improve(std::vector<Neighbor>(650, no_neighbor), 0);
+            CHECK(test::wrong_queries(found, train, query, 5, {}, {}, 13) == 0);
         }
         test::Rows one = query;
         one.n = 1;
         one.pixels.resize(static_cast<std::size_t>(one.dim));
         Fused fused(kernel, train, one, 5);
-        check_rows(fused.run(), train, one, 5);
+        CHECK(test::wrong_queries(fused.run(), train, one, 5) == 0);
     });
 }
 

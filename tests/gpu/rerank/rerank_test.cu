@@ -12,7 +12,7 @@
 #include "tests/gpu/device_arrays.h"
 #include "tests/gpu/have_gpu.h"
 #include "tests/support/rerank_images.h"
-#include "tests/support/rerank_oracle.h"
+#include "tests/support/reranked.h"
 
 namespace knn {
 
@@ -22,28 +22,6 @@ using Images = std::vector<std::uint8_t>;
 
 std::int64_t count_of(const Images& images, ImageShape shape) {
     return static_cast<std::int64_t>(images.size()) / shape.dim();
-}
-
-/// `count` images of 0..n-1 for each query, in any order, with the distances of another search; different ones if
-/// there are enough.
-Neighbors random_candidates(std::int64_t n_query, int count, std::uint32_t n, std::mt19937& random) {
-    Neighbors candidates(n_query, count);
-    std::vector<std::uint32_t> order(n);
-    for (std::uint32_t i = 0; i < n; ++i)
-        order[i] = i;
-    for (std::int64_t q = 0; q < n_query; ++q) {
-        std::shuffle(order.begin(), order.end(), random);
-        for (int i = 0; i < count; ++i)
-            candidates.row(q)[i] = {static_cast<std::uint32_t>(random() % 9), order[i % n]};
-    }
-    return candidates;
-}
-
-std::vector<test::RerankMaps> maps_of(const Images& images, ImageShape shape) {
-    std::vector<test::RerankMaps> maps;
-    for (std::int64_t i = 0; i < count_of(images, shape); ++i)
-        maps.push_back(test::rerank_maps(images.data() + i * shape.dim(), shape));
-    return maps;
 }
 
 /// The bytes of `describe`, which this reads from wherever the form has them.
@@ -72,30 +50,6 @@ Images descriptor_of(const gpu::DescriptorForm& form, const gpu::DescriptorView&
     return bytes;
 }
 
-/// What re-ranking has to give.
-struct Expected {
-    std::vector<std::uint32_t> scores;  ///< n_query × candidates, not divided
-    Neighbors nearest;
-};
-template <class Distance>
-Expected expected(const Neighbors& candidates, const std::vector<std::uint32_t>& density, int k,
-                  Distance distance) {
-    Expected all{{}, Neighbors(candidates.n_query, k)};
-    for (std::int64_t q = 0; q < candidates.n_query; ++q) {
-        std::vector<std::pair<std::int64_t, std::uint32_t>> row;
-        for (const Neighbor& candidate : candidates.row(q)) {
-            std::int64_t score = distance(q, candidate.index);
-            all.scores.push_back(static_cast<std::uint32_t>(score));
-            if (!density.empty()) score = score * density[candidate.index] / 32768;
-            row.emplace_back(score, candidate.index);
-        }
-        std::sort(row.begin(), row.end());
-        for (int i = 0; i < k; ++i)
-            all.nearest.row(q)[i] = {static_cast<std::uint32_t>(row[i].first), row[i].second};
-    }
-    return all;
-}
-
 struct OnDevice {
     gpu::Stream stream;
     gpu::ImageBuffer train, queries;
@@ -107,7 +61,7 @@ struct OnDevice {
         stream.synchronize();
         return to.rows(n, shape.dim());
     }
-    Expected rerank(gpu::DeviceReranker& reranker, const Neighbors& candidates, int k) {
+    test::Reranked rerank(gpu::DeviceReranker& reranker, const Neighbors& candidates, int k) {
         const auto in = gpu::copied_to_device(std::span(candidates.rows), "uploading candidates");
         gpu::DeviceBuffer<Neighbor> out(static_cast<std::size_t>(candidates.n_query) *
                                         static_cast<std::size_t>(k));
@@ -115,7 +69,8 @@ struct OnDevice {
         reranker.enqueue({in.d_data(), candidates.n_query, candidates.k},
                          {out.d_data(), candidates.n_query, k}, stream);
         stream.synchronize();
-        Expected found{std::vector<std::uint32_t>(candidates.rows.size()), Neighbors(candidates.n_query, k)};
+        test::Reranked found{std::vector<std::uint32_t>(candidates.rows.size()),
+                             Neighbors(candidates.n_query, k)};
         gpu::check(cudaMemcpy(found.scores.data(), reranker.d_scores(),
                               found.scores.size() * sizeof(std::uint32_t), cudaMemcpyDeviceToHost),
                    "downloading scores");
@@ -130,7 +85,7 @@ void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train,
                     int candidates_count, int k, bool with_density, bool plain, std::mt19937& random) {
     INFO(name(rerank.kind), " on ", shape.rows, "x", shape.cols, ", ", candidates_count,
          " candidates, k = ", k, plain ? ", plain" : "", with_density ? ", density" : "");
-    const auto train_maps = maps_of(train, shape), query_maps = maps_of(queries, shape);
+    const auto train_maps = test::maps_of(train, shape), query_maps = test::maps_of(queries, shape);
     const std::int64_t n_query = count_of(queries, shape);
     OnDevice device;
     gpu::DeviceReranker reranker(rerank, shape, plain);
@@ -142,12 +97,13 @@ void check_reranker(const Rerank& rerank, ImageShape shape, const Images& train,
     reranker.set_density(density, device.stream);
     reranker.reserve(n_query, candidates_count);
     reranker.describe_queries(device.upload(device.queries, queries, shape), device.stream);
-    const Neighbors candidates =
-        random_candidates(n_query, candidates_count, static_cast<std::uint32_t>(train_maps.size()), random);
-    const Expected want = expected(candidates, density, k, [&](std::int64_t q, std::uint32_t index) {
-        return test::rerank_distance(query_maps[q], train_maps[index], rerank.kind);
-    });
-    const Expected found = device.rerank(reranker, candidates, k);
+    const Neighbors candidates = test::random_candidates(
+        n_query, candidates_count, static_cast<std::uint32_t>(train_maps.size()), random);
+    const test::Reranked want =
+        test::reranked(candidates, density, k, [&](std::size_t q, std::uint32_t index) {
+            return test::rerank_distance(query_maps[q], train_maps[index], rerank.kind);
+        });
+    const test::Reranked found = device.rerank(reranker, candidates, k);
     for (std::size_t i = 0; i < train_maps.size(); ++i)
         REQUIRE(descriptor_of(reranker.form(), reranker.training(), i) ==
                 test::descriptor_bytes(train_maps[i], rerank.kind));
@@ -163,36 +119,32 @@ constexpr ImageShape digits{28, 28};
 
 }  // namespace
 
-TEST_CASE("gpu: re-ranking of 28 x 28 pixels is the oracle's, for numbers of candidates of every kind") {
+TEST_CASE(
+    "gpu: re-ranking is the oracle's, for numbers of candidates of every kind and images of every shape") {
     if (!test::have_gpu()) return;
-    std::mt19937 random(3);
-    const Images train = test::rerank_images(67, digits, 11), queries = test::rerank_images(5, digits, 12);
-    for (const Reranker kind : kinds)
-        for (const int count : {1, 2, 3, 4, 5, 15, 16, 17, 33, 67}) {
-            const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(count));
-            check_reranker({.kind = kind}, digits, train, queries, count, k, count % 2 == 0, false, random);
-        }
-}
-
-TEST_CASE("gpu: plain re-ranking is the oracle's for every shape") {
-    if (!test::have_gpu()) return;
-    std::mt19937 random(4);
-    for (const ImageShape shape : test::rerank_shapes()) {
-        const Images train = test::rerank_images(24, shape, 13), queries = test::rerank_images(4, shape, 14);
-        for (const Reranker kind : kinds)
-            check_reranker({.kind = kind}, shape, train, queries, 11, 7, random() % 2 == 0, false, random);
-    }
-    const Images train = test::rerank_images(16, digits, 15), queries = test::rerank_images(3, digits, 16);
-    for (const Reranker kind : kinds)
-        check_reranker({.kind = kind}, digits, train, queries, 9, 9, false, true, random);
-}
-
-TEST_CASE("gpu: re-ranking of the longest and the largest images") {
-    if (!test::have_gpu()) return;
-    std::mt19937 random(5);
+    struct Size {
+        ImageShape shape;
+        int n_train, n_query, candidates;
+        bool plain = false;  ///< loops for any shape
+    };
+    std::vector<Size> sizes;
+    for (const int count : {1, 2, 3, 4, 5, 15, 16, 17, 33, 67})
+        sizes.push_back({digits, 67, 5, count});
+    for (const ImageShape shape : test::rerank_shapes())
+        sizes.push_back({shape, 24, 4, 11});
     for (const ImageShape shape : {ImageShape{1, 784}, ImageShape{784, 1}, ImageShape{257, 257}})
-        check_reranker({.kind = Reranker::both}, shape, test::rerank_images(5, shape, 17),
-                       test::rerank_images(2, shape, 18), 2, 2, false, false, random);
+        sizes.push_back({shape, 5, 2, 2});
+    sizes.push_back({digits, 16, 3, 9, true});
+    std::mt19937 random(3);
+    for (const Size& size : sizes) {
+        const Images train = test::rerank_images(size.n_train, size.shape, 11),
+                     queries = test::rerank_images(size.n_query, size.shape, 12);
+        for (const Reranker kind : kinds) {
+            const int k = 1 + static_cast<int>(random() % static_cast<unsigned>(size.candidates));
+            check_reranker({.kind = kind}, size.shape, train, queries, size.candidates, k, random() % 2 == 0,
+                           size.plain, random);
+        }
+    }
 }
 
 // 28 x 28 pixels: sums in halves of words are largest for the steepest opposite gradients.
@@ -217,7 +169,7 @@ TEST_CASE("gpu: many candidates and queries, of which many are equal") {
     Images train;
     for (int i = 0; i < 26; ++i)
         train.insert(train.end(), few.begin(), few.end());
-    const std::vector<test::RerankMaps> maps = maps_of(few, digits);
+    const std::vector<test::RerankMaps> maps = test::maps_of(few, digits);
     const Rerank rerank{.kind = Reranker::both};
     std::vector<std::int64_t> distances;
     for (int i = 0; i < 40 * 40; ++i)
@@ -230,12 +182,12 @@ TEST_CASE("gpu: many candidates and queries, of which many are equal") {
         const Images queries(train.begin(), train.begin() + n_query * digits.dim());
         reranker.describe_queries(device.upload(device.queries, queries, digits), device.stream);
         for (const int count : {1, 100, 1023, 1024}) {
-            const Neighbors candidates = random_candidates(n_query, count, 1040, random);
+            const Neighbors candidates = test::random_candidates(n_query, count, 1040, random);
             for (const int k : {1, count}) {
-                const Expected want = expected(candidates, {}, k, [&](std::int64_t q, std::uint32_t index) {
-                    return distances[q % 40 * 40 + index % 40];
-                });
-                const Expected found = device.rerank(reranker, candidates, k);
+                const test::Reranked want = test::reranked(
+                    candidates, {}, k,
+                    [&](std::size_t q, std::uint32_t index) { return distances[q % 40 * 40 + index % 40]; });
+                const test::Reranked found = device.rerank(reranker, candidates, k);
                 CHECK(found.scores == want.scores);
                 CHECK(found.nearest.rows == want.nearest.rows);
             }
@@ -248,27 +200,27 @@ TEST_CASE("gpu: re-ranking takes densities from host and device, and none again"
     std::mt19937 random(8);
     const Images images = test::rerank_images(12, digits, 20);
     const Rerank rerank{.kind = Reranker::cells};
-    const auto maps = maps_of(images, digits);
+    const auto maps = test::maps_of(images, digits);
     OnDevice device;
     gpu::DeviceReranker reranker(rerank, digits);
     const gpu::ByteRows rows = device.upload(device.train, images, digits);
     reranker.describe_training(rows, device.stream);
     reranker.reserve(12, 12);
     reranker.describe_queries(rows, device.stream);
-    const Neighbors candidates = random_candidates(12, 12, 12, random);
-    const auto distance = [&](std::int64_t q, std::uint32_t index) {
+    const Neighbors candidates = test::random_candidates(12, 12, 12, random);
+    const auto distance = [&](std::size_t q, std::uint32_t index) {
         return test::rerank_distance(maps[q], maps[index], rerank.kind);
     };
     std::vector<std::uint32_t> density;
     for (int i = 0; i < 12; ++i)
         density.push_back(i % 3 == 0 ? 16384 : i % 3 == 1 ? 65536 : 30000);
     const auto d_density = gpu::copied_to_device(std::span(density), "uploading");
-    const Expected divided = expected(candidates, density, 12, distance);
+    const test::Reranked divided = test::reranked(candidates, density, 12, distance);
     reranker.set_density(density, device.stream);
     CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
     reranker.set_density({}, device.stream);
     CHECK(device.rerank(reranker, candidates, 12).nearest.rows ==
-          expected(candidates, {}, 12, distance).nearest.rows);
+          test::reranked(candidates, {}, 12, distance).nearest.rows);
     reranker.set_density({d_density.d_data(), 12}, device.stream);
     CHECK(device.rerank(reranker, candidates, 12).nearest.rows == divided.nearest.rows);
 }

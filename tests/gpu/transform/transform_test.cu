@@ -103,12 +103,14 @@ TEST_CASE("gpu: transforms give the bytes that define them, for images of every 
                 cpu::fit(parse_transform("--transform", text), set.rows(), set.shape, 2);
             check_on_device(fitted, set.images, (set.images.n + 2) / 3);
         }
-    // Many of 28 x 28 in launches of 100, and the largest that hog takes.
-    const auto check = [](const char* text, const test::Rows& images, ImageShape shape) {
+    // Many of 28 x 28 in launches of 100 and in one, and the largest that hog takes.
+    const auto check = [](const char* text, const test::Rows& images, ImageShape shape,
+                          std::int64_t reserved = 100) {
         const FittedTransform fitted = cpu::fit(parse_transform("--transform", text),
                                                 {images.pixels.data(), images.n, images.dim}, shape, 2);
-        check_on_device(fitted, images, 100);
+        check_on_device(fitted, images, reserved);
     };
+    check("gradients", test::sparse(5000, 784, 3, 4), {28, 28}, 5000);
     for (const char* text : {"deskew:2", "blur:20,normalize", "hog", "gradients", "gradients,pca:3"})
         check(text, test::sparse(331, 784, 3, 4), {28, 28});
     for (const char* text : {"hog", "gradients"})
@@ -145,13 +147,6 @@ TEST_CASE("gpu: the fused kernel computes gradients of 28 x 28 pixels, others an
     if (test::capability() < 80) return test::skip("the fused kernel needs compute capability 8.0");
     CHECK(kernels("gradients", {28, 28}) == "gradients");
     CHECK(kernels("blur,gradients", {28, 28}) == "blur gradients");
-}
-
-TEST_CASE("gpu: many images in one launch of the fused kernel") {
-    if (!test::have_gpu()) return;
-    FittedTransform fitted{.spec = {}, .image = {28, 28}, .steps = {}};
-    append_step(fitted, {TransformKind::gradients, 0});
-    check_on_device(fitted, test::sparse(5000, 784, 3, 4), 5000);
 }
 
 TEST_CASE("gpu: quick roots and quotients are those of the definition") {

@@ -1,0 +1,18 @@
+#pragma once
+/// MNIST itself, for the tests that measure on it.
+
+#include "data/core/dataset.h"
+#include "data/set/locate.h"
+#include "tests/support/skip.h"
+
+namespace knn::test {
+
+inline constexpr const char* no_mnist = "MNIST was not found: set MNIST_KNN_DATA";
+
+inline Dataset mnist() {
+    DataOptions options;
+    options.folder = mnist_folder();
+    return load(locate(options));
+}
+
+}  // namespace knn::test
