@@ -77,18 +77,18 @@ std::string settings_of(Fitted what, Method method) {
     return method_text(method) + "density " + std::to_string(int{method.rerank.density});
 }
 
-/// Values in memory: made here, or mapped from the cache.
-struct Blob {
-    std::vector<std::uint8_t> made;
-    CachedBytes mapped;
-    bool is_kept = false;  ///< in the cache
-
-    Piece bytes() const { return made.empty() ? mapped.span() : Piece(made); }
-};
-
 }  // namespace
 
 struct TrainingSet::Shared {
+    /// Values in memory: made here, or mapped from the cache.
+    struct Blob {
+        std::vector<std::uint8_t> made;
+        CachedBytes mapped;
+        bool is_kept = false;  ///< in the cache
+
+        Piece bytes() const { return made.empty() ? mapped.span() : Piece(made); }
+    };
+
     Training images;
     TrainingIdentity identity;
     std::shared_ptr<const void> owner;
@@ -146,7 +146,7 @@ const Features& TrainingSet::features(const TransformSpec& spec, int threads, co
     Features& features = features_of(spec);
     if (features.rows.count > 0) return features;
     const auto [file, key] = entry(Fitted::features, {.transform = spec});
-    Blob& blob = shared_->blobs[key];
+    Shared::Blob& blob = shared_->blobs[key];
     Features read;
     if (is_cached() && !refuse_transform(spec, shape(), size()))
         if (auto bytes = read_cached(file, key, cpu::threads_or_all(threads));
@@ -176,7 +176,7 @@ Descriptors TrainingSet::descriptors(const Rerank& rerank, int threads, const st
     const Method method{.rerank = rerank};
     find_bytes(Fitted::descriptors, method, static_cast<std::size_t>(size() * all.layout.bytes()));
     const auto [file, key] = entry(Fitted::descriptors, method);
-    Blob& blob = shared_->blobs[key];
+    Shared::Blob& blob = shared_->blobs[key];
     if (blob.bytes().empty()) blob.made = cpu::describe(rerank, images(), shape(), threads, stop).bytes;
     all.elsewhere = blob.bytes();
     if (!keep || blob.is_kept || !is_cached()) return all;
@@ -194,7 +194,7 @@ TrainingSet::Bytes TrainingSet::find_bytes(Fitted what, const Method& method, st
     if (!is_cached()) return {};
     auto cached = read_cached(file, key, cpu::available_threads());
     if (!cached || cached->span().size() != size) return {};
-    Blob& blob = shared_->blobs[key];
+    Shared::Blob& blob = shared_->blobs[key];
     blob.mapped = std::move(*cached);
     blob.is_kept = true;
     return blob.bytes();
@@ -204,7 +204,7 @@ TrainingSet::Bytes TrainingSet::keep_bytes(Fitted what, const Method& method, By
     const std::lock_guard lock(shared_->mutex);
     const auto [file, key] = entry(what, method);
     if (is_cached() && !values.empty()) write_cached(file, key, std::array{values});
-    Blob& blob = shared_->blobs[key];
+    Shared::Blob& blob = shared_->blobs[key];
     // What another thread has got stays where it is.
     if (blob.bytes().size() != values.size()) blob.made.assign(values.begin(), values.end());
     return blob.bytes();

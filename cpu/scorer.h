@@ -10,7 +10,6 @@
 ///                    which bound the sum from below    of those that the bound does not prune
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 
@@ -20,11 +19,6 @@
 #include "data/core/rows.h"
 
 namespace knn::cpu {
-
-/// A limit above every distance: 66,051 · 255² = 4,294,966,275.
-constexpr std::uint32_t no_limit = std::numeric_limits<std::uint32_t>::max();
-/// From here on the bits are not a finite float.
-constexpr std::uint32_t first_no_number = 0x7f800000;
 
 /// The arithmetic of the kernels for a metric.
 Arithmetic arithmetic_of(const Measure& measure);

@@ -10,6 +10,7 @@
 #include "app/commands/ranks.h"
 #include "app/console/output.h"
 #include "app/console/terminal.h"
+#include "app/report/csv.h"
 #include "app/report/json.h"
 #include "app/report/page.h"
 #include "app/report/picture.h"

@@ -17,18 +17,6 @@ namespace knn {
 
 namespace {
 
-/// The files of a training set in a folder, and the indices of its images in the one that was read.
-std::array<const char*, 3> names_in_folder() {
-    return {mnist_files[0].name, mnist_files[1].name, "kept.csv"};
-}
-
-void write_kept(std::ostream& out, const Indices& kept) {
-    Lines lines(out);
-    lines.row("index");
-    for (const std::uint32_t image : kept)
-        if (!lines.row(image)) return;
-}
-
 void write_set(const std::filesystem::path& folder, const Training& training, const Indices& kept) {
     const LabeledImages images = copied(training, kept);
     std::vector<OutputFile> files = idx_files(folder, images);

@@ -23,7 +23,7 @@ void take_two_reports(std::vector<std::string> operands, Options& options) {
     options.compare.b = operands[1];
 }
 
-constexpr Command table[] = {
+constexpr Command all_commands[] = {
     {.name = "evaluate",
      .summary = "classifies the test set: accuracy, confusion matrix, time of each kernel",
      .run = evaluate,
@@ -97,7 +97,7 @@ constexpr Command table[] = {
 }  // namespace
 
 std::span<const Command> commands() {
-    return table;
+    return all_commands;
 }
 
 }  // namespace knn

@@ -98,8 +98,8 @@ void leave_out_unsuitable(std::vector<Method>& methods, const Options& options) 
         note("--vote class-mean: left out, because their distances are not integers: " + left_out,
              options.output);
     const auto counts_candidates = [&](const Method& method) {
-        const std::vector<VoteKind> kinds = vote_kinds(range, method);
-        return method.reranks() || std::ranges::count(kinds, Votes::class_mean, &VoteKind::votes) > 0;
+        const std::vector<VotingRule> kinds = vote_kinds(range, method);
+        return method.reranks() || std::ranges::count(kinds, Votes::class_mean, &VotingRule::votes) > 0;
     };
     if (options.tune.candidates > 0 && std::ranges::none_of(methods, counts_candidates))
         throw UsageError(

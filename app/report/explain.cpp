@@ -20,11 +20,11 @@ namespace {
 constexpr int longest_step = 500, longest_page = 1040;  // pixels of a reduced step
 
 // In pixels of the finished picture.
-constexpr double width = 1120, margin = 40, gap = 20;
+constexpr double width = 1120, page_margin = 40, gap = 20;
 constexpr double step_side = 244, digit_side = 244, neighbor_side = 112, moves_side = 168;
-constexpr double neighbor_x = margin + digit_side + 50;
+constexpr double neighbor_x = page_margin + digit_side + 50;
 constexpr double step_pitch = step_side + 44, neighbor_pitch = neighbor_side + 98;
-constexpr double caption = 11, heading = 12, title = 20, title_pitch = 30, detail_pitch = 26;
+constexpr double caption = 11, heading = 12, title_size = 20, title_pitch = 30, detail_pitch = 26;
 constexpr int steps_in_row = 4, neighbors_in_row = 5, moves_in_row = 4;  // as many as fit
 
 const Color good = rgb(0x1a7f4b), bad = rgb(0xb8390d), frame = rgb(0xc9d1d9);
@@ -60,7 +60,7 @@ void framed(Canvas& canvas, const cv::Mat& picture, double x, double y, double s
 std::vector<std::string> lines_of(const std::string& words, double height) {
     std::vector<std::string> lines = {""};
     for (const char letter : printable(words)) {
-        if (Canvas::width_of(lines.back() + letter, height) > width - 2 * margin) lines.emplace_back();
+        if (Canvas::width_of(lines.back() + letter, height) > width - 2 * page_margin) lines.emplace_back();
         lines.back() += letter;
     }
     return lines;
@@ -71,7 +71,7 @@ struct Headline {
     std::vector<std::string> words, detail;
 
     explicit Headline(const std::string& answer, const std::string& smaller = "")
-        : words(lines_of(answer, title)), detail(lines_of(smaller, heading)) {}
+        : words(lines_of(answer, title_size)), detail(lines_of(smaller, heading)) {}
 
     /// Height of the lines after the first of each.
     double more_lines() const {
@@ -80,14 +80,14 @@ struct Headline {
     void draw(Canvas& canvas, bool answered) const {
         canvas.box(0, 0, 4 * width, 1, frame);
         const Color& color = answered ? ink : bad;
-        double y = margin + title;
+        double y = page_margin + title_size;
         for (const std::string& line : words) {
-            canvas.text(line, margin, y, title, color, Side::left, 0.14);
+            canvas.text(line, page_margin, y, title_size, color, Side::left, 0.14);
             y += title_pitch;
         }
         y += detail_pitch - title_pitch;
         for (const std::string& line : detail) {
-            canvas.text(line, margin, y, heading, color);
+            canvas.text(line, page_margin, y, heading, color);
             y += detail_pitch;
         }
     }
@@ -153,13 +153,12 @@ void draw_moves(Canvas& canvas, const Rerank& rerank, const std::uint8_t* digit,
             straight.push_back(deskewed(neighbor, shape, skew, col, row));
     canvas.image(straight.data(), shape.rows, shape.cols, x, y, moves_side);
 
-    const auto bytes = static_cast<std::size_t>(layout.bytes());
-    std::vector<std::uint8_t> of_digit(bytes), of_neighbor(bytes);
-    describe(layout, digit, of_digit.data());
-    describe(layout, neighbor, of_neighbor.data());
+    const auto descriptor_of = [&](const std::uint8_t* image) {
+        return describe(rerank, {image, 1, shape.dim()}, shape, 1).bytes;
+    };
     constexpr double pixel = moves_side / DigitImage::side;
     constexpr double middle = 1;  // a point of the grid, like a cell, stands for 2 × 2 pixels
-    for (const Move& move : moves(layout, of_digit.data(), of_neighbor.data())) {
+    for (const Move& move : moves(layout, descriptor_of(digit).data(), descriptor_of(neighbor).data())) {
         const double from_x = x + (middle + move.x) * pixel, from_y = y + (middle + move.y) * pixel;
         const bool stays = move.dx == 0 && move.dy == 0;
         if (!stays)
@@ -192,20 +191,20 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     const Headline words(file_name(picture.file) + ": " + found, answer.reason);
     const std::span<const Neighbor> neighbors = nearest_of(answer.neighbors, max_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
-    const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch) + words.more_lines(),
+    const double top = page_margin + title_size + 28 + (answer.reason.empty() ? 0 : detail_pitch) + words.more_lines(),
                  middle = top + count_rows(steps.size(), steps_in_row) * step_pitch + 6;
     const bool reranked = !answer.candidates.empty();
     const double low = std::max(digit_side + 36, neighbors_height(neighbors.size())) +
                        (reranked ? heading + neighbor_pitch + heading + moves_side + 50 : 0);
 
-    Canvas canvas(width, middle + low + margin / 2, 3);
+    Canvas canvas(width, middle + low + page_margin / 2, 3);
     words.draw(canvas, answer.label.has_value());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const int row = int(i) / steps_in_row, col = int(i) % steps_in_row;
-        framed(canvas, gray_mat(steps[i]->picture), margin + col * (step_side + gap), top + row * step_pitch,
+        framed(canvas, gray_mat(steps[i]->picture), page_margin + col * (step_side + gap), top + row * step_pitch,
                step_side, std::to_string(i + 1) + ". " + steps[i]->name);
     }
-    framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answer.image.pixels.data()), margin, middle,
+    framed(canvas, gray_mat(DigitImage::side, DigitImage::side, answer.image.pixels.data()), page_margin, middle,
            digit_side, std::to_string(steps.size() + 1) + ". 28x28, searched for");
     double y = middle;
     if (reranked)
@@ -239,8 +238,8 @@ cv::Mat explain_page(const PictureAnswer& page) {
     if (!page.steps.empty()) shown = page.steps.front().picture;
     const std::int64_t count = std::ssize(page.digits);
     const Headline words(file_name(page.file) + ": " + (count == 0 ? "no digits" : counted(count, "digit")));
-    const int left = int(margin), top = int(margin + title + 26 + words.more_lines());
-    Canvas canvas(std::max(width, shown.cols + 2 * margin), top + shown.rows + margin, 2);
+    const int left = int(page_margin), top = int(page_margin + title_size + 26 + words.more_lines());
+    Canvas canvas(std::max(width, shown.cols + 2 * page_margin), top + shown.rows + page_margin, 2);
     words.draw(canvas, count > 0);
     canvas.box(left - 1, top - 1, shown.cols + 2, shown.rows + 2, frame);
     cv::Mat mat = canvas.picture();
@@ -260,7 +259,7 @@ cv::Mat explain_page(const PictureAnswer& page) {
 
 cv::Mat explain_failure(const PictureAnswer& picture) {
     const Headline words(file_name(picture.file) + ": failed", picture.error);
-    Canvas canvas(width, margin * 2 + title + detail_pitch + words.more_lines(), 2);
+    Canvas canvas(width, page_margin * 2 + title_size + detail_pitch + words.more_lines(), 2);
     words.draw(canvas, false);
     return canvas.picture();
 }

@@ -170,6 +170,7 @@ void webp_frame(const BytesView& file, std::uint64_t at, std::uint64_t length, P
             still.push_back(std::uint8_t(value >> (8 * i)));
     };
     const BytesView chunks = file.from(at + 16, length - 16);
+    still.reserve(30 + chunks.size());
     put(std::string_view("RIFF"));
     put32(4 + 18 + chunks.size());
     put(std::string_view("WEBPVP8X"));

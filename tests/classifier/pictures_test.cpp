@@ -7,8 +7,7 @@
 #include <future>
 
 #include "classifier/index.h"
-#include "classifier/readings.h"
-#include "classifier/sizes.h"
+#include "classifier/picture_answers.h"
 #include "data/picture/picture_file.h"
 #include "tests/support/drawn.h"
 #include "tests/support/mnist.h"
