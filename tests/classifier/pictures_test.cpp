@@ -11,7 +11,6 @@
 #include "data/picture/picture_file.h"
 #include "tests/support/drawn.h"
 #include "tests/support/mnist.h"
-#include "tests/support/pages.h"
 #include "tests/support/photo.h"
 
 using namespace knn::test;
@@ -57,7 +56,7 @@ struct Reader {
                     all.push_back(&part);
         }
         answer(all);
-        knn::choose_readings(digits, training.labels, {}, knn::UsualDistances(knn::LeaveOneOut{}));
+        knn::choose_readings(digits, training.labels, {}, knn::usual_distances(knn::LeaveOneOut{}));
         std::string text;
         for (std::size_t i = 0; i < digits.size(); ++i) {
             if (i > 0 && digits[i].image.row != digits[i - 1].image.row) text += '/';

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "classifier/class_mean.h"
-#include "classifier/running_votes.h"
 #include "tests/support/class_mean_oracle.h"
 #include "tests/support/oracle.h"
 

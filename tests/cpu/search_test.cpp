@@ -11,7 +11,7 @@
 #include "cpu/kernels/kernels.h"
 #include "data/core/problem.h"
 #include "tests/support/battery.h"
-#include "tests/support/isa.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/mnist.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"

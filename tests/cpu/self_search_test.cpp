@@ -9,7 +9,7 @@
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
-#include "tests/support/isa.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/points.h"
 #include "tests/support/search.h"
 #include "tests/support/surroundings.h"

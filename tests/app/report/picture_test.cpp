@@ -153,7 +153,8 @@ TEST_CASE("a sheet takes any title and images of any size") {
         options.cols = cols;
         const test::Sample sample = test::sample_evaluation(options);
         Gallery gallery = first_images(20);
-        gallery.title = std::string(3000, 'W') + "\xff\n";
+        gallery.title.assign(3000, 'W');
+        gallery.title += "\xff\n";
         CHECK(test::read_png(sheet_png(sample.evaluation, gallery, 0)).width <= 1500);
         const Viewer viewer(sample.evaluation, gallery.images);
         CHECK(test::read_png(scene_png(sample.evaluation, viewer)).width == 1000);

@@ -10,7 +10,7 @@
 #include "cpu/search.h"
 #include "data/rerank/density.h"
 #include "data/rerank/distance.h"
-#include "tests/support/isa.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/rerank_images.h"
 #include "tests/support/reranked.h"
 

@@ -6,7 +6,7 @@
 
 #include "cpu/kernels/kernels.h"
 #include "cpu/search.h"
-#include "tests/support/isa.h"
+#include "tests/support/surroundings.h"
 #include "tests/support/transform_oracle.h"
 
 namespace knn {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "data/core/errors.h"
-#include "data/file/file_descriptor.h"
+#include "data/file/transfer.h"
 #include "tests/support/error_of.h"
 #include "tests/support/skip.h"
 #include "tests/support/temp_folder.h"

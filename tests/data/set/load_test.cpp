@@ -26,11 +26,11 @@ DataLocation at(const fs::path& folder) {
     return knn::locate(options);
 }
 
-std::string error_of(const DataLocation& location) {
+std::string load_error(const DataLocation& location) {
     return knn::test::error_of<DataError>([&] { knn::load(location); });
 }
 
-std::string text_of(const knn::Bytes& bytes) {
+std::string loaded_text(const knn::Bytes& bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
@@ -51,8 +51,8 @@ TEST_CASE("load: both sets, their labels and their names") {
     CHECK(data.test.count == 5);
     CHECK(data.train.rows == 4);
     CHECK(data.test.cols == 3);
-    CHECK(text_of(data.train.pixels) == pattern(12 * 4 * 3));
-    CHECK(text_of(data.test.labels) == "\7\7\7\4\4");
+    CHECK(loaded_text(data.train.pixels) == pattern(12 * 4 * 3));
+    CHECK(loaded_text(data.test.labels) == "\7\7\7\4\4");
     CHECK(data.labels == std::vector<std::uint8_t>{0, 4, 7, 200});
 }
 
@@ -62,14 +62,14 @@ TEST_CASE("load: images and labels of different counts, training and test images
     const DataLocation location = at(folder.path());
     for (const std::uint32_t n : {4U, 6U}) {
         folder.write("t10k-labels-idx1-ubyte", idx_labels(n));
-        CHECK(error_of(location) == location.test_labels.string() + ": has " + std::to_string(n) +
+        CHECK(load_error(location) == location.test_labels.string() + ": has " + std::to_string(n) +
                                         " labels for the 5 images of " + location.test_images.string() +
                                         "; expected one label for each image");
     }
     folder.write("t10k-labels-idx1-ubyte", idx_labels(5));
     for (const auto& [rows, cols] : {std::pair(3u, 4u), {4u, 4u}, {3u, 3u}}) {
         folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
-        CHECK(error_of(location) ==
+        CHECK(load_error(location) ==
               location.test_images.string() + ": has images of " + std::to_string(rows) + "x" +
                   std::to_string(cols) + ", but " + location.train_images.string() +
                   " has images of 4x3; expected training and test images of the same size");
@@ -85,13 +85,13 @@ TEST_CASE("load: images whose distances would not fit 32 bits") {
         folder.write("t10k-images-idx3-ubyte", idx_images(5, rows, cols));
     };
     make(300, 300);
-    CHECK(error_of(location) == location.train_images.string() +
+    CHECK(load_error(location) == location.train_images.string() +
                                     ": has images of 300x300 = 90000 pixels; expected at most 66051 pixels, "
                                     "which keep squared distances within 32 bits");
     make(22017, 3);
     CHECK(knn::load(location).train.dim() == 66051);
     make(337, 196);  // one pixel more
-    CHECK(error_of(location).find("has images of 337x196 = 66052 pixels") != std::string::npos);
+    CHECK(load_error(location).find("has images of 337x196 = 66052 pixels") != std::string::npos);
 }
 
 TEST_CASE("load: swapped images and labels are called so") {
@@ -99,12 +99,12 @@ TEST_CASE("load: swapped images and labels are called so") {
     write_small_dataset(folder);
     DataLocation location = at(folder.path());
     std::swap(location.test_images, location.test_labels);
-    CHECK(error_of(location) ==
+    CHECK(load_error(location) ==
           location.test_images.string() + ": holds labels, and " + location.test_labels.string() +
               " holds images: the two are swapped; expected images first, labels second");
     location = at(folder.path());
     location.train_labels = location.train_images;  // only one of the two is wrong
-    CHECK(error_of(location).find("holds images where labels were expected (swapped files?)") !=
+    CHECK(load_error(location).find("holds images where labels were expected (swapped files?)") !=
           std::string::npos);
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("load: of several broken files the first is named") {
     for (const char* name : {"t10k-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "train-labels-idx1-ubyte",
                              "train-images-idx3-ubyte"}) {
         folder.write(name, "");
-        CHECK(error_of(at(folder.path())).find(std::string(name) + ": is empty; expected ") !=
+        CHECK(load_error(at(folder.path())).find(std::string(name) + ": is empty; expected ") !=
               std::string::npos);
     }
 }

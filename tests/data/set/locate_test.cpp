@@ -39,7 +39,7 @@ DataOptions in(const std::string& folder) {
     return options;
 }
 
-std::string error_of(const DataOptions& options) {
+std::string locate_error(const DataOptions& options) {
     return knn::test::error_of<DataError>([&] { knn::locate(options); });
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("locate: a folder without permission does not lack files") {
     {
         const Unprivileged user;
         if (!user.is_ordinary()) return skip("root cannot become another user here");
-        CHECK(error_of(in("data/mnist")) ==
+        CHECK(locate_error(in("data/mnist")) ==
               "data/mnist: may not be read: permission denied; expected a folder with MNIST's four IDX "
               "files, each plain or .gz");
         const DataLocation found = knn::locate({});
@@ -161,16 +161,16 @@ TEST_CASE("locate: a named folder that is missing, a file, or lacks files is an 
     Nowhere nowhere;
     const std::string expected = "; expected a folder with MNIST's four IDX files, each plain or .gz";
     write_small_dataset(nowhere.folder, "data/mnist");  // must not be used instead
-    CHECK(error_of(in("none")) == "none: no such folder" + expected);
+    CHECK(locate_error(in("none")) == "none: no such folder" + expected);
     nowhere.folder.write("file", "");
-    CHECK(error_of(in("file")) == "file: is not a folder" + expected);
+    CHECK(locate_error(in("file")) == "file: is not a folder" + expected);
     nowhere.folder.write("part/train-images.idx3-ubyte.gz", "");
     nowhere.folder.write("part/t10k-images-idx3-ubyte", "");
     fs::create_directories("part/train-labels-idx1-ubyte");  // no file
     const std::string lacks = "part: lacks train-labels-idx1-ubyte, t10k-labels-idx1-ubyte" + expected;
-    CHECK(error_of(in("part")) == lacks);
+    CHECK(locate_error(in("part")) == lacks);
     nowhere.surroundings.set("MNIST_KNN_DATA", "part");
-    CHECK(error_of({}) == lacks + ", in $MNIST_KNN_DATA");
+    CHECK(locate_error({}) == lacks + ", in $MNIST_KNN_DATA");
     CHECK_THROWS_WITH_AS(
         knn::locate_training(in("none")),
         "none: no such folder; expected a folder with MNIST's two training files, each plain or .gz",
@@ -187,9 +187,9 @@ TEST_CASE("locate: single files replace the folder's, and four of them need no f
     CHECK(found.test_labels == "d/t10k-labels-idx1-ubyte");
     CHECK(found.source == "mine, rest from d");
     fs::remove("d/t10k-images-idx3-ubyte");  // not needed
-    CHECK(error_of(options) == "");
+    CHECK(locate_error(options) == "");
     fs::remove("d/train-labels-idx1-ubyte");
-    CHECK(error_of(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
+    CHECK(locate_error(options).find("d: lacks train-labels-idx1-ubyte;") == 0);
     nowhere.surroundings.set("MNIST_KNN_DATA", "none");
     const DataLocation four = knn::locate({"", "a", "b", "c", "d"});
     CHECK(four.files() == std::vector<fs::path>{"a", "b", "c", "d"});
@@ -201,11 +201,11 @@ TEST_CASE("locate: single files replace the folder's, and four of them need no f
 TEST_CASE("locate: some single files take the rest from the usual places, or name the missing options") {
     const Nowhere nowhere;
     const DataOptions options = {"", "a", "b", "", ""};
-    CHECK(error_of(options).find("§test-images, §test-labels: not given, and no data set was found in "
+    CHECK(locate_error(options).find("§test-images, §test-labels: not given, and no data set was found in "
                                  "data/mnist, ") == 0);
-    CHECK(error_of(options).find("; expected all four files, or §data") != std::string::npos);
+    CHECK(locate_error(options).find("; expected all four files, or §data") != std::string::npos);
     nowhere.folder.write("data/mnist/t10k-images-idx3-ubyte", "");
-    CHECK(error_of(options).find(" (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") !=
+    CHECK(locate_error(options).find(" (data/mnist: lacks t10k-labels-idx1-ubyte); expected all four files") !=
           std::string::npos);
     nowhere.folder.write("data/mnist/t10k-labels-idx1-ubyte", "");
     const DataLocation found = knn::locate(options);
@@ -223,7 +223,7 @@ TEST_CASE("locate: the training set alone may lie where no test set is") {
     CHECK(found.source == "d");
     CHECK(found.files() ==
           std::vector<fs::path>{"d/train-images-idx3-ubyte", "d/train-labels.idx1-ubyte.gz"});
-    CHECK(error_of(in("d")).find("lacks t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte") !=
+    CHECK(locate_error(in("d")).find("lacks t10k-images-idx3-ubyte, t10k-labels-idx1-ubyte") !=
           std::string::npos);
     CHECK_THROWS_AS(knn::locate_training(in("e")), DataError);
     DataOptions named;
