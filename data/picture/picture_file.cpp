@@ -22,13 +22,13 @@ namespace knn {
 
 namespace {
 
-constexpr const char* expected = "expected a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
+constexpr const char* expected_picture = "expected a picture (PNG, JPEG, BMP, TIFF, WebP or PNM)";
 
 /// Enough for 100 megapixels with four 16-bit samples.
 constexpr std::size_t max_file_bytes = std::size_t{1} << 30;
 
 [[noreturn]] void fail(const std::string& name, const std::string& what,
-                       const std::string& instead = expected) {
+                       const std::string& instead = expected_picture) {
     throw DataError(name + ": " + what + "; " + instead);
 }
 
