@@ -78,17 +78,15 @@ void Panels::fill(std::int64_t panel) {
         std::memset(pixels, 0, static_cast<std::size_t>(panel_bytes()));
         std::fill_n(terms, kernel_.images, 0U);
     }
-    for (std::int64_t i = 0; i < filled; ++i)
-        terms[i] = fill_image(first + i, pixels + i * group_pixels);
-}
-
-std::uint32_t Panels::fill_image(std::int64_t image, std::uint8_t* to) {
-    const std::uint8_t* const row = rows_.row(image);
     const std::int64_t stride = kernel_.images * group_pixels;
-    for_groups(row, rows_.dim, groups_, [&](std::int64_t group, std::uint32_t four) {
-        std::memcpy(to + group * stride, &four, sizeof four);
-    });
-    return image_term(kernel_, sums_of(row, rows_.dim));
+    for (std::int64_t i = 0; i < filled; ++i) {
+        const std::uint8_t* const row = rows_.row(first + i);
+        std::uint8_t* const to = pixels + i * group_pixels;
+        for_groups(row, rows_.dim, groups_, [&](std::int64_t group, std::uint32_t four) {
+            std::memcpy(to + group * stride, &four, sizeof four);
+        });
+        terms[i] = image_term(kernel_, sums_of(row, rows_.dim));
+    }
 }
 
 QueryBlock::QueryBlock(const Kernel& kernel, std::int64_t dim, std::int64_t largest)

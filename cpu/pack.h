@@ -41,8 +41,6 @@ class Panels {
     const std::uint32_t* terms(std::int64_t panel) const { return terms_.data() + panel * kernel_.images; }
 
   private:
-    std::uint32_t fill_image(std::int64_t image, std::uint8_t* to);
-
     const Kernel& kernel_;
     Rows rows_;
     std::int64_t groups_, count_;

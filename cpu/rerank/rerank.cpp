@@ -42,67 +42,6 @@ RerankShape rerank_shape(ImageShape image) {
     return {image.rows, image.cols, (image.rows + 1) / 2, (image.cols + 1) / 2};
 }
 
-/// One thread's memory for the kernels: a query, and as many candidates as the kernel has lanes.
-class RerankMemory {
-  public:
-    RerankMemory(const RerankShape& shape, const DescriptorLayout& layout, int lanes) {
-        const std::int64_t points = std::int64_t{shape.grid_rows} * shape.grid_cols;
-        const std::int64_t padded_cells = std::int64_t{shape.grid_rows + 2} * (shape.grid_cols + 2);
-        if (layout.has_gradients) {
-            const std::int64_t height = shape.grid_rows + 2 * shape.context;
-            const std::int64_t width = shape.grid_cols + 2 * shape.context;
-            const std::int64_t plane =
-                std::int64_t{shape.grid_rows + 2 * shape.border} * (shape.grid_cols + 2 * shape.border);
-            gradients_ = zeros<std::uint32_t>(height * width);
-            planes_ = zeros<std::uint16_t>(shape.step * shape.step * plane * lanes);
-            least_ = zeros<std::uint16_t>(points * lanes);
-            squares_ = zeros<std::uint16_t>((2 * shape.context + 1) * width * lanes);
-        }
-        if (layout.has_cells) {
-            cells_ = zeros<std::uint32_t>(4 * points);
-            terms_ = zeros<std::uint16_t>(points);
-            packed_cells_ = zeros<std::uint16_t>(4 * padded_cells * lanes);
-            packed_terms_ = zeros<std::uint16_t>(padded_cells * lanes);
-        }
-        query_ = {gradients_.data(), cells_.data(), terms_.data()};
-        work_ = {planes_.data(), packed_cells_.data(), packed_terms_.data(), least_.data(), squares_.data()};
-    }
-
-    const RerankQuery& query() const { return query_; }
-    const RerankLanes& lanes() const { return work_; }
-
-    /// Copies the query's descriptor into the form that kernels read.
-    void set_query(const RerankShape& shape, const DescriptorLayout& layout, const std::uint8_t* descriptor) {
-        if (layout.has_gradients) {
-            const std::int64_t width = shape.grid_cols + 2 * shape.context;
-            for (int row = 0; row < shape.grid_rows; ++row)
-                for (int col = 0; col < shape.grid_cols; ++col)
-                    gradients_[static_cast<std::size_t>((row + shape.context) * width + col +
-                                                        shape.context)] =
-                        twice(descriptor + 2 * (std::int64_t{row} * shape.grid_cols + col));
-        }
-        if (!layout.has_cells) return;
-        const std::uint8_t* cell = descriptor + layout.gradient_bytes();
-        const std::size_t cells = static_cast<std::size_t>(layout.cell_bytes() / cell_bins);
-        for (std::size_t i = 0; i < cells; ++i, cell += cell_bins) {
-            std::uint32_t sum = 0;
-            for (std::size_t bin = 0; bin < cell_bins; bin += 2) {
-                const std::uint8_t doubled[] = {static_cast<std::uint8_t>(2 * cell[bin]),
-                                                static_cast<std::uint8_t>(2 * cell[bin + 1])};
-                cells_[4 * i + bin / 2] = twice(doubled);
-                sum += static_cast<std::uint32_t>(cell[bin] * cell[bin] + cell[bin + 1] * cell[bin + 1]);
-            }
-            terms_[i] = static_cast<std::uint16_t>(sum);
-        }
-    }
-
-  private:
-    Uninitialized<std::uint32_t> gradients_, cells_;
-    Uninitialized<std::uint16_t> terms_, planes_, packed_cells_, packed_terms_, least_, squares_;
-    RerankQuery query_;
-    RerankLanes work_;
-};
-
 /// One thread's memory for the descriptor of an image.
 class DescribeMemory {
   public:
@@ -187,19 +126,72 @@ class Worker {
           density_(density),
           kernel_(chosen_lanes().rerank),
           shape_(rerank_shape(train.layout.image)),
-          memory_(shape_, train.layout, kernel_.lanes),
           parts_(static_cast<std::size_t>(kernel_.lanes)),
-          scores_(static_cast<std::size_t>(kernel_.lanes)) {}
+          scores_(static_cast<std::size_t>(kernel_.lanes)) {
+        allocate();
+    }
 
     /// Replaces the distances of the query's candidates.
     void run(std::int64_t query, std::span<Neighbor> candidates) {
-        memory_.set_query(shape_, queries_.layout, queries_.row(query));
+        set_query(queries_.row(query));
         const auto lanes = static_cast<std::size_t>(kernel_.lanes);
         for (std::size_t first = 0; first < candidates.size(); first += lanes)
             score(candidates.subspan(first, std::min(lanes, candidates.size() - first)));
     }
 
   private:
+    /// The kernels' memory, for a query and as many candidates as the kernel has lanes.
+    void allocate() {
+        const int lanes = kernel_.lanes;
+        const std::int64_t points = std::int64_t{shape_.grid_rows} * shape_.grid_cols;
+        const std::int64_t padded_cells = std::int64_t{shape_.grid_rows + 2} * (shape_.grid_cols + 2);
+        if (train_.layout.has_gradients) {
+            const std::int64_t height = shape_.grid_rows + 2 * shape_.context;
+            const std::int64_t width = shape_.grid_cols + 2 * shape_.context;
+            const std::int64_t plane =
+                std::int64_t{shape_.grid_rows + 2 * shape_.border} * (shape_.grid_cols + 2 * shape_.border);
+            gradients_ = zeros<std::uint32_t>(height * width);
+            planes_ = zeros<std::uint16_t>(shape_.step * shape_.step * plane * lanes);
+            least_ = zeros<std::uint16_t>(points * lanes);
+            squares_ = zeros<std::uint16_t>((2 * shape_.context + 1) * width * lanes);
+        }
+        if (train_.layout.has_cells) {
+            cells_ = zeros<std::uint32_t>(4 * points);
+            terms_ = zeros<std::uint16_t>(points);
+            packed_cells_ = zeros<std::uint16_t>(4 * padded_cells * lanes);
+            packed_terms_ = zeros<std::uint16_t>(padded_cells * lanes);
+        }
+        query_ = {gradients_.data(), cells_.data(), terms_.data()};
+        candidates_ = {planes_.data(), packed_cells_.data(), packed_terms_.data(), least_.data(),
+                       squares_.data()};
+    }
+
+    /// Copies the query's descriptor into the form that kernels read.
+    void set_query(const std::uint8_t* descriptor) {
+        const DescriptorLayout& layout = train_.layout;
+        if (layout.has_gradients) {
+            const std::int64_t width = shape_.grid_cols + 2 * shape_.context;
+            for (int row = 0; row < shape_.grid_rows; ++row)
+                for (int col = 0; col < shape_.grid_cols; ++col)
+                    gradients_[static_cast<std::size_t>((row + shape_.context) * width + col +
+                                                        shape_.context)] =
+                        twice(descriptor + 2 * (std::int64_t{row} * shape_.grid_cols + col));
+        }
+        if (!layout.has_cells) return;
+        const std::uint8_t* cell = descriptor + layout.gradient_bytes();
+        const std::size_t cells = static_cast<std::size_t>(layout.cell_bytes() / cell_bins);
+        for (std::size_t i = 0; i < cells; ++i, cell += cell_bins) {
+            std::uint32_t sum = 0;
+            for (std::size_t bin = 0; bin < cell_bins; bin += 2) {
+                const std::uint8_t doubled[] = {static_cast<std::uint8_t>(2 * cell[bin]),
+                                                static_cast<std::uint8_t>(2 * cell[bin + 1])};
+                cells_[4 * i + bin / 2] = twice(doubled);
+                sum += static_cast<std::uint32_t>(cell[bin] * cell[bin] + cell[bin + 1] * cell[bin + 1]);
+            }
+            terms_[i] = static_cast<std::uint16_t>(sum);
+        }
+    }
+
     /// Of at most `lanes` candidates.
     void score(std::span<Neighbor> some) {
         const DescriptorLayout& layout = train_.layout;
@@ -209,11 +201,10 @@ class Worker {
             parts_[i] = {layout.has_gradients ? row : nullptr,
                          layout.has_cells ? row + layout.gradient_bytes() : nullptr};
         }
-        kernel_.pack(shape_, parts_.data(), memory_.lanes());
+        kernel_.pack(shape_, parts_.data(), candidates_);
         std::fill(scores_.begin(), scores_.end(), 0);
-        if (layout.has_gradients)
-            kernel_.distortion(shape_, memory_.query(), memory_.lanes(), scores_.data());
-        if (layout.has_cells) kernel_.cells(shape_, memory_.query(), memory_.lanes(), scores_.data());
+        if (layout.has_gradients) kernel_.distortion(shape_, query_, candidates_, scores_.data());
+        if (layout.has_cells) kernel_.cells(shape_, query_, candidates_, scores_.data());
         for (std::size_t i = 0; i < some.size(); ++i)
             some[i].distance =
                 density_.empty() ? scores_[i] : scaled_by_density(scores_[i], density_[some[i].index]);
@@ -223,7 +214,10 @@ class Worker {
     std::span<const std::uint32_t> density_;
     const RerankKernel& kernel_;
     RerankShape shape_;
-    RerankMemory memory_;
+    Uninitialized<std::uint32_t> gradients_, cells_;
+    Uninitialized<std::uint16_t> terms_, planes_, packed_cells_, packed_terms_, least_, squares_;
+    RerankQuery query_;
+    RerankLanes candidates_;
     std::vector<DescriptorParts> parts_;
     std::vector<std::uint32_t> scores_;
 };

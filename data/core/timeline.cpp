@@ -53,18 +53,19 @@ double Timeline::kernels_ms() const {
 }
 
 Timeline slowest(const std::vector<Timeline>& timelines) {
-    Timeline result;
+    std::vector<Stage> longest;
     for (const Timeline& timeline : timelines)
         for (const Stage& stage : timeline.stages()) {
-            const auto& seen = result.stages();
-            if (std::any_of(seen.begin(), seen.end(), [&](const Stage& s) { return s.name == stage.name; }))
-                continue;
-            const Stage* longest = &stage;
-            for (const Timeline& other : timelines)
-                for (const Stage& same : other.stages())
-                    if (same.name == stage.name && same.total_ms > longest->total_ms) longest = &same;
-            result.add(*longest);
+            const auto known = std::find_if(longest.begin(), longest.end(),
+                                            [&](const Stage& s) { return s.name == stage.name; });
+            if (known == longest.end())
+                longest.push_back(stage);
+            else if (stage.total_ms > known->total_ms)
+                *known = stage;
         }
+    Timeline result;
+    for (const Stage& stage : longest)
+        result.add(stage);
     return result;
 }
 

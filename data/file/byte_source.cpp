@@ -45,9 +45,7 @@ ByteSource::ByteSource(Reader reader, std::optional<std::uint64_t> bytes, std::s
 
 void ByteSource::begin() {
     if (!refill()) fail("is empty");
-    while (pending_.size() < 2 && refill()) {
-    }
-    gzip_ = pending_.size() >= 2 && pending_[0] == gzip_first && pending_[1] == gzip_second;
+    gzip_ = begins_gzip();
     if (gzip_ && inflateInit2(&stream_, gzip_window) != Z_OK) throw std::bad_alloc();
 }
 
@@ -103,6 +101,13 @@ bool ByteSource::refill() {
     const std::size_t got = read_file_(std::span(buffer_).subspan(pending_.size()));
     pending_ = std::span(buffer_).first(pending_.size() + got);
     return got > 0;
+}
+
+/// Whether what follows is a gzip member.
+bool ByteSource::begins_gzip() {
+    while (pending_.size() < 2 && refill()) {
+    }
+    return pending_.size() >= 2 && pending_[0] == gzip_first && pending_[1] == gzip_second;
 }
 
 std::size_t ByteSource::read(std::span<std::uint8_t> out) {
@@ -164,15 +169,12 @@ void ByteSource::inflate_some() {
 void ByteSource::end_member() {
     crc_ = static_cast<std::uint32_t>(
         crc32_combine(crc_, stream_.adler, static_cast<z_off_t>(stream_.total_out)));
-    while (pending_.size() < 2 && refill()) {
-    }
-    if (pending_.empty()) {
-        ended_ = true;
-    } else if (pending_.size() >= 2 && pending_[0] == gzip_first && pending_[1] == gzip_second) {
+    if (begins_gzip())
         inflateReset(&stream_);
-    } else {
+    else if (pending_.empty())
+        ended_ = true;
+    else
         fail("has trailing bytes after the gzip data");
-    }
 }
 
 }  // namespace knn

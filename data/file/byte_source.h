@@ -54,6 +54,7 @@ class ByteSource {
     void begin();
     std::size_t read_file(std::span<std::uint8_t> out);
     bool refill();
+    bool begins_gzip();
     std::size_t read_plain(std::span<std::uint8_t> out);
     std::size_t read_gzip(std::span<std::uint8_t> out);
     void inflate_some();

@@ -12,7 +12,7 @@ namespace {
 constexpr int side = digit_side;
 
 /// Keeps thin and blurred strokes dark, like scanned pencil on paper.
-constexpr float contrast = 1.35f;
+constexpr float ink_contrast = 1.35f;
 
 /// Ink from 0 to 1, row by row.
 using Canvas = std::array<float, side * side>;
@@ -111,7 +111,7 @@ void draw_digit(std::vector<Stroke>& strokes, const Pen& pen, std::span<std::uin
         draw_stroke(canvas, stroke, pen);
     canvas = spread(spread(canvas, pen.blur, 1), pen.blur, side);
     for (float& ink : canvas)
-        ink = std::min(ink * contrast, 1.f);
+        ink = std::min(ink * ink_contrast, 1.f);
 
     const auto [right, down] = centering(canvas);
     for (int row = 0; row < side; ++row)

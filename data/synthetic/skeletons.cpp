@@ -7,7 +7,7 @@ namespace {
 constexpr bool corner = true;
 
 // clang-format off
-const std::vector<Skeleton> all = {
+const std::vector<Skeleton> all_skeletons = {
     // 0: round, narrow, begun at the right, closed with a loop inside
     {0, 4, {{{.55f, .02f}, {.22f, .14f}, {.06f, .5f}, {.2f, .88f}, {.5f, .99f}, {.82f, .85f}, {.95f, .5f}, {.8f, .13f}, {.5f, .02f}}}},
     {0, 2, {{{.6f, .03f}, {.35f, .1f}, {.2f, .5f}, {.28f, .9f}, {.5f, .98f}, {.7f, .85f}, {.78f, .5f}, {.7f, .15f}, {.5f, .04f}}}},
@@ -66,7 +66,7 @@ const std::vector<Skeleton> all = {
 }  // namespace
 
 std::span<const Skeleton> skeletons() {
-    return all;
+    return all_skeletons;
 }
 
 Stroke smooth(const Stroke& stroke, int steps) {

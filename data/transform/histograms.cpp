@@ -19,10 +19,10 @@ std::vector<Direction> directions(int n) {
     return all;
 }
 
-/// `weight(pixel, begin, end)` of each pixel for the cell [begin, end); pixels of weight 0 at the ends are left out.
+/// Cells of about `nominal` pixels, at least one, with the `weight(pixel, begin, end)` of each pixel for the cell [begin, end); pixels of weight 0 at the ends are left out.
 Axis axis(int length, int nominal, const auto& weight) {
     Axis axis;
-    const int n = cells_along(length, nominal);
+    const int n = std::max((length + nominal / 2) / nominal, 1);
     const auto border = [&](int cell) { return static_cast<int>(std::int64_t{cell} * length / n); };
     for (int cell = 0; cell < n; ++cell) {
         const int begin = border(cell), end = border(cell + 1), reach = 2 * nominal;

@@ -66,10 +66,4 @@ std::int64_t output_dim(const TransformSpec& spec, ImageShape image);
 /// max_dim features.
 Refusal refuse_transform(const TransformSpec& spec, ImageShape image, std::int64_t n_train);
 
-/// The cells of histograms along an axis of `length` pixels: about `nominal` pixels each, at least one cell.
-constexpr int cells_along(int length, int nominal) {
-    const int cells = (length + nominal / 2) / nominal;
-    return cells > 0 ? cells : 1;
-}
-
 }  // namespace knn
