@@ -49,8 +49,7 @@ struct Evaluated : Work {
     std::vector<int> expected(const std::function<bool(const Answer&)>& pass) const {
         std::vector<Answer> chosen;
         std::copy_if(answers.begin(), answers.end(), std::back_inserter(chosen), pass);
-        std::stable_sort(chosen.begin(), chosen.end(),
-                         [](const Answer& a, const Answer& b) { return a.confidence > b.confidence; });
+        std::ranges::stable_sort(chosen, std::greater{}, &Answer::confidence);
         std::vector<int> indices;
         for (const Answer& answer : chosen)
             indices.push_back(answer.index);
