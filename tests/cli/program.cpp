@@ -66,6 +66,11 @@ std::string output_of(const RunResult& result) {
     return result.out;
 }
 
+std::string silent_output(const RunResult& result) {
+    CHECK(result.err.empty());
+    return output_of(result);
+}
+
 void check_error(const RunResult& result, int exit_code, const std::string& part, bool late) {
     CAPTURE(result.err);
     CAPTURE(part);

@@ -35,6 +35,8 @@ std::string program_file();
 
 /// The output of a run that must succeed.
 std::string output_of(const RunResult& result);
+/// The same of one that says nothing on standard error.
+std::string silent_output(const RunResult& result);
 /// CHECKs that the run ended with `exit_code`, nothing on standard output and one error line with `part`; below it is
 /// the usage if the code is 2. `late`: text may have been written before.
 void check_error(const RunResult& result, int exit_code, const std::string& part = "", bool late = false);

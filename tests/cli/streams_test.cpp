@@ -204,10 +204,6 @@ TEST_CASE("a pipe that does not block gets all of the output") {
     const std::string expected = waiting.output("evaluate -q --neighbors-csv -");
     REQUIRE(expected.size() > 1 << 17);
     const RunOptions options{.nonblocking_stdout = true, .stdout_pause = 1s};
-    for (const std::string name : {"-", "/dev/stdout"}) {
-        const RunResult result = waiting.run("evaluate -q --neighbors-csv " + name, options);
-        CHECK(result.exit_code == 0);
-        CHECK(result.err.empty());
-        CHECK(result.out == expected);
-    }
+    for (const std::string name : {"-", "/dev/stdout"})
+        CHECK(silent_output(waiting.run("evaluate -q --neighbors-csv " + name, options)) == expected);
 }

@@ -1,6 +1,7 @@
 /// The command line: words, one a line, become a command with its options, which does not run. A method that looks like
 /// a file is opened; its content is the fuzzer `method`'s.
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -8,26 +9,16 @@
 #include "data/core/errors.h"
 #include "tests/fuzz/input.h"
 
-namespace {
-
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    while (!text.empty()) {
-        const std::size_t end = text.find('\n');
-        words.emplace_back(text.substr(0, end));
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    }
-    return words;
-}
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using knn::test::require;
     const knn::test::Input input(data, size);
+    std::istringstream stream{std::string(input.text())};
+    std::vector<std::string> words;
+    for (std::string word; std::getline(stream, word);)
+        words.push_back(word);
     knn::CommandLine line;
     try {
-        line.parse(words_of(input.text()));
+        line.parse(words);
     } catch (const knn::UsageError&) {
         require(line.usage().starts_with("usage: mnist-knn "), "a mistake is answered with the usage");
         return 0;

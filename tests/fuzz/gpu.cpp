@@ -7,8 +7,8 @@
 /// with 1 at the first difference, and prints the seed that makes it again.
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <optional>
 #include <string>
 
@@ -41,13 +41,14 @@ std::vector<Plan> plans(const Device& device, std::int64_t batch, std::uint64_t 
     return all;
 }
 
-int run(double seconds, std::uint64_t seed, bool once) {
+/// 0 seconds: one problem.
+int run(double seconds, std::uint64_t seed) {
     const std::vector<Device> devices = gpus();
     if (devices.empty()) throw DeviceError("fuzz_gpu: there is no GPU");
     const auto start = Clock::now();
     std::int64_t problems = 0, searches = 0, refused = 0, of_itself = 0, in_parts = 0;
-    const auto is_over = [&] { return !once && ms_since(start) >= 1000 * seconds; };
-    for (; problems == 0 || (!once && !is_over()); ++problems, ++seed) {
+    const auto is_over = [&] { return seconds > 0 && ms_since(start) >= 1000 * seconds; };
+    for (; problems == 0 || (seconds > 0 && !is_over()); ++problems, ++seed) {
         const test::RandomProblem problem = test::random_problem(seed);
         const std::optional<Found> expected =
             found(problem, {.engine = "cpu", .device = cpu_device(), .threads = 0});
@@ -59,28 +60,24 @@ int run(double seconds, std::uint64_t seed, bool once) {
             if (seed % 3 == 1)
                 plan.memory = std::max<std::int64_t>(
                     std::ssize(problem.train) / static_cast<std::int64_t>(2 + seed % 6), 1);
+            const std::string kernels = plan.engine + ' ' + plan.distance + ' ' + plan.select;
             const auto begin = Clock::now();
             const std::optional<Found> here = found(problem, plan);
             if (const double ms = ms_since(begin); ms > slow_ms)
-                std::fprintf(stderr, "seed %llu: %s %s %s took %.1f s\n",
-                             static_cast<unsigned long long>(seed), plan.engine.c_str(),
-                             plan.distance.c_str(), plan.select.c_str(), ms / 1000);
+                std::cerr << "seed " << seed << ": " << kernels << " took " << ms / 1000 << " s\n";
             refused += !here;
             if (!here) continue;
             ++searches;
             const std::string differs = difference(*expected, *here);
             if (differs.empty()) continue;
-            std::printf("seed %llu: %s\n%s %s %s: %s\n", static_cast<unsigned long long>(seed),
-                        problem.text().c_str(), plan.engine.c_str(), plan.distance.c_str(),
-                        plan.select.c_str(), differs.c_str());
+            std::cout << "seed " << seed << ": " << problem.text() << '\n'
+                      << kernels << ": " << differs << '\n';
             return 1;
         }
     }
-    std::printf(
-        "%lld problems (%lld of a set with itself, %lld in parts), %lld searches on the GPU, %lld refused, "
-        "no difference\n",
-        static_cast<long long>(problems), static_cast<long long>(of_itself), static_cast<long long>(in_parts),
-        static_cast<long long>(searches), static_cast<long long>(refused));
+    std::cout << problems << " problems (" << of_itself << " of a set with itself, " << in_parts
+              << " in parts), " << searches << " searches on the GPU, " << refused
+              << " refused, no difference\n";
     return 0;
 }
 
@@ -91,10 +88,9 @@ int run(double seconds, std::uint64_t seed, bool once) {
 int main(int argc, char** argv) {
     try {
         if (argc < 2) throw knn::UsageError("usage: fuzz_gpu SECONDS [SEED]; 0 seconds: one problem");
-        const double seconds = std::atof(argv[1]);
-        return knn::run(seconds, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1, seconds == 0);
+        return knn::run(std::atof(argv[1]), argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "fuzz_gpu: %s\n", error.what());
+        std::cerr << "fuzz_gpu: " << error.what() << '\n';
         return 2;
     }
 }

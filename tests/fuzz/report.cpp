@@ -1,7 +1,5 @@
 /// report.json as `view` and `compare` read it.
 
-#include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "app/report/report_file.h"

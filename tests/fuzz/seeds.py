@@ -130,8 +130,7 @@ def cache_seeds():
     training = struct.pack("<8q", 3, 2, 2, *[0] * 5) + bytes(range(15))
 
     def projection(n_out, dim):
-        return struct.pack("<3q", n_out, dim, 1000) + bytes(range(n_out * dim * 2 % 256)) * 1 + bytes(
-            n_out * dim * 2 - n_out * dim * 2 % 256) + bytes(n_out * 4)
+        return struct.pack("<3q", n_out, dim, 1000) + bytes(i % 256 for i in range(n_out * dim * 2)) + bytes(n_out * 4)
 
     payloads = {(0, 3): bytes(60), (1, 3): projection(3, 20) + bytes(9), (4, 2): projection(4, 20) + bytes(8), (5, 1): bytes(20),
                 (2, 1): bytes(200), (0, 0): training}

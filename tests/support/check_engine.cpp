@@ -88,22 +88,6 @@ int check_measure(const std::string& name, const std::function<Results(const Req
     return ran;
 }
 
-struct Digits {
-    Dataset data = synthetic_digits({.seed = 5, .n_train = 1100, .n_test = 20});
-    knn::Rows train = data.train.images(), test = data.test.images();
-    knn::Rows middle{train.row(700), 20, train.dim};  ///< queries of the training set
-
-    Request request(const std::string& transform, const Measure& measure) const {
-        Request request;
-        request.train = train;
-        request.train_labels = data.train.labels.span();
-        request.shape = data.train.shape();
-        request.transform = parse_transform("--transform", transform);
-        request.measure = measure;
-        return request;
-    }
-};
-
 }  // namespace
 
 const std::vector<Measure>& other_measures() {
@@ -127,21 +111,27 @@ void check_engine(const std::string& name, const std::function<Results(const Req
 
 int check_transforms(const std::function<Results(const Request&)>& search,
                      const std::function<Refusal(const Request&)>& refuse) {
-    const Digits digits;
+    const Dataset digits = synthetic_digits({.seed = 5, .n_train = 1100, .n_test = 20});
+    const knn::Rows train = digits.train.images(), test = digits.test.images();
+    const knn::Rows middle{train.row(700), 20, train.dim};  // queries of the training set
+    Request request;
+    request.train = train;
+    request.train_labels = digits.train.labels.span();
+    request.shape = digits.train.shape();
     int searches = 0;
     for (const std::string text : {"gradients", "deskew", "hog", "blur,normalize", "deskew,pca:20"}) {
-        const FittedTransform fitted =
-            cpu::fit(parse_transform("--transform", text), digits.train, digits.data.train.shape());
-        const Rows features = features_of(fitted, digits.train), tests = features_of(fitted, digits.test);
-        const Rows middle = features_of(fitted, digits.middle);
+        request.transform = parse_transform("--transform", text);
+        const FittedTransform fitted = cpu::fit(request.transform, train, request.shape);
+        const Rows features = features_of(fitted, train), tests = features_of(fitted, test);
+        const Rows middle_features = features_of(fitted, middle);
         const bool fits_slowly = text.find("pca") != std::string::npos;
-        const TrainingSet shared(digits.request(text, {}).training());
+        const TrainingSet shared(request.training());
         for (const Measure& measure : {Measure{}, Measure{Metric::l1, 2}, Measure{Metric::lp, 3},
                                        Measure{Metric::cosine, 2}, Measure{Metric::pearson, 2}}) {
-            Request request = digits.request(text, measure);
+            request.measure = measure;
             const auto n = static_cast<int>(features.n);
             const Answers all = nearest(features, tests, n, measure);
-            const Answers all_of_middle = nearest(features, middle, n, measure);
+            const Answers all_of_middle = nearest(features, middle_features, n, measure);
             for (const int k : {1, 5, 1024})
                 for (const bool leaves_out : {false, true})
                     for (const bool has_features : {false, true}) {
@@ -149,7 +139,7 @@ int check_transforms(const std::function<Results(const Request&)>& search,
                         request.weights = leaves_out ? Weights::distance : Weights::uniform;
                         request.tie = has_features ? Tie::nearest : Tie::smallest;
                         request.batch = k == 5 ? 7 : 0;
-                        request.query = leaves_out ? digits.middle : digits.test;
+                        request.query = leaves_out ? middle : test;
                         request.exclude = leaves_out ? Exclude{.first = 700} : Exclude{};
                         request.set = has_features || fits_slowly ? &shared : nullptr;
                         if (refuse && refuse(request)) continue;
