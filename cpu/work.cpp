@@ -9,7 +9,7 @@ namespace knn::cpu {
 namespace {
 /// Blocks have at least 8 strips and 64 queries: smaller ones read panels too often for their work. The last
 /// blocks may have fewer than 8 strips.
-constexpr std::int64_t few_strips = 8, block_queries = 64;
+constexpr std::int64_t min_strips = 8, block_queries = 64;
 constexpr std::int64_t tasks_per_thread = 4;  ///< at least, for load balancing
 
 }  // namespace
@@ -23,7 +23,7 @@ Work::Work(std::int64_t n_query, std::int64_t units, int threads, std::int64_t s
       last_(round_up(block_queries, strip)),
       largest_(std::min(largest, round_up(std::max<std::int64_t>(n_query, 1), strip))) {
     if (threads == 1 || n_query == 0) return;
-    const std::int64_t good = std::max(last_, few_strips * strip), blocks = divide_up(n_query, good);
+    const std::int64_t good = std::max(last_, min_strips * strip), blocks = divide_up(n_query, good);
     if (blocks < threads * tasks_per_thread) {
         slices_ = std::min({units, max_slices, divide_up(threads * tasks_per_thread, blocks)});
         // The same number of tasks for each thread.
