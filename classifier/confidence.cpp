@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "classifier/cholesky.h"
+
 namespace knn {
 
 namespace {
@@ -100,27 +102,6 @@ double objective(const std::vector<Example>& examples, const Inputs& weights) {
     return sum;
 }
 
-/// Solves a · x = b for a symmetric, positive definite `a` by its Cholesky factor.
-Inputs solve(std::array<Inputs, size> a, Inputs b) {
-    for (std::size_t i = 0; i < size; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) {
-            double sum = a[i][j];
-            for (std::size_t k = 0; k < j; ++k)
-                sum -= a[i][k] * a[j][k];
-            a[i][j] = i == j ? std::sqrt(sum) : sum / a[j][j];
-        }
-        for (std::size_t k = 0; k < i; ++k)
-            b[i] -= a[i][k] * b[k];
-        b[i] /= a[i][i];
-    }
-    for (std::size_t i = size; i-- > 0;) {
-        for (std::size_t k = i + 1; k < size; ++k)
-            b[i] -= a[k][i] * b[k];
-        b[i] /= a[i][i];
-    }
-    return b;
-}
-
 Inputs newton_step(const std::vector<Example>& examples, const Inputs& weights) {
     std::array<Inputs, size> curvature{};
     Inputs slope{};
@@ -137,7 +118,8 @@ Inputs newton_step(const std::vector<Example>& examples, const Inputs& weights) 
                 curvature[i][j] += bend * one.x[i] * one.x[j];
         }
     }
-    return solve(curvature, slope);
+    solve_by_cholesky(curvature, slope);
+    return slope;
 }
 
 Inputs fitted_weights(const std::vector<Example>& examples) {

@@ -38,13 +38,13 @@ std::vector<std::vector<std::uint8_t>> gather_all(Ranks& ranks, std::span<const 
     std::vector<std::vector<std::uint8_t>> all(size);
     Incoming receive;
     for (std::uint64_t& one : sizes)
-        receive.emplace_back(reinterpret_cast<std::uint8_t*>(&one), sizeof one);
-    ranks.exchange(Outgoing(size, {reinterpret_cast<const std::uint8_t*>(&own), sizeof own}), receive, stop);
+        receive.push_back(std::as_writable_bytes(std::span(&one, 1)));
+    ranks.exchange(Outgoing(size, std::as_bytes(std::span(&own, 1))), receive, stop);
     for (std::size_t r = 0; r < size; ++r) {
         all[r].resize(sizes[r]);
-        receive[r] = all[r];
+        receive[r] = std::as_writable_bytes(std::span(all[r]));
     }
-    ranks.exchange(Outgoing(size, mine), receive, stop);
+    ranks.exchange(Outgoing(size, std::as_bytes(mine)), receive, stop);
     return all;
 }
 
@@ -55,9 +55,10 @@ Timeline slowest_rank(Ranks& ranks, const Timeline& mine, double ms, const std::
     for (const Stage& stage : mine.stages())
         own << ' ' << stage.name << ' ' << stage.launches << ' ' << stage.total_ms << ' ' << stage.bytes
             << ' ' << stage.operations << ' ' << static_cast<int>(stage.kind);
+    const std::string words = own.str();
     std::vector<Timeline> timelines;
     std::vector<double> rank_ms;
-    for (const auto& bytes : gather_all(ranks, bytes_of(std::span<const char>(own.str())), stop)) {
+    for (const auto& bytes : gather_all(ranks, std::vector<std::uint8_t>(words.begin(), words.end()), stop)) {
         std::istringstream text(std::string(bytes.begin(), bytes.end()));
         text >> rank_ms.emplace_back();
         Timeline& timeline = timelines.emplace_back();

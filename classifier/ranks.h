@@ -3,6 +3,7 @@
 /// same data and call the functions of this file in the same order.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,17 +15,8 @@
 namespace knn {
 
 /// Bytes to or from each rank.
-using Outgoing = std::vector<std::span<const std::uint8_t>>;
-using Incoming = std::vector<std::span<std::uint8_t>>;
-
-template <class T>
-std::span<const std::uint8_t> bytes_of(std::span<const T> values) {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-}
-template <class T>
-std::span<std::uint8_t> bytes_of(std::span<T> values) {
-    return {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()};
-}
+using Outgoing = std::vector<std::span<const std::byte>>;
+using Incoming = std::vector<std::span<std::byte>>;
 
 /// One process of a job, and among those of its host.
 struct Job {

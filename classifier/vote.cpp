@@ -106,41 +106,28 @@ class ClassSums {
     std::size_t n_ = 0;
 };
 
-/// The distance of the winner's class, and that of the nearest other; infinite without one.
-struct TwoClasses {
-    double own = HUGE_VAL, other = HUGE_VAL;
-
-    void add(bool is_own, double distance) {
-        double& least = is_own ? own : other;
-        least = std::min(least, distance);
-    }
-};
-
 }  // namespace
 
 Evidence evidence(std::span<const Neighbor> neighbors, std::span<const std::uint8_t> labels, const Vote& vote,
                   const VotingRule& rule, const Measure& measure) {
-    const bool means = rule.votes == Votes::class_mean;
-    const int j = means ? rule.k : 1;
+    const int j = rule.votes == Votes::class_mean ? rule.k : 1;
     ClassSums classes;
-    TwoClasses two;
     double sum = 0, last = 0;  // of the nearest k; of the last neighbor
     for (std::size_t i = 0; i < neighbors.size(); ++i) {
         last = positive_distance(measure, neighbors[i].distance);
         if (i < at(rule.k)) sum += last;
-        const std::uint8_t label = labels[neighbors[i].index];
-        if (means)
-            classes.add(label, last, j);
-        else
-            two.add(label == vote.label, last);
+        classes.add(labels[neighbors[i].index], last, j);
     }
-    for (const ClassSum& one : classes.all())
-        two.add(one.label == vote.label, one.with_missing(j, last));
-    const bool alone = std::isinf(two.other);
+    double own = HUGE_VAL, other = HUGE_VAL;  // distance of the winner's class, and of the nearest other
+    for (const ClassSum& one : classes.all()) {
+        double& least = one.label == vote.label ? own : other;
+        least = std::min(least, one.with_missing(j, last));
+    }
+    const bool alone = std::isinf(other);
     const std::size_t nearest = std::min(neighbors.size(), at(rule.k));
     return {.share = vote.confidence,
             .distance = std::log(sum / static_cast<double>(nearest)),
-            .margin = std::log((alone ? j * last : two.other) / two.own),
+            .margin = std::log((alone ? j * last : other) / own),
             .alone = alone ? 1.0 : 0.0};
 }
 
