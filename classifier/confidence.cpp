@@ -8,11 +8,8 @@
 
 namespace knn {
 
-namespace {
-constexpr std::size_t n_bins = 15;
-}
-
 Calibration calibration(std::span<const double> confidences, std::span<const std::uint8_t> right) {
+    constexpr std::size_t n_bins = 15;
     Calibration result;
     for (std::size_t i = 0; i < n_bins; ++i)
         result.bins.push_back({.low = double(i) / n_bins, .high = double(i + 1) / n_bins});

@@ -154,7 +154,7 @@ MUTATIONS = [
     ("classifier/rejection.cpp", rejection, "value) + 0.5)", "value) + 9.5)"),
     ("classifier/rejection.cpp", rejection, ">= loss) return", "> loss) return"),
     ("classifier/rejection.cpp", rejection, "if (unlike <= near)", "if (unlike > near)"),
-    ("classifier/vote.cpp", confidence, "(j - count) * missing", "0"),
+    ("classifier/vote.cpp", confidence, "(j - one.count) * last", "0"),
     ("classifier/vote.cpp", confidence, "alone ? j * last", "alone ? last"),
     ("classifier/confidence.cpp", confidence, "one.right - all * p", "one.right - 0.9 * all * p"),
     ("classifier/confidence.cpp", confidence, "answer.margin * (1 - answer.alone)", "answer.margin"),

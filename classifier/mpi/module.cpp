@@ -56,7 +56,11 @@ bool done() {
 
 extern "C" {
 __attribute__((visibility("default"))) extern const knn::MpiModule mnist_knn_mpi;
-const knn::MpiModule mnist_knn_mpi = {
-    knn::version, knn::start, knn::send, knn::receive, knn::done, [] { MPI_Finalize(); },
-    [](int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }};
+const knn::MpiModule mnist_knn_mpi = {knn::version,
+                                      knn::start,
+                                      knn::send,
+                                      knn::receive,
+                                      knn::done,
+                                      [] { MPI_Finalize(); },
+                                      [](int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }};
 }
