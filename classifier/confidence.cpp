@@ -35,9 +35,7 @@ std::vector<LeftErrors> left_errors(std::span<const double> confidences,
                                     std::span<const std::uint8_t> right) {
     std::vector<std::size_t> order(confidences.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return confidences[a] != confidences[b] ? confidences[a] < confidences[b] : right[a] > right[b];
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair(confidences[i], -right[i]); });
     const auto n = std::ssize(confidences);
     std::int64_t left = std::count(right.begin(), right.end(), 0), rejected = 0;
     std::vector<LeftErrors> curve{{0, left}};
@@ -66,10 +64,7 @@ Inputs inputs_of(const Evidence& answer) {
 }
 
 double product(const Inputs& a, const Inputs& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < size; ++i)
-        sum += a[i] * b[i];
-    return sum;
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 double probability_of(double z) {

@@ -7,7 +7,6 @@
 #include <sstream>
 #include <thread>
 
-#include "classifier/mpi/module.h"
 #include "data/core/errors.h"
 #include "data/file/module.h"
 

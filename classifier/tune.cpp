@@ -161,31 +161,25 @@ Plan TunedSearch::run(const Index& index, Timeline& timeline, const Watch& watch
 }
 
 std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {
-    struct Entry {
-        Configuration configuration;
-        const WrongImages* wrong;
-    };
-    std::vector<Entry> all;
+    std::vector<Configuration> all;
     for (std::size_t s = 0; s < searches.size(); ++s)
         for (std::size_t i = 0; i < searches[s].size(); ++i) {
-            const WrongImages& wrong = searches[s].wrong(i);
-            const std::int64_t errors = count_of(wrong);
-            all.push_back({{.method = searches[s].method(i),
-                            .search = s,
-                            .errors = errors,
-                            .share = wilson_interval(errors, n_train)},
-                           &wrong});
+            const std::int64_t errors = count_of(searches[s].wrong(i));
+            all.push_back({.method = searches[s].method(i),
+                           .search = s,
+                           .index = i,
+                           .errors = errors,
+                           .share = wilson_interval(errors, n_train)});
         }
-    std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
-        return a.configuration.errors < b.configuration.errors;
-    });
-    std::vector<Configuration> sorted;
-    for (const Entry& entry : all) {
-        Configuration& one = sorted.emplace_back(entry.configuration);
-        one.p_value = p_against(*all.front().wrong, *entry.wrong);
+    std::ranges::stable_sort(all, {}, &Configuration::errors);
+    const auto wrong = [&](const Configuration& one) -> const WrongImages& {
+        return searches[one.search].wrong(one.index);
+    };
+    for (Configuration& one : all) {
+        one.p_value = p_against(wrong(all.front()), wrong(one));
         one.as_good_as_best = one.p_value >= significance;
     }
-    return sorted;
+    return all;
 }
 
 std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels) {

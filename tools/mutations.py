@@ -158,7 +158,7 @@ MUTATIONS = [
     ("classifier/vote.cpp", confidence, "alone ? j * last", "alone ? last"),
     ("classifier/confidence.cpp", confidence, "one.right - all * p", "one.right - 0.9 * all * p"),
     ("classifier/confidence.cpp", confidence, "answer.margin * (1 - answer.alone)", "answer.margin"),
-    ("classifier/confidence.cpp", confidence, "right[a] > right[b]", "right[a] < right[b]"),
+    ("classifier/confidence.cpp", confidence, "pair(confidences[i], -right[i])", "pair(confidences[i], right[i])"),
     ("classifier/confidence.cpp", confidence, "std::min(place, n_bins - 1)", "std::min(place, n_bins - 2)"),
     ("classifier/unlikeness.cpp", unlikeness, "stiffness = 0.02", "stiffness = 0.04"),
     ("classifier/unlikeness.cpp", unlikeness, "row < high || col < wide", "row <= high || col < wide"),

@@ -1,4 +1,4 @@
-#include "classifier/mpi/module.h"
+#include "classifier/ranks.h"
 
 #include <mpi.h>
 
