@@ -5,7 +5,6 @@
 #include "cpu/host/host.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
-#include "gpu/bench/bench.h"
 #include "gpu/engines/engines.h"
 
 namespace knn {
