@@ -176,10 +176,8 @@ double Confidence::probability(const Evidence& answer) const {
 }
 
 std::vector<double> Confidence::probabilities(std::span<const Evidence> answers) const {
-    std::vector<double> all;
-    all.reserve(answers.size());
-    for (const Evidence& answer : answers)
-        all.push_back(probability(answer));
+    std::vector<double> all(answers.size());
+    std::ranges::transform(answers, all.begin(), [&](const Evidence& answer) { return probability(answer); });
     return all;
 }
 

@@ -1,5 +1,3 @@
-#include "classifier/unlikeness.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "classifier/cholesky.h"
+#include "classifier/leave_one_out.h"
 #include "data/rerank/density.h"
 
 namespace knn {
