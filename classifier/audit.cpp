@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "classifier/subset_search.h"
 #include "data/core/clock.h"
@@ -22,10 +24,8 @@ struct Means {
 };
 
 std::vector<std::uint8_t> occurring(std::span<const std::uint8_t> labels) {
-    std::vector<std::uint8_t> classes(labels.begin(), labels.end());
-    std::sort(classes.begin(), classes.end());
-    classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
-    return classes;
+    const std::set<std::uint8_t> classes(labels.begin(), labels.end());
+    return {classes.begin(), classes.end()};
 }
 
 /// `row`: the neighbors of an image with this label; `labels`: of the training set, which has `classes`.
@@ -143,8 +143,7 @@ Audit audit(const Index& index, const Method& method, const Rows& test,
         audit.images.push_back({static_cast<std::int64_t>(i), labels[i], means[i].suggested, against,
                                 logistic(audit.slope * against)});
     }
-    std::stable_sort(audit.images.begin(), audit.images.end(),
-                     [](const Suspicion& a, const Suspicion& b) { return a.evidence > b.evidence; });
+    std::ranges::stable_sort(audit.images, std::greater<>(), &Suspicion::evidence);
     audit.plan = found.plan;
     audit.search_ms = ms_since(start);
     return audit;

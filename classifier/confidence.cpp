@@ -4,13 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "classifier/cholesky.h"
+
 namespace knn {
 
-namespace {
-constexpr std::size_t n_bins = 15;
-}
-
 Calibration calibration(std::span<const double> confidences, std::span<const std::uint8_t> right) {
+    constexpr std::size_t n_bins = 15;
     Calibration result;
     for (std::size_t i = 0; i < n_bins; ++i)
         result.bins.push_back({.low = double(i) / n_bins, .high = double(i + 1) / n_bins});
@@ -36,9 +35,7 @@ std::vector<LeftErrors> left_errors(std::span<const double> confidences,
                                     std::span<const std::uint8_t> right) {
     std::vector<std::size_t> order(confidences.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return confidences[a] != confidences[b] ? confidences[a] < confidences[b] : right[a] > right[b];
-    });
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair(confidences[i], -right[i]); });
     const auto n = std::ssize(confidences);
     std::int64_t left = std::count(right.begin(), right.end(), 0), rejected = 0;
     std::vector<LeftErrors> curve{{0, left}};
@@ -67,10 +64,7 @@ Inputs inputs_of(const Evidence& answer) {
 }
 
 double product(const Inputs& a, const Inputs& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < size; ++i)
-        sum += a[i] * b[i];
-    return sum;
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
 double probability_of(double z) {
@@ -100,27 +94,6 @@ double objective(const std::vector<Example>& examples, const Inputs& weights) {
     return sum;
 }
 
-/// Solves a · x = b for a symmetric, positive definite `a` by its Cholesky factor.
-Inputs solve(std::array<Inputs, size> a, Inputs b) {
-    for (std::size_t i = 0; i < size; ++i) {
-        for (std::size_t j = 0; j <= i; ++j) {
-            double sum = a[i][j];
-            for (std::size_t k = 0; k < j; ++k)
-                sum -= a[i][k] * a[j][k];
-            a[i][j] = i == j ? std::sqrt(sum) : sum / a[j][j];
-        }
-        for (std::size_t k = 0; k < i; ++k)
-            b[i] -= a[i][k] * b[k];
-        b[i] /= a[i][i];
-    }
-    for (std::size_t i = size; i-- > 0;) {
-        for (std::size_t k = i + 1; k < size; ++k)
-            b[i] -= a[k][i] * b[k];
-        b[i] /= a[i][i];
-    }
-    return b;
-}
-
 Inputs newton_step(const std::vector<Example>& examples, const Inputs& weights) {
     std::array<Inputs, size> curvature{};
     Inputs slope{};
@@ -137,7 +110,8 @@ Inputs newton_step(const std::vector<Example>& examples, const Inputs& weights) 
                 curvature[i][j] += bend * one.x[i] * one.x[j];
         }
     }
-    return solve(curvature, slope);
+    solve_by_cholesky(curvature, slope);
+    return slope;
 }
 
 Inputs fitted_weights(const std::vector<Example>& examples) {
@@ -202,10 +176,8 @@ double Confidence::probability(const Evidence& answer) const {
 }
 
 std::vector<double> Confidence::probabilities(std::span<const Evidence> answers) const {
-    std::vector<double> all;
-    all.reserve(answers.size());
-    for (const Evidence& answer : answers)
-        all.push_back(probability(answer));
+    std::vector<double> all(answers.size());
+    std::ranges::transform(answers, all.begin(), [&](const Evidence& answer) { return probability(answer); });
     return all;
 }
 

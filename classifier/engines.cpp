@@ -5,7 +5,6 @@
 #include "cpu/host/host.h"
 #include "cpu/search.h"
 #include "cpu/serial/serial.h"
-#include "gpu/bench/bench.h"
 #include "gpu/engines/engines.h"
 
 namespace knn {
@@ -47,13 +46,12 @@ std::span<const Engine> engines() {
 }
 
 const Engine* find_engine(std::string_view name, std::span<const Engine> among) {
-    const auto found =
-        std::find_if(among.begin(), among.end(), [&](const Engine& e) { return e.name == name; });
+    const auto found = std::ranges::find(among, name, &Engine::name);
     return found != among.end() ? &*found : nullptr;
 }
 
 const Engine& first_engine(bool on_gpu, std::span<const Engine> among) {
-    return *std::find_if(among.begin(), among.end(), [&](const Engine& e) { return e.on_gpu == on_gpu; });
+    return *std::ranges::find(among, on_gpu, &Engine::on_gpu);
 }
 
 Device cpu_device() {

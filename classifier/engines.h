@@ -7,11 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "data/core/bench.h"
 #include "data/core/dataset.h"
 #include "data/core/device_index.h"
 #include "data/core/plan.h"
-#include "data/rerank/reranking.h"
+#include "gpu/bench/bench.h"
 
 namespace knn {
 
@@ -61,20 +60,13 @@ std::string nccl_version(std::string& why_none);
 
 /// What `bench` measures a GPU with (gpu/bench/bench.h); null in a build without CUDA.
 struct GpuBench {
-    Limits (*limits)(int device);
-    std::unique_ptr<BenchArrays> (*arrays)(int device, const Problem& problem, const Rows& train,
-                                           const Rows& query, const Watch& watch);
-    std::unique_ptr<BenchArrays> (*random_arrays)(int device, const Problem& problem, std::uint64_t seed,
-                                                  const Watch& watch);
-    Trial (*time_kernels)(const Plan& plan, const Training& training, const Rows& query, int k,
-                          const TrialOptions& options, const Watch& watch, Neighbors& found);
-    Trial (*time_before)(int device, const Rows& train, const Rows& query, int k, const TrialOptions& options,
-                         const Watch& watch, Neighbors& found);
-    Trial (*time_transform)(int device, const FittedTransform& transform, const Rows& images,
-                            const TrialOptions& options, const Watch& watch,
-                            std::vector<std::uint8_t>* features);
-    Trial (*time_rerank)(int device, const RerankWork& work, bool plain, const TrialOptions& options,
-                         const Watch& watch, Neighbors& found);
+    decltype(&gpu::measure_limits) limits;
+    decltype(&gpu::bench_arrays) arrays;
+    decltype(&gpu::random_bench_arrays) random_arrays;
+    decltype(&gpu::time_kernels) time_kernels;
+    decltype(&gpu::time_before) time_before;
+    decltype(&gpu::time_transform) time_transform;
+    decltype(&gpu::time_rerank) time_rerank;
 };
 const GpuBench* gpu_bench();
 

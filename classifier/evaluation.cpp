@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -112,8 +113,7 @@ std::vector<VoteShare> vote_shares(const Evaluation& evaluation, std::int64_t im
     for (int label = 0; label < 256; ++label)
         if (const double sum = sums[static_cast<std::size_t>(label)]; sum > 0)
             shares.push_back({label, sum / total});
-    std::stable_sort(shares.begin(), shares.end(),
-                     [](const VoteShare& a, const VoteShare& b) { return a.share > b.share; });
+    std::ranges::stable_sort(shares, std::greater<>(), &VoteShare::share);
     return shares;
 }
 

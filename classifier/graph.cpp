@@ -143,11 +143,8 @@ std::vector<std::int64_t> GraphCounts::hubs(std::size_t n) const {
     std::vector<std::int64_t> all(in_degree.size());
     std::iota(all.begin(), all.end(), 0);
     n = std::min(n, all.size());
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), all.end(),
-                      [&](std::int64_t a, std::int64_t b) {
-                          const auto da = in_degree[at(a)], db = in_degree[at(b)];
-                          return da != db ? da > db : a < b;
-                      });
+    std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(n), {},
+                              [&](std::int64_t i) { return std::pair(-std::int64_t{in_degree[at(i)]}, i); });
     all.resize(n);
     return all;
 }

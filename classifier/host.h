@@ -1,9 +1,13 @@
 #pragma once
-/// The host's threads and what its backend computes of single images, for app/, which does not include cpu/.
+/// The host's threads, what its backend computes of single images, and what `bench` measures of it, for app/, which does not
+/// include cpu/.
 
 #include "cpu/host/host.h"
 #include "cpu/host/threads.h"
+#include "cpu/kernels/kernels.h"
 #include "cpu/rerank/rerank.h"
+#include "cpu/search.h"
+#include "cpu/serial/serial.h"
 #include "cpu/transform/transform.h"
 
 namespace knn {

@@ -242,12 +242,10 @@ void Index::gather(std::int64_t n_query, bool has_votes, double ms, const Watch&
         Incoming receive;
         for (int r = 0; r < ranks_->size(); ++r) {
             const Share share = share_of(n_query, ranks_->size(), r);
-            receive.push_back(
-                bytes_of(std::span(rows).subspan(at(share.begin * length), at(share.count * length))));
+            receive.push_back(std::as_writable_bytes(
+                std::span(rows).subspan(at(share.begin * length), at(share.count * length))));
         }
-        using Row = typename std::remove_reference_t<decltype(rows)>::value_type;
-        ranks_->exchange(Outgoing(at(ranks_->size()), bytes_of(std::span<const Row>(mine))), receive,
-                         watch.stop);
+        ranks_->exchange(Outgoing(at(ranks_->size()), std::as_bytes(std::span(mine))), receive, watch.stop);
     };
     results.neighbors.n_query = n_query;
     gather_rows(results.neighbors.rows, results.neighbors.k);

@@ -1,14 +1,46 @@
 #pragma once
-/// Leave-one-out: a sample of the training images, each classified by all the others.
+/// Leave-one-out: a sample of the training images, each classified by all the others; and how unlike its class an image is.
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "classifier/index.h"
-#include "classifier/unlikeness.h"
+#include "data/transform/fitted.h"
 
 namespace knn {
+
+// Novelty score: how unlike the images of its class a query is. Distances to neighbors grow with the length of a
+// stroke and with how much a class varies; a letter that looks like a digit but for one stroke is as near to it as
+// many digits are to each other. Two things separate them better: the part that no mixture of the neighbors explains,
+// and how localized it is.
+//
+// 1. The winner's nearest neighbors among those that voted, 32 at most: differences D_i = n_i − q of the rows that were
+//    compared, in integers.
+// 2. The mixture Σ x_i n_i, Σ x_i = 1, with the least ‖Σ x_i D_i‖² + λ Σ x_i², λ = 0.02 · mean ‖D_i‖²: x is proportional
+//    to the solution of (G + λ I) x = 1, G_ij = D_i · D_j (local hyperplanes: Vincent and Bengio, 2001). Neighbors with
+//    x_i <= 0 are left out and the others mixed again, until all x_i > 0: strokes are not taken away.
+// 3. r = Σ x_i D_i; e = Σ r² in that window of 3/7 of the rows and columns where it is largest: 12 × 12 of 28 × 28 pixels,
+//    3 × 3 of the 7 × 7 cells of `gradients`. At least 0.4 of all Σ r²: noise is unlike a digit everywhere.
+// 4. log e plus, where re-ranking has a density, the mean log of its factors of the nearest four: √ of the distances that
+//    are usual around them is divided out.
+//
+// In double precision in a fixed order. docs/rejection.md says how it was chosen.
+
+/// Rows of bytes as they are compared, where their values lie on the image, their labels, and factors of density (empty:
+/// none).
+struct ComparedRows {
+    Rows rows;
+    FeatureGrid grid;  ///< of rows.dim values
+    std::span<const std::uint8_t> labels;
+    std::span<const std::uint32_t> density;
+};
+
+/// `query`: train.rows.dim bytes. `neighbors`: those that voted, in order, at least one with the label `winner`.
+double unlikeness(const std::uint8_t* query, const ComparedRows& train, std::span<const Neighbor> neighbors,
+                  std::uint8_t winner);
+
+// The sample.
 
 /// Sets with fewer images have no sample.
 inline constexpr std::int64_t min_sampled_images = 200;

@@ -47,8 +47,7 @@ std::span<const NamedMethod> methods() {
 }
 
 std::string_view name_of(const Method& method) {
-    const auto found = std::find_if(methods().begin(), methods().end(),
-                                    [&](const NamedMethod& one) { return one.method == method; });
+    const auto found = std::ranges::find(methods(), method, &NamedMethod::method);
     return found != methods().end() ? found->name : "custom";
 }
 

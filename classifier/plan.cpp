@@ -98,6 +98,36 @@ Resolved resolve_on_gpu(const Wish& wish, const Problem& problem, const Device& 
     refuse(*first, true);
 }
 
+Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& machine,
+                     std::span<const Engine> table) {
+    if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
+    const Engine& cpu_engine = first_engine(false, table);
+    if (!wants_gpu(wish)) return resolve_with(cpu_engine, wish, problem, machine.cpu);
+    if (const Device* gpu = find_gpu(wish.device, machine))
+        return resolve_on_gpu(wish, problem, *gpu, machine.cpu, table);
+
+    Wish without_kernels = wish;
+    without_kernels.distance = without_kernels.select = "";
+    Resolved resolved = resolve_with(cpu_engine, without_kernels, problem, machine.cpu);
+    resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
+    if (!wish.distance.empty() || !wish.select.empty())
+        resolved.notice += ", which has no use for §distance and §select";
+    return resolved;
+}
+
+/// The other devices run what the first one runs.
+void add_devices(const Wish& wish, const Problem& problem, const Machine& machine, Resolved& resolved) {
+    std::vector<Device> devices = find_gpus(wish.device, machine);
+    if (devices.size() == 1) return;
+    for (const Device& device : devices) {
+        Plan plan = resolved.plan;
+        plan.device = device;
+        if (const Refusal why = resolved.engine->settle(problem, plan))
+            refuse(device_id(device) + ": " + *why, true);
+    }
+    resolved.plan.devices = std::move(devices);
+}
+
 }  // namespace
 
 void check_ranks(const Wish& wish) {
@@ -147,40 +177,6 @@ std::vector<Device> gpus_of_rank(const Ranks& ranks, const std::vector<Device>& 
     if (gpus.empty()) return {};
     return {gpus[static_cast<std::size_t>(ranks.local_rank()) % gpus.size()]};
 }
-
-namespace {
-
-Resolved resolve_one(const Wish& wish, const Problem& problem, const Machine& machine,
-                     std::span<const Engine> table) {
-    if (const Refusal why = refuse_problem(problem)) throw UsageError(*why);
-    const Engine& cpu_engine = first_engine(false, table);
-    if (!wants_gpu(wish)) return resolve_with(cpu_engine, wish, problem, machine.cpu);
-    if (const Device* gpu = find_gpu(wish.device, machine))
-        return resolve_on_gpu(wish, problem, *gpu, machine.cpu, table);
-
-    Wish without_kernels = wish;
-    without_kernels.distance = without_kernels.select = "";
-    Resolved resolved = resolve_with(cpu_engine, without_kernels, problem, machine.cpu);
-    resolved.notice = "no GPU (" + machine.why_no_gpu + "): searching on the CPU";
-    if (!wish.distance.empty() || !wish.select.empty())
-        resolved.notice += ", which has no use for §distance and §select";
-    return resolved;
-}
-
-/// The other devices run what the first one runs.
-void add_devices(const Wish& wish, const Problem& problem, const Machine& machine, Resolved& resolved) {
-    std::vector<Device> devices = find_gpus(wish.device, machine);
-    if (devices.size() == 1) return;
-    for (const Device& device : devices) {
-        Plan plan = resolved.plan;
-        plan.device = device;
-        if (const Refusal why = resolved.engine->settle(problem, plan))
-            refuse(device_id(device) + ": " + *why, true);
-    }
-    resolved.plan.devices = std::move(devices);
-}
-
-}  // namespace
 
 SpreadBy spread_for(const Problem& problem, const Plan& plan, std::int64_t workers) {
     constexpr std::int64_t tile_queries = 64;  // a tile of the kernels

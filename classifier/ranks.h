@@ -3,6 +3,7 @@
 /// same data and call the functions of this file in the same order.
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,17 +15,8 @@
 namespace knn {
 
 /// Bytes to or from each rank.
-using Outgoing = std::vector<std::span<const std::uint8_t>>;
-using Incoming = std::vector<std::span<std::uint8_t>>;
-
-template <class T>
-std::span<const std::uint8_t> bytes_of(std::span<const T> values) {
-    return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size_bytes()};
-}
-template <class T>
-std::span<std::uint8_t> bytes_of(std::span<T> values) {
-    return {reinterpret_cast<std::uint8_t*>(values.data()), values.size_bytes()};
-}
+using Outgoing = std::vector<std::span<const std::byte>>;
+using Incoming = std::vector<std::span<std::byte>>;
 
 /// One process of a job, and among those of its host.
 struct Job {
@@ -69,5 +61,20 @@ std::unique_ptr<Ranks> join_ranks();
 
 /// The version of the MPI library; throws DataError as `join_ranks`.
 std::string mpi_version();
+
+/// What the module mnist-knn-mpi exports, as `extern "C" const MpiModule mnist_knn_mpi`. The program loads it only where
+/// mpirun started it: the MPI library takes time to load, and the same program runs where there is none. Errors of MPI
+/// itself end the job, as MPI does by default.
+struct MpiModule {
+    const char* (*version)();  ///< one line
+    Job (*start)();
+    /// Begin to send or receive at most 2^31 - 1 bytes; messages between two ranks keep their order.
+    void (*send)(const void* bytes, std::size_t size, int to);
+    void (*receive)(void* bytes, std::size_t size, int from);
+    /// Whether all that was begun is done.
+    bool (*done)();
+    void (*finish)();
+    void (*abort)(int exit_code);
+};
 
 }  // namespace knn

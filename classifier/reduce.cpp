@@ -182,34 +182,6 @@ Uninitialized<Vote> answers_of(const SubsetSearch& set, const Indices& kept, con
     return Index(training, set.method(), set.resolved()).search(set.training().rows, {.watch = watch}).votes;
 }
 
-}  // namespace
-
-Condensed condense(const SubsetSearch& set, const Watch& watch) {
-    const int k = set.method().vote.k;
-    if (k > set.size())
-        throw UsageError("§k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
-                         " images; expected at most that many");
-    Condenser condenser(set, watch);
-    Condensed condensed;
-    do
-        ++condensed.passes;
-    while (condenser.pass());
-    for (bool differs = fits(set.method()); differs;) {
-        ++condensed.refits;
-        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), watch);
-        differs = false;
-        for (std::uint32_t image = 0; image < votes.size(); ++image) {
-            if (votes[image].label == condenser.wanted()[image]) continue;
-            condenser.keep_for(image);
-            differs = true;
-        }
-    }
-    condensed.kept = condenser.kept();
-    return condensed;
-}
-
-namespace {
-
 /// Neighbors that are searched beyond those that an answer needs, for those that will be removed.
 constexpr int spare = 32;
 constexpr std::size_t images_at_once = 4096;
@@ -293,6 +265,30 @@ class Editor {
 };
 
 }  // namespace
+
+Condensed condense(const SubsetSearch& set, const Watch& watch) {
+    const int k = set.method().vote.k;
+    if (k > set.size())
+        throw UsageError("§k " + std::to_string(k) + ": the set has " + std::to_string(set.size()) +
+                         " images; expected at most that many");
+    Condenser condenser(set, watch);
+    Condensed condensed;
+    do
+        ++condensed.passes;
+    while (condenser.pass());
+    for (bool differs = fits(set.method()); differs;) {
+        ++condensed.refits;
+        const Uninitialized<Vote> votes = answers_of(set, condenser.kept(), watch);
+        differs = false;
+        for (std::uint32_t image = 0; image < votes.size(); ++image) {
+            if (votes[image].label == condenser.wanted()[image]) continue;
+            condenser.keep_for(image);
+            differs = true;
+        }
+    }
+    condensed.kept = condenser.kept();
+    return condensed;
+}
 
 Edited edit(const SubsetSearch& set, const Watch& watch) {
     const int k = set.method().vote.k;

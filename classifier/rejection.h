@@ -1,7 +1,7 @@
 #pragma once
 /// Rejects pictures that are not, or not clearly, a digit, at a given false-rejection rate.
 ///
-/// Two numbers say how unusual a digit is: its unlikeness (unlikeness.h), and how near another class is (the margin of
+/// Two numbers say how unusual a digit is: its unlikeness (leave_one_out.h), and how near another class is (the margin of
 /// evidence.h, smaller is more unusual). Each becomes a share of the leave-one-out sample: of the training images that are
 /// at least as unusual. With the shares u and v, (log u)² + (log v)² is compared with the same of the sample. A digit is
 /// rejected if this share, a conformal p-value, is below the false-rejection rate. docs/rejection.md has the figures.

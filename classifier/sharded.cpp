@@ -394,11 +394,12 @@ void Sharded::merge_ranks(const Neighbors& mine, std::span<Neighbor> merged, Tim
     Incoming receive;
     for (int r = 0; r < size; ++r) {
         const Share theirs = share_of(mine.n_query, size, r);
-        send.push_back(bytes_of(std::span(mine.rows).subspan(at(theirs.begin * k), at(theirs.count * k))));
+        send.push_back(
+            std::as_bytes(std::span(mine.rows).subspan(at(theirs.begin * k), at(theirs.count * k))));
         // The first list becomes the result.
         const std::span<Neighbor> list = r == 0 ? merged : lists.emplace_back(own.count, k).rows;
         rows.push_back(list.data());
-        receive.push_back(bytes_of(list));
+        receive.push_back(std::as_writable_bytes(list));
     }
     ranks_->exchange(send, receive, watch.stop);
     timeline.add({.name = "exchange", .launches = 1, .total_ms = ms_since(start), .kind = StageKind::host});

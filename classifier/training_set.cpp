@@ -21,11 +21,6 @@ using Piece = std::span<const std::uint8_t>;
 /// Changes with the definition of anything that is kept.
 constexpr const char* edition = " fitted 4";
 
-/// The head of a projection in the cache; its weights and centers follow.
-struct ProjectionHead {
-    std::int64_t n_out, dim, scale;
-};
-
 template <class T>
 Piece bytes_of(const T* values, std::size_t n) {
     return {reinterpret_cast<const std::uint8_t*>(values), n * sizeof(T)};
@@ -40,10 +35,11 @@ bool take(Piece& bytes, T* to, std::size_t n) {
     return true;
 }
 
+/// As write_features writes it.
 bool take_projection(Piece& bytes, std::int64_t n_out, std::int64_t dim, Projection& projection) {
-    ProjectionHead head{};
-    if (!take(bytes, &head, 1) || head.n_out != n_out || head.dim != dim) return false;
-    projection = {.n_out = n_out, .dim = dim, .weights = {}, .centers = {}, .scale = head.scale};
+    const bool has_head = take(bytes, &projection.n_out, 1) && take(bytes, &projection.dim, 1) &&
+                          take(bytes, &projection.scale, 1);
+    if (!has_head || projection.n_out != n_out || projection.dim != dim) return false;
     projection.weights.resize(static_cast<std::size_t>(n_out * dim));
     projection.centers.resize(static_cast<std::size_t>(n_out));
     return take(bytes, projection.weights.data(), projection.weights.size()) &&
@@ -51,16 +47,14 @@ bool take_projection(Piece& bytes, std::int64_t n_out, std::int64_t dim, Project
 }
 
 void write_features(const Features& features, const std::string& file, const std::string& key) {
-    std::vector<ProjectionHead> heads;
-    heads.reserve(features.transform.steps.size());
     std::vector<Piece> pieces;
     for (const FittedStep& step : features.transform.steps)
-        if (const auto* projection = std::get_if<Projection>(&step.what)) {
-            heads.push_back({projection->n_out, projection->dim, projection->scale});
-            pieces.push_back(bytes_of(&heads.back(), 1));
-            pieces.push_back(bytes_of(projection->weights.data(), projection->weights.size()));
-            pieces.push_back(bytes_of(projection->centers.data(), projection->centers.size()));
-        }
+        if (const auto* one = std::get_if<Projection>(&step.what))
+            for (const Piece piece :
+                 {bytes_of(&one->n_out, 1), bytes_of(&one->dim, 1), bytes_of(&one->scale, 1),
+                  bytes_of(one->weights.data(), one->weights.size()),
+                  bytes_of(one->centers.data(), one->centers.size())})
+                pieces.push_back(piece);
     const Rows& rows = features.rows;
     pieces.push_back(bytes_of(rows.pixels, static_cast<std::size_t>(rows.count * rows.dim)));
     write_cached(file, key, pieces);

@@ -36,56 +36,6 @@ double p_against(const WrongImages& best, const WrongImages& other) {
     return mcnemar_p(only_best, only_other);
 }
 
-template <class Enum>
-bool wants(const std::optional<Enum>& wish, Enum value) {
-    return !wish || *wish == value;
-}
-
-}  // namespace
-
-std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
-    std::vector<VotingRule> kinds;
-    const bool integers = is_integral(method.neighbor_measure().metric);
-    for (const Votes votes : {Votes::majority, Votes::class_mean})
-        for (const Weights weights : {Weights::uniform, Weights::distance})
-            for (const Tie tie : {Tie::smallest, Tie::nearest}) {
-                const bool weighs = votes == Votes::majority;
-                const bool suits =
-                    weighs ? wants(range.weights, weights) : integers && weights == Weights::uniform;
-                if (suits && wants(range.votes, votes) && wants(range.tie, tie))
-                    kinds.push_back({.weights = weights, .tie = tie, .votes = votes});
-            }
-    return kinds;
-}
-
-int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train) {
-    int most = 1;
-    Method tried = method;
-    for (const VotingRule& kind : vote_kinds(range, method)) {
-        tried.vote = kind;
-        tried.vote.k = range.high;
-        most = std::max(most, tried.voters(n_train - 1));
-    }
-    return most;
-}
-
-TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int64_t n_train)
-    : base_(method), searched_(method), range_(range), kinds_(vote_kinds(range, method)) {
-    searched_.vote = VotingRule{.k = tuned_neighbors(range, method, n_train)};
-    const std::size_t each = at(range.high - range.low + 1);
-    wrong_.assign(kinds_.size() * each, WrongImages(at(divide_up(n_train, word_bits))));
-}
-
-Method TunedSearch::method(std::size_t i) const {
-    const std::size_t each = at(range_.high - range_.low + 1);
-    Method method = base_;
-    method.vote = kinds_[i / each];
-    method.vote.k = range_.low + static_cast<int>(i % each);
-    return method;
-}
-
-namespace {
-
 /// Majority votes in one pass: calls report(k, label) for each k up to `high`. Sums only grow, so the classes with the
 /// largest sum change with the class that was added alone.
 template <class Report>
@@ -129,6 +79,47 @@ void for_means(std::span<const Neighbor> neighbors, std::span<const std::uint8_t
 
 }  // namespace
 
+std::vector<VotingRule> vote_kinds(const VoteRange& range, const Method& method) {
+    std::vector<VotingRule> kinds;
+    const bool integers = is_integral(method.neighbor_measure().metric);
+    for (const Votes votes : {Votes::majority, Votes::class_mean})
+        for (const Weights weights : {Weights::uniform, Weights::distance})
+            for (const Tie tie : {Tie::smallest, Tie::nearest}) {
+                const bool weighs = votes == Votes::majority;
+                const bool suits = weighs ? range.weights.value_or(weights) == weights
+                                          : integers && weights == Weights::uniform;
+                if (suits && range.votes.value_or(votes) == votes && range.tie.value_or(tie) == tie)
+                    kinds.push_back({.weights = weights, .tie = tie, .votes = votes});
+            }
+    return kinds;
+}
+
+int tuned_neighbors(const VoteRange& range, const Method& method, std::int64_t n_train) {
+    int most = 1;
+    Method tried = method;
+    for (const VotingRule& kind : vote_kinds(range, method)) {
+        tried.vote = kind;
+        tried.vote.k = range.high;
+        most = std::max(most, tried.voters(n_train - 1));
+    }
+    return most;
+}
+
+TunedSearch::TunedSearch(const Method& method, const VoteRange& range, std::int64_t n_train)
+    : base_(method), searched_(method), range_(range), kinds_(vote_kinds(range, method)) {
+    searched_.vote = VotingRule{.k = tuned_neighbors(range, method, n_train)};
+    const std::size_t each = at(range.high - range.low + 1);
+    wrong_.assign(kinds_.size() * each, WrongImages(at(divide_up(n_train, word_bits))));
+}
+
+Method TunedSearch::method(std::size_t i) const {
+    const std::size_t each = at(range_.high - range_.low + 1);
+    Method method = base_;
+    method.vote = kinds_[i / each];
+    method.vote.k = range_.low + static_cast<int>(i % each);
+    return method;
+}
+
 void TunedSearch::count(const Neighbors& part, std::int64_t first, std::span<const std::uint8_t> labels,
                         int threads, const Watch& watch) {
     const int low = range_.low, high = range_.high;
@@ -170,31 +161,25 @@ Plan TunedSearch::run(const Index& index, Timeline& timeline, const Watch& watch
 }
 
 std::vector<Configuration> ranked(std::span<const TunedSearch> searches, std::int64_t n_train) {
-    struct Entry {
-        Configuration configuration;
-        const WrongImages* wrong;
-    };
-    std::vector<Entry> all;
+    std::vector<Configuration> all;
     for (std::size_t s = 0; s < searches.size(); ++s)
         for (std::size_t i = 0; i < searches[s].size(); ++i) {
-            const WrongImages& wrong = searches[s].wrong(i);
-            const std::int64_t errors = count_of(wrong);
-            all.push_back({{.method = searches[s].method(i),
-                            .search = s,
-                            .errors = errors,
-                            .share = wilson_interval(errors, n_train)},
-                           &wrong});
+            const std::int64_t errors = count_of(searches[s].wrong(i));
+            all.push_back({.method = searches[s].method(i),
+                           .search = s,
+                           .index = i,
+                           .errors = errors,
+                           .share = wilson_interval(errors, n_train)});
         }
-    std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
-        return a.configuration.errors < b.configuration.errors;
-    });
-    std::vector<Configuration> sorted;
-    for (const Entry& entry : all) {
-        Configuration& one = sorted.emplace_back(entry.configuration);
-        one.p_value = p_against(*all.front().wrong, *entry.wrong);
+    std::ranges::stable_sort(all, {}, &Configuration::errors);
+    const auto wrong = [&](const Configuration& one) -> const WrongImages& {
+        return searches[one.search].wrong(one.index);
+    };
+    for (Configuration& one : all) {
+        one.p_value = p_against(wrong(all.front()), wrong(one));
         one.as_good_as_best = one.p_value >= significance;
     }
-    return sorted;
+    return all;
 }
 
 std::vector<std::uint8_t> lonely_labels(std::span<const std::uint8_t> labels) {

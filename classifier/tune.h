@@ -35,7 +35,7 @@ using WrongImages = std::vector<std::uint64_t>;
 /// One method and its leave-one-out result.
 struct Configuration {
     Method method;
-    std::size_t search = 0;  ///< index of its search
+    std::size_t search = 0, index = 0;  ///< of its search, and its own there
     std::int64_t errors = 0;
     Interval share;      ///< of errors among the images: the 95 % Wilson interval
     double p_value = 1;  ///< McNemar's test against the best

@@ -1,11 +1,11 @@
-#include "classifier/unlikeness.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
+#include "classifier/cholesky.h"
+#include "classifier/leave_one_out.h"
 #include "data/rerank/density.h"
 
 namespace knn {
@@ -52,25 +52,11 @@ std::vector<double> mixture(const Matrix& products, const std::vector<std::size_
     for (std::size_t i = 0; i < m; ++i)
         trace += a[i][i];
     if (trace == 0) return std::vector<double>(m, 1 / static_cast<double>(m));
-    std::vector<double> x(m, 1.0);
-    for (std::size_t i = 0; i < m; ++i) {  // Cholesky, forward
+    for (std::size_t i = 0; i < m; ++i)
         a[i][i] += stiffness * trace / static_cast<double>(m);
-        for (std::size_t j = 0; j <= i; ++j) {
-            for (std::size_t k = 0; k < j; ++k)
-                a[i][j] -= a[i][k] * a[j][k];
-            a[i][j] = i == j ? std::sqrt(a[i][i]) : a[i][j] / a[j][j];
-        }
-        for (std::size_t k = 0; k < i; ++k)
-            x[i] -= a[i][k] * x[k];
-        x[i] /= a[i][i];
-    }
-    double sum = 0;
-    for (std::size_t i = m; i-- > 0;) {  // backward
-        for (std::size_t k = i + 1; k < m; ++k)
-            x[i] -= a[k][i] * x[k];
-        x[i] /= a[i][i];
-        sum += x[i];
-    }
+    std::vector<double> x(m, 1.0);
+    solve_by_cholesky(a, x);
+    const double sum = std::accumulate(x.rbegin(), x.rend(), 0.0);
     for (double& one : x)
         one /= sum;
     return x;

@@ -13,7 +13,7 @@
 #include "app/cli/options.h"
 #include "app/cli/values.h"
 #include "app/console/terminal.h"
-#include "classifier/bench.h"
+#include "classifier/host.h"
 #include "classifier/index.h"
 
 namespace knn {

@@ -1,4 +1,4 @@
-#include "classifier/mpi/module.h"
+#include "classifier/ranks.h"
 
 #include <mpi.h>
 
@@ -9,10 +9,7 @@ namespace knn {
 
 namespace {
 
-std::vector<MPI_Request>& requests() {
-    static std::vector<MPI_Request> all;
-    return all;
-}
+std::vector<MPI_Request> requests;
 
 const char* version() {
     static char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -38,27 +35,19 @@ Job start() {
 
 void send(const void* bytes, std::size_t size, int to) {
     MPI_Isend(bytes, static_cast<int>(size), MPI_BYTE, to, 0, MPI_COMM_WORLD,
-              &requests().emplace_back(MPI_REQUEST_NULL));
+              &requests.emplace_back(MPI_REQUEST_NULL));
 }
 
 void receive(void* bytes, std::size_t size, int from) {
     MPI_Irecv(bytes, static_cast<int>(size), MPI_BYTE, from, 0, MPI_COMM_WORLD,
-              &requests().emplace_back(MPI_REQUEST_NULL));
+              &requests.emplace_back(MPI_REQUEST_NULL));
 }
 
 bool done() {
     int all = 0;
-    MPI_Testall(static_cast<int>(requests().size()), requests().data(), &all, MPI_STATUSES_IGNORE);
-    if (all != 0) requests().clear();
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
+    if (all != 0) requests.clear();
     return all != 0;
-}
-
-void finish() {
-    MPI_Finalize();
-}
-
-void abort(int exit_code) {
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
 }
 
 }  // namespace
@@ -67,6 +56,11 @@ void abort(int exit_code) {
 
 extern "C" {
 __attribute__((visibility("default"))) extern const knn::MpiModule mnist_knn_mpi;
-const knn::MpiModule mnist_knn_mpi = {knn::version, knn::start,  knn::send, knn::receive,
-                                      knn::done,    knn::finish, knn::abort};
+const knn::MpiModule mnist_knn_mpi = {knn::version,
+                                      knn::start,
+                                      knn::send,
+                                      knn::receive,
+                                      knn::done,
+                                      [] { MPI_Finalize(); },
+                                      [](int exit_code) { MPI_Abort(MPI_COMM_WORLD, exit_code); }};
 }
