@@ -142,35 +142,23 @@ static_assert(sheet_digits == std::int64_t{columns} * rows);
 constexpr double sheet_margin = 32, sheet_head = 104, sheet_tile = 84, cell_width = 100, cell_height = 138;
 static_assert(sheet_width == 2 * sheet_margin + columns * cell_width - (cell_width - sheet_tile));
 
-/// "4 → 9", centered at x.
-void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
-    constexpr double height = 12, arrow = 14, gap = 6;
-    const std::string from = std::to_string(truth), to = std::to_string(predicted);
-    const double from_width = Canvas::width_of(from, height), to_width = Canvas::width_of(to, height);
-    x -= (from_width + gap + arrow + gap + to_width) / 2;
-    canvas.text(from, x, y, height, right_ink, Side::left, 0.16);
-    canvas.arrow(x + from_width + gap, y, arrow, height, faint_ink);
-    canvas.text(to, x + from_width + gap + arrow + gap, y, height, truth == predicted ? right_ink : wrong_ink,
-                Side::left, 0.16);
-}
-
 void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, double x, double y) {
+    const LabeledImages& images = sheet.images;
+    canvas.image(images.images().row(digit.index), images.rows, images.cols, x, y, sheet_tile);
+
+    constexpr double height = 12, arrow = 14, gap = 6, below = sheet_tile + 20;
+    const std::string from = std::to_string(digit.label), to = std::to_string(digit.predicted);
+    const double from_width = Canvas::width_of(from, height), to_width = Canvas::width_of(to, height);
     const double middle = x + sheet_tile / 2;
-    canvas.image(sheet.images.images().row(digit.index), sheet.images.rows, sheet.images.cols, x, y,
-                 sheet_tile);
-    draw_labels(canvas, digit.label, digit.predicted, middle, y + sheet_tile + 20);
+    x = middle - (from_width + gap + arrow + gap + to_width) / 2;
+    canvas.text(from, x, y + below, height, right_ink, Side::left, 0.16);
+    canvas.arrow(x + from_width + gap, y + below, arrow, height, faint_ink);
+    canvas.text(to, x + from_width + gap + arrow + gap, y + below, height,
+                digit.label == digit.predicted ? right_ink : wrong_ink, Side::left, 0.16);
+
     const std::string number = '#' + std::to_string(digit.index);
     canvas.text(number + "  " + fixed(100 * digit.confidence, 0) + "%", middle, y + sheet_tile + 36, 8,
                 faint_ink, Side::center, 0.14);
-}
-
-std::string words_of(const Evaluation& evaluation, std::int64_t count, std::int64_t page) {
-    const std::int64_t pages = sheet_pages(count);
-    std::string words = counted(count, "digit");
-    if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
-    return words + ": true label, predicted label, index, confidence.  " + evaluation.data->name +
-           ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
-           percent(evaluation.score.accuracy);
 }
 
 }  // namespace
@@ -220,8 +208,17 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
 
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const LabeledImages& test = evaluation.data->test;
-    const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits;
-    Sheet sheet{gallery.title, words_of(evaluation, all, page), test, {}, all};
+    const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits,
+                       pages = sheet_pages(all);
+    const std::string place =
+        pages > 1 ? "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " : "";
+    Sheet sheet{gallery.title,
+                place + counted(all, "digit") + ": true label, predicted label, index, confidence.  " +
+                    evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
+                    ", accuracy " + percent(evaluation.score.accuracy),
+                test,
+                {},
+                all};
     for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
         const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
         const auto at = static_cast<std::size_t>(image);
