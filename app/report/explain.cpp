@@ -100,13 +100,9 @@ std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
     return shown;
 }
 
-int count_rows(std::size_t count, int columns) {
-    return int(divide_up(std::int64_t(count), columns));
-}
-
 /// Height of neighbors with their heading.
 double neighbors_height(std::size_t count) {
-    return heading + count_rows(count, neighbors_in_row) * neighbor_pitch;
+    return heading + double(divide_up(std::int64_t(count), neighbors_in_row)) * neighbor_pitch;
 }
 
 /// Neighbors below a heading: the label of each above it, its index in the training set and its distance below. Returns the y
@@ -192,7 +188,7 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
     const std::span<const Neighbor> neighbors = nearest_of(answer.neighbors, max_neighbors_drawn);
     const std::vector<const Step*> steps = steps_to_show(picture);
     const double top = margin + title + 28 + (answer.reason.empty() ? 0 : detail_pitch) + words.more_lines(),
-                 middle = top + count_rows(steps.size(), steps_in_row) * step_pitch + 6;
+                 middle = top + double(divide_up(std::ssize(steps), steps_in_row)) * step_pitch + 6;
     const bool reranked = !answer.candidates.empty();
     const double low = std::max(digit_side + 36, neighbors_height(neighbors.size())) +
                        (reranked ? heading + neighbor_pitch + heading + moves_side + 50 : 0);

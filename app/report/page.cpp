@@ -22,15 +22,6 @@ namespace knn {
 
 namespace {
 
-/// JSON that is safe inside a <script> element: file names can contain "</script>" or "<!--", and bytes that
-/// are not UTF-8.
-std::string script_safe(const nlohmann::json& value) {
-    std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;)
-        text.replace(at, 1, "\\u003c");
-    return text;
-}
-
 /// The template with each {{name}} replaced by its value; inserted text is not searched again.
 std::string filled(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
     std::string result;
@@ -91,11 +82,13 @@ nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Spri
             {"neighbors", std::move(neighbors)}};
 }
 
-constexpr double max_rejected = 0.1;  ///< of the digits, in the diagram
-
-Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
+/// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
+/// if the least sure answers are rejected. Without test images both are empty.
+std::string trust_plot(const Evaluation& evaluation) {
+    const std::vector<std::uint8_t> right = right_answers(evaluation);
+    if (right.empty()) return svg_of(0, 0, "");
     const Calibration found = calibration(evaluation.confidence, right);
-    Panel panel{
+    Panel reliability{
         .title = "How often answers are right that are so sure",
         .x_label = "mean confidence, %",
         .y_label = "right, %",
@@ -107,34 +100,24 @@ Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> ri
     for (const CalibrationBin& bin : found.bins) {
         if (bin.count == 0) continue;
         const Interval between = wilson_interval(std::llround(bin.accuracy * double(bin.count)), bin.count);
-        panel.lines[0].points.push_back(
+        reliability.lines[0].points.push_back(
             {100 * bin.confidence, 100 * bin.accuracy, 100 * between.low, 100 * between.high});
     }
-    return panel;
-}
 
-Panel errors_left(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
-    Panel panel{.title = "Errors left if the least sure answers are rejected",
-                .x_label = "rejected, % of the answers",
-                .y_label = "errors left",
-                .log_x = false,
-                .log_y = false,
-                .lines = {{"errors", {}}}};
+    Panel errors_left{.title = "Errors left if the least sure answers are rejected",
+                      .x_label = "rejected, % of the answers",
+                      .y_label = "errors left",
+                      .log_x = false,
+                      .log_y = false,
+                      .lines = {{"errors", {}}}};
+    constexpr double max_rejected = 0.1;  // of the digits
     const auto n = static_cast<double>(right.size());
     for (const LeftErrors& one : left_errors(evaluation.confidence, right)) {
         if (double(one.rejected) > max_rejected * n) break;
         const auto errors = static_cast<double>(one.errors);
-        panel.lines[0].points.push_back({100 * double(one.rejected) / n, errors, errors, errors});
+        errors_left.lines[0].points.push_back({100 * double(one.rejected) / n, errors, errors, errors});
     }
-    return panel;
-}
-
-/// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
-/// if the least sure answers are rejected. Without test images both are empty.
-std::string trust_plot(const Evaluation& evaluation) {
-    const std::vector<std::uint8_t> right = right_answers(evaluation);
-    if (right.empty()) return svg_of(0, 0, "");
-    return draw_panels("Confidence", {}, {reliability(evaluation, right), errors_left(evaluation, right)});
+    return draw_panels("Confidence", {}, {reliability, errors_left});
 }
 
 }  // namespace
@@ -194,7 +177,11 @@ json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<
 std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
                       std::string_view svg) {
     data["sprite"] = {{"columns", sprite.columns()}};
-    const std::string embedded = script_safe(data), picture = base64(sprite.png()),
+    // File names can contain "</script>" or "<!--", and bytes that are not UTF-8.
+    std::string embedded = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    for (std::size_t at = 0; (at = embedded.find('<', at)) != embedded.npos;)
+        embedded.replace(at, 1, "\\u003c");
+    const std::string picture = base64(sprite.png()),
                       plot = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
     return filled(
         html,
