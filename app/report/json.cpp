@@ -28,13 +28,11 @@ double measured(double value) {
     return value;
 }
 
-bool has_structure(const Json& list) {
-    return std::any_of(list.begin(), list.end(), [](const Json& item) { return item.is_structured(); });
-}
-
 void write(std::string& text, const Json& value, std::size_t indent) {
+    const bool has_structure =
+        std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
     const bool spread = value.is_structured() && !value.empty() &&
-                        (indent == 0 || has_structure(value) || (value.is_object() && indent <= 2));
+                        (indent == 0 || has_structure || (value.is_object() && indent <= 2));
     if (!spread) {
         text += dump(value);
         return;

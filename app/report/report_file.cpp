@@ -171,39 +171,6 @@ void read_result(const ReportPart& part, Evaluation& evaluation) {
         confusion.wrong("inconsistent with the number of test images or of correct ones");
 }
 
-std::vector<fs::path> read_files(const ReportPart& part) {
-    std::vector<fs::path> files;
-    for (const ReportPart& file : part.items())
-        files.emplace_back(path_in_report(file.text()));
-    if (!files.empty() && files.size() != mnist_files.size()) part.wrong("not four files");
-    return files;
-}
-
-SavedReport read_all(const std::string& file, const json& root) {
-    const ReportPart part(file, root);
-    if (const std::string found = part.at("schema").text(); found != schema)
-        fail(file, "its schema is '" + found + "', not '" + schema + "'");
-    const ReportPart dataset = part.at("dataset");
-    SavedReport report;
-    report.file = file;
-    report.source = dataset.at("source").text();
-    report.synthetic = dataset.at("synthetic").yes();
-    report.of_pictures = dataset.text_or_none("name") == pictures_name;
-    if (dataset.has("files")) report.files = read_files(dataset.at("files"));
-    report.test_checksum = dataset.text_or_none("test_checksum");
-    report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
-    report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
-    Evaluation& evaluation = report.evaluation;
-    evaluation.n_train = dataset.at("train").whole(1, no_limit);
-    evaluation.n_test = dataset.at("test").whole(0, no_limit);
-    evaluation.created = part.at("created").text();
-    evaluation.method = read_method(part.at("settings"));
-    evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
-    read_result(part.at("result"), evaluation);
-    read_timing(part.at("timing"), evaluation);
-    return report;
-}
-
 }  // namespace
 
 SavedReport read_report(const std::string& file) {
@@ -220,7 +187,33 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     if (text.empty()) fail(name, "is empty");
     const json root = json::parse(text, nullptr, false);
     if (root.is_discarded()) fail(name, "is not JSON, or is cut short");
-    return read_all(name, root);
+    const ReportPart part(name, root);
+    if (const std::string found = part.at("schema").text(); found != schema)
+        fail(name, "its schema is '" + found + "', not '" + schema + "'");
+    const ReportPart dataset = part.at("dataset");
+    SavedReport report;
+    report.file = name;
+    report.source = dataset.at("source").text();
+    report.synthetic = dataset.at("synthetic").yes();
+    report.of_pictures = dataset.text_or_none("name") == pictures_name;
+    if (dataset.has("files")) {
+        const ReportPart files = dataset.at("files");
+        for (const ReportPart& file : files.items())
+            report.files.emplace_back(path_in_report(file.text()));
+        if (!report.files.empty() && report.files.size() != mnist_files.size()) files.wrong("not four files");
+    }
+    report.test_checksum = dataset.text_or_none("test_checksum");
+    report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
+    report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
+    Evaluation& evaluation = report.evaluation;
+    evaluation.n_train = dataset.at("train").whole(1, no_limit);
+    evaluation.n_test = dataset.at("test").whole(0, no_limit);
+    evaluation.created = part.at("created").text();
+    evaluation.method = read_method(part.at("settings"));
+    evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
+    read_result(part.at("result"), evaluation);
+    read_timing(part.at("timing"), evaluation);
+    return report;
 }
 
 }  // namespace knn
