@@ -35,10 +35,6 @@ double strength(std::int64_t count, std::int64_t most) {
     return most > 0 ? std::sqrt(double(count) / double(most)) : 0;
 }
 
-Color text_color_on(const Color& ground) {
-    return 0.114 * ground[0] + 0.587 * ground[1] + 0.299 * ground[2] < 150 ? paper : ink;
-}
-
 /// The layout, in pixels.
 struct Layout {
     static constexpr double margin = 36, top = 152, left = 106, bar = 16, beside = 120, below = 92;
@@ -99,10 +95,11 @@ void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int
                                 : right    ? color_at(right_ramp, strength(count, max_right))
                                            : color_at(wrong_ramp, strength(count, max_wrong));
             canvas.box(at.x(column), at.y(row), at.cell - at.gap, at.cell - at.gap, color);
+            const bool is_dark = 0.114 * color[0] + 0.587 * color[1] + 0.299 * color[2] < 150;
             if (count > 0 && at.count_height > 0)
                 canvas.text(std::to_string(count), at.x(column) + (at.cell - at.gap) / 2,
                             at.y(row) + (at.cell - at.gap + at.count_height) / 2, at.count_height,
-                            text_color_on(color), Side::center);
+                            is_dark ? paper : ink, Side::center);
         }
 }
 
