@@ -22,18 +22,6 @@ namespace knn {
 
 namespace {
 
-/// The template with each {{name}} replaced by its value; inserted text is not searched again.
-std::string filled(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
-    std::string result;
-    for (std::size_t open; (open = text.find("{{")) != text.npos;) {
-        const std::size_t close = text.find("}}", open);
-        result += text.substr(0, open);
-        result += values.at(text.substr(open + 2, close - open - 2));
-        text.remove_prefix(close + 2);
-    }
-    return result += text;
-}
-
 using nlohmann::json;
 
 constexpr std::int64_t max_digits = 1'000;
@@ -62,24 +50,6 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     for (const auto& [turn, image] : turns)
         if (std::ssize(images) < capacity) images.push_back(image);
     return images;
-}
-
-nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
-    nlohmann::json votes = nlohmann::json::array();
-    for (const auto& [label, share] : digit.votes)
-        votes.push_back({{"label", label}, {"share", share}});
-    const auto nearest =
-        digit.neighbors.first(std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
-    nlohmann::json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
-    for (std::size_t i = 0; i < nearest.size(); ++i)
-        neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
-    return {{"index", digit.index},
-            {"label", digit.label},
-            {"predicted", digit.predicted},
-            {"confidence", digit.confidence},
-            {"tile", sprite.tile(images.shown, digit.index)},
-            {"votes", std::move(votes)},
-            {"neighbors", std::move(neighbors)}};
 }
 
 /// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
@@ -165,8 +135,23 @@ PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
 json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
                   const PageImages& images, Sprite& sprite) {
     json list = json::array();
-    for (const PageDigit& digit : digits)
-        list.push_back(digit_json(digit, images, sprite));
+    for (const PageDigit& digit : digits) {
+        json votes = json::array();
+        for (const auto& [label, share] : digit.votes)
+            votes.push_back({{"label", label}, {"share", share}});
+        const auto nearest = digit.neighbors.first(
+            std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
+        json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
+        for (std::size_t i = 0; i < nearest.size(); ++i)
+            neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
+        list.push_back({{"index", digit.index},
+                        {"label", digit.label},
+                        {"predicted", digit.predicted},
+                        {"confidence", digit.confidence},
+                        {"tile", sprite.tile(images.shown, digit.index)},
+                        {"votes", std::move(votes)},
+                        {"neighbors", std::move(neighbors)}});
+    }
     return {{"title", gallery.title},
             {"order", gallery.order},
             {"total", total},
@@ -183,9 +168,16 @@ std::string page_text(std::string_view html, std::string_view js, nlohmann::json
         embedded.replace(at, 1, "\\u003c");
     const std::string picture = base64(sprite.png()),
                       plot = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
-    return filled(
-        html,
-        {{"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}});
+    const std::map<std::string_view, std::string_view> values = {
+        {"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}};
+    std::string page;  // the template with each {{name}} replaced by its value, which is not searched again
+    for (std::size_t open; (open = html.find("{{")) != html.npos;) {
+        const std::size_t close = html.find("}}", open);
+        page += html.substr(0, open);
+        page += values.at(html.substr(open + 2, close - open - 2));
+        html.remove_prefix(close + 2);
+    }
+    return page += html;
 }
 
 std::string base64(std::span<const std::uint8_t> bytes) {
