@@ -86,27 +86,6 @@ std::vector<std::string> facts(const Evaluation& evaluation, const PageDigit& di
     return lines;
 }
 
-std::string digit_text(const Evaluation& evaluation, const PageDigit& digit, const std::string& place,
-                       Blocks blocks) {
-    const bool color = blocks == Blocks::color;
-    const LabeledImages& test = evaluation.data->test;
-    std::string text = styled('#' + std::to_string(digit.index), ansi::bold, color) + "   true " +
-                       label_text(digit.label, digit, color) + "   predicted " +
-                       label_text(digit.predicted, digit, color) + "   confidence " +
-                       percent(digit.confidence, 0) + "   " + styled(place, ansi::dim, color) + "\n";
-    const std::uint8_t* pixels = test.images().row(digit.index);
-    const auto lines = block_lines(pixels, test.rows, test.cols, blocks);
-    const auto beside = facts(evaluation, digit, color);
-    const std::string blank(static_cast<std::size_t>(shrunk(pixels, test.rows, test.cols).cols), ' ');
-    for (std::size_t i = 0; i < std::max(lines.size(), beside.size()); ++i) {
-        std::string line = i < lines.size() ? lines[i] : blank;
-        if (i < beside.size() && !beside[i].empty()) line += "   " + beside[i];
-        line.resize(line.find_last_not_of(' ') + 1);
-        text += line + '\n';
-    }
-    return text;
-}
-
 }  // namespace
 
 std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int cols, Blocks blocks) {
@@ -130,12 +109,27 @@ std::vector<std::string> block_lines(const std::uint8_t* gray, int rows, int col
 
 std::string block_text(const Evaluation& evaluation, const Gallery& gallery, std::int64_t found,
                        Blocks blocks) {
+    const bool color = blocks == Blocks::color;
+    const LabeledImages& test = evaluation.data->test;
     std::string text;
     std::int64_t position = 0;
     for (const std::int64_t image : gallery.images) {
-        if (position > 0) text += '\n';
-        text += digit_text(evaluation, page_digit(evaluation, image),
-                           with_commas(++position) + " of " + with_commas(found), blocks);
+        const PageDigit digit = page_digit(evaluation, image);
+        const std::string place = with_commas(++position) + " of " + with_commas(found);
+        text += (position > 1 ? "\n" : "") + styled('#' + std::to_string(image), ansi::bold, color) +
+                "   true " + label_text(digit.label, digit, color) + "   predicted " +
+                label_text(digit.predicted, digit, color) + "   confidence " + percent(digit.confidence, 0) +
+                "   " + styled(place, ansi::dim, color) + "\n";
+        const std::uint8_t* pixels = test.images().row(image);
+        const auto lines = block_lines(pixels, test.rows, test.cols, blocks);
+        const auto beside = facts(evaluation, digit, color);
+        const std::string blank(static_cast<std::size_t>(shrunk(pixels, test.rows, test.cols).cols), ' ');
+        for (std::size_t i = 0; i < std::max(lines.size(), beside.size()); ++i) {
+            std::string line = i < lines.size() ? lines[i] : blank;
+            if (i < beside.size() && !beside[i].empty()) line += "   " + beside[i];
+            line.resize(line.find_last_not_of(' ') + 1);
+            text += line + '\n';
+        }
     }
     return text;
 }

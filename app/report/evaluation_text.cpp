@@ -8,25 +8,6 @@ namespace knn {
 
 namespace {
 
-std::string data_text(const Evaluation& evaluation) {
-    const Dataset& data = *evaluation.data;
-    const std::int64_t n_classes = std::ssize(data.labels);
-    return harmless(data.name) + ": " + std::to_string(evaluation.n_train) + " training and " +
-           std::to_string(evaluation.n_test) + " test " + noun(evaluation.n_test, "image") + " of " +
-           std::to_string(data.train.rows) + " x " + std::to_string(data.train.cols) + ", " +
-           std::to_string(n_classes) + ' ' + noun(n_classes, "class");
-}
-
-std::string head_text(const Evaluation& evaluation) {
-    const Plan& plan = evaluation.found.plan;
-    return facts_text({{"data", data_text(evaluation)},
-                       {"source", harmless(evaluation.data->source)},
-                       {"device", device_text(plan.device)},
-                       {"spread", spread_text(plan)},
-                       {"engine", engine_text(plan)},
-                       {"settings", settings_text(evaluation.method)}});
-}
-
 std::string classes_text(const Score& score) {
     Table table({Align::right, Align::right, Align::right, Align::right, Align::right});
     table.add({"class", "precision", "recall", "f1", "support"});
@@ -144,11 +125,24 @@ std::string accuracy_line(const Score& score) {
 }
 
 std::string text_report(const Evaluation& evaluation, bool color) {
+    const Dataset& data = *evaluation.data;
+    const Plan& plan = evaluation.found.plan;
+    const std::int64_t n_classes = std::ssize(data.labels);
+    const std::string images = harmless(data.name) + ": " + std::to_string(evaluation.n_train) +
+                               " training and " + std::to_string(evaluation.n_test) + " test " +
+                               noun(evaluation.n_test, "image") + " of " + std::to_string(data.train.rows) +
+                               " x " + std::to_string(data.train.cols) + ", " + std::to_string(n_classes) +
+                               ' ' + noun(n_classes, "class");
     std::string accuracy = accuracy_line(evaluation.score);
     accuracy.pop_back();
-    return head_text(evaluation) + '\n' + styled(accuracy, ansi::bold, color) + "\n\n" +
-           confusion_text(evaluation.score, color) + '\n' + classes_text(evaluation.score) + '\n' +
-           timing_text(evaluation);
+    return facts_text({{"data", images},
+                       {"source", harmless(data.source)},
+                       {"device", device_text(plan.device)},
+                       {"spread", spread_text(plan)},
+                       {"engine", engine_text(plan)},
+                       {"settings", settings_text(evaluation.method)}}) +
+           '\n' + styled(accuracy, ansi::bold, color) + "\n\n" + confusion_text(evaluation.score, color) +
+           '\n' + classes_text(evaluation.score) + '\n' + timing_text(evaluation);
 }
 
 std::string confusion_text(const Score& score, bool color) {

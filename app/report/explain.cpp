@@ -93,21 +93,9 @@ struct Headline {
     }
 };
 
-/// The steps to show; the result is shown below them.
-std::vector<const Step*> steps_to_show(const PictureAnswer& picture) {
-    std::vector<const Step*> shown;
-    for (const Step& step : picture.steps)
-        if (&step != &picture.steps.back() || step.picture.rows != DigitImage::side) shown.push_back(&step);
-    return shown;
-}
-
-int count_rows(std::size_t count, int columns) {
-    return int(divide_up(std::int64_t(count), columns));
-}
-
 /// Height of neighbors with their heading.
 double neighbors_height(std::size_t count) {
-    return heading + count_rows(count, neighbors_in_row) * neighbor_pitch;
+    return heading + double(divide_up(std::int64_t(count), neighbors_in_row)) * neighbor_pitch;
 }
 
 /// Neighbors below a heading: the label of each above it, its index in the training set and its distance below. Returns the y
@@ -190,9 +178,11 @@ cv::Mat explain_single(const PictureAnswer& picture, const PictureAnswers& answe
         answer.label ? symbol(answer) + ", confidence " + percent(answer.confidence, 0) : "?";
     const Headline words(file_name(picture.file) + ": " + found, answer.reason);
     const std::span<const Neighbor> neighbors = nearest_of(answer.neighbors, max_neighbors_drawn);
-    const std::vector<const Step*> steps = steps_to_show(picture);
+    std::vector<const Step*> steps;  // the result is shown below them
+    for (const Step& step : picture.steps)
+        if (&step != &picture.steps.back() || step.picture.rows != DigitImage::side) steps.push_back(&step);
     const double top = page_margin + title_size + 28 + (answer.reason.empty() ? 0 : detail_pitch) + words.more_lines(),
-                 middle = top + count_rows(steps.size(), steps_in_row) * step_pitch + 6;
+                 middle = top + double(divide_up(std::ssize(steps), steps_in_row)) * step_pitch + 6;
     const bool reranked = !answer.candidates.empty();
     const double low = std::max(digit_side + 36, neighbors_height(neighbors.size())) +
                        (reranked ? heading + neighbor_pitch + heading + moves_side + 50 : 0);

@@ -60,12 +60,6 @@ std::string build_section(const Inventory& inventory) {
                     {"NCCL", or_none(inventory.nccl, inventory.why_no_nccl) + no_nccl_needed}});
 }
 
-std::string link_text(const DeviceLink& link) {
-    if (!link.direct) return "no peer access: copies go through host memory";
-    return std::string("peer access by ") + (link.native_atomics ? "NVLink" : "PCI Express") +
-           ", performance rank " + std::to_string(link.performance_rank);
-}
-
 /// One row if all pairs of GPUs are linked alike.
 std::string links_section(const Inventory& inventory) {
     const std::vector<DeviceLink>& links = inventory.links;
@@ -73,7 +67,10 @@ std::string links_section(const Inventory& inventory) {
     Facts facts;
     for (const DeviceLink& link : links)
         facts.emplace_back("gpu:" + std::to_string(link.from) + "," + std::to_string(link.to),
-                           link_text(link));
+                           !link.direct ? "no peer access: copies go through host memory"
+                                        : std::string("peer access by ") +
+                                              (link.native_atomics ? "NVLink" : "PCI Express") +
+                                              ", performance rank " + std::to_string(link.performance_rank));
     const bool alike = std::all_of(facts.begin(), facts.end(),
                                    [&](const auto& fact) { return fact.second == facts.front().second; });
     if (alike && links.size() > 1)

@@ -28,13 +28,11 @@ double measured(double value) {
     return value;
 }
 
-bool has_structure(const Json& list) {
-    return std::any_of(list.begin(), list.end(), [](const Json& item) { return item.is_structured(); });
-}
-
 void write(std::string& text, const Json& value, std::size_t indent) {
+    const bool has_structure =
+        std::any_of(value.begin(), value.end(), [](const Json& item) { return item.is_structured(); });
     const bool spread = value.is_structured() && !value.empty() &&
-                        (indent == 0 || has_structure(value) || (value.is_object() && indent <= 2));
+                        (indent == 0 || has_structure || (value.is_object() && indent <= 2));
     if (!spread) {
         text += dump(value);
         return;
@@ -49,18 +47,6 @@ void write(std::string& text, const Json& value, std::size_t indent) {
         separator = ",\n";
     }
     text += '\n' + std::string(indent, ' ') + (value.is_object() ? "}" : "]");
-}
-
-Json stage_json(const Stage& stage, std::int64_t images) {
-    Json json = {{"name", stage.name},
-                 {"launches", stage.launches},
-                 {"kind", name(stage.kind)},
-                 {"total_ms", measured(stage.total_ms)},
-                 {"per_image_ms", images > 0 ? measured(stage.total_ms / static_cast<double>(images)) : 0.0}};
-    if (stage.bytes > 0) json["bytes"] = static_cast<std::int64_t>(stage.bytes);
-    if (stage.gb_per_s() > 0) json["gb_per_s"] = measured(stage.gb_per_s());
-    if (stage.gflop_per_s() > 0) json["gflop_per_s"] = measured(stage.gflop_per_s());
-    return json;
 }
 
 Json calibration_json(const Evaluation& evaluation) {
@@ -95,13 +81,6 @@ Json result_json(const Evaluation& evaluation) {
             {"confusion", score.confusion},
             {"per_class", per_class},
             {"calibration", calibration_json(evaluation)}};
-}
-
-Json files_json(const std::vector<std::filesystem::path>& files) {
-    Json list = Json::array();
-    for (const std::filesystem::path& file : files)
-        list.push_back(report_path(file));
-    return list;
 }
 
 }  // namespace
@@ -163,8 +142,18 @@ Json settings_json(const Method& method, const Plan& plan) {
 Json timing_json(const Timeline& timeline, std::int64_t images, double search_ms, double load_ms,
                  double wall_ms) {
     Json stages = Json::array();
-    for (const Stage& stage : timeline.stages())
-        stages.push_back(stage_json(stage, images));
+    for (const Stage& stage : timeline.stages()) {
+        const double per_image = images > 0 ? stage.total_ms / static_cast<double>(images) : 0;
+        Json one = {{"name", stage.name},
+                    {"launches", stage.launches},
+                    {"kind", name(stage.kind)},
+                    {"total_ms", measured(stage.total_ms)},
+                    {"per_image_ms", measured(per_image)}};
+        if (stage.bytes > 0) one["bytes"] = static_cast<std::int64_t>(stage.bytes);
+        if (stage.gb_per_s() > 0) one["gb_per_s"] = measured(stage.gb_per_s());
+        if (stage.gflop_per_s() > 0) one["gflop_per_s"] = measured(stage.gflop_per_s());
+        stages.push_back(std::move(one));
+    }
     Json json = {{"stages", stages},
                  {"kernels_ms", measured(timeline.kernels_ms())},
                  {"search_ms", measured(search_ms)},
@@ -191,13 +180,16 @@ Json json_device(const Device& device) {
 
 Json report_object(const Evaluation& evaluation) {
     const Dataset& data = *evaluation.data;
+    Json files = Json::array();
+    for (const std::filesystem::path& file : data.files)
+        files.push_back(report_path(file));
     Json report = json_head("mnist-knn/evaluate/1");
     report.update(
         {{"created", evaluation.created},
          {"dataset",
           {{"name", data.name},
            {"source", data.source},
-           {"files", files_json(data.files)},
+           {"files", std::move(files)},
            {"synthetic", data.synthetic},
            {"train", evaluation.n_train},
            {"test", evaluation.n_test},

@@ -22,27 +22,6 @@ namespace knn {
 
 namespace {
 
-/// JSON that is safe inside a <script> element: file names can contain "</script>" or "<!--", and bytes that
-/// are not UTF-8.
-std::string script_safe(const nlohmann::json& value) {
-    std::string text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;)
-        text.replace(at, 1, "\\u003c");
-    return text;
-}
-
-/// The template with each {{name}} replaced by its value; inserted text is not searched again.
-std::string filled(std::string_view text, const std::map<std::string_view, std::string_view>& values) {
-    std::string result;
-    for (std::size_t open; (open = text.find("{{")) != text.npos;) {
-        const std::size_t close = text.find("}}", open);
-        result += text.substr(0, open);
-        result += values.at(text.substr(open + 2, close - open - 2));
-        text.remove_prefix(close + 2);
-    }
-    return result += text;
-}
-
 using nlohmann::json;
 
 constexpr std::int64_t max_page_digits = 1'000;
@@ -69,29 +48,13 @@ std::vector<std::int64_t> fitting(const Evaluation& evaluation, std::vector<std:
     return images;
 }
 
-nlohmann::json digit_json(const PageDigit& digit, const PageImages& images, Sprite& sprite) {
-    nlohmann::json votes = nlohmann::json::array();
-    for (const auto& [label, share] : digit.votes)
-        votes.push_back({{"label", label}, {"share", share}});
-    const auto nearest =
-        digit.neighbors.first(std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
-    nlohmann::json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
-    for (std::size_t i = 0; i < nearest.size(); ++i)
-        neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
-    return {{"index", digit.index},
-            {"label", digit.label},
-            {"predicted", digit.predicted},
-            {"confidence", digit.confidence},
-            {"tile", sprite.tile(images.shown, digit.index)},
-            {"votes", std::move(votes)},
-            {"neighbors", std::move(neighbors)}};
-}
-
-constexpr double max_rejected = 0.1;  ///< of the digits, in the diagram
-
-Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
+/// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
+/// if the least sure answers are rejected. Without test images both are empty.
+std::string trust_plot(const Evaluation& evaluation) {
+    const std::vector<std::uint8_t> right = right_answers(evaluation);
+    if (right.empty()) return svg_of(0, 0, "");
     const Calibration found = calibration(evaluation.confidence, right);
-    Panel panel{
+    Panel reliability{
         .title = "How often answers are right that are so sure",
         .x_label = "mean confidence, %",
         .y_label = "right, %",
@@ -103,34 +66,24 @@ Panel reliability(const Evaluation& evaluation, std::span<const std::uint8_t> ri
     for (const CalibrationBin& bin : found.bins) {
         if (bin.count == 0) continue;
         const Interval between = wilson_interval(std::llround(bin.accuracy * double(bin.count)), bin.count);
-        panel.lines[0].points.push_back(
+        reliability.lines[0].points.push_back(
             {100 * bin.confidence, 100 * bin.accuracy, 100 * between.low, 100 * between.high});
     }
-    return panel;
-}
 
-Panel errors_left(const Evaluation& evaluation, std::span<const std::uint8_t> right) {
-    Panel panel{.title = "Errors left if the least sure answers are rejected",
-                .x_label = "rejected, % of the answers",
-                .y_label = "errors left",
-                .log_x = false,
-                .log_y = false,
-                .lines = {{"errors", {}}}};
+    Panel errors_left{.title = "Errors left if the least sure answers are rejected",
+                      .x_label = "rejected, % of the answers",
+                      .y_label = "errors left",
+                      .log_x = false,
+                      .log_y = false,
+                      .lines = {{"errors", {}}}};
+    constexpr double max_rejected = 0.1;  // of the digits
     const auto n = static_cast<double>(right.size());
     for (const LeftErrors& one : left_errors(evaluation.confidence, right)) {
         if (double(one.rejected) > max_rejected * n) break;
         const auto errors = static_cast<double>(one.errors);
-        panel.lines[0].points.push_back({100 * double(one.rejected) / n, errors, errors, errors});
+        errors_left.lines[0].points.push_back({100 * double(one.rejected) / n, errors, errors, errors});
     }
-    return panel;
-}
-
-/// Two diagrams of what confidences are worth: how often answers are right that are so sure, and how many errors are left
-/// if the least sure answers are rejected. Without test images both are empty.
-std::string trust_plot(const Evaluation& evaluation) {
-    const std::vector<std::uint8_t> right = right_answers(evaluation);
-    if (right.empty()) return svg_of(0, 0, "");
-    return draw_panels("Confidence", {}, {reliability(evaluation, right), errors_left(evaluation, right)});
+    return draw_panels("Confidence", {}, {reliability, errors_left});
 }
 
 }  // namespace
@@ -178,8 +131,23 @@ PageDigit page_digit(const Evaluation& evaluation, std::int64_t image) {
 json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<PageDigit>& digits,
                   const PageImages& images, Sprite& sprite) {
     json list = json::array();
-    for (const PageDigit& digit : digits)
-        list.push_back(digit_json(digit, images, sprite));
+    for (const PageDigit& digit : digits) {
+        json votes = json::array();
+        for (const auto& [label, share] : digit.votes)
+            votes.push_back({{"label", label}, {"share", share}});
+        const auto nearest = digit.neighbors.first(
+            std::min(digit.neighbors.size(), static_cast<std::size_t>(max_page_neighbors)));
+        json neighbors = neighbors_json(nearest, images.train_labels, images.method.neighbor_measure());
+        for (std::size_t i = 0; i < nearest.size(); ++i)
+            neighbors[i]["tile"] = sprite.tile(images.train, nearest[i].index);
+        list.push_back({{"index", digit.index},
+                        {"label", digit.label},
+                        {"predicted", digit.predicted},
+                        {"confidence", digit.confidence},
+                        {"tile", sprite.tile(images.shown, digit.index)},
+                        {"votes", std::move(votes)},
+                        {"neighbors", std::move(neighbors)}});
+    }
     return {{"title", gallery.title},
             {"order", gallery.order},
             {"total", total},
@@ -190,11 +158,22 @@ json gallery_json(const Gallery& gallery, std::int64_t total, const std::vector<
 std::string page_text(std::string_view html, std::string_view js, nlohmann::json& data, const Sprite& sprite,
                       std::string_view svg) {
     data["sprite"] = {{"columns", sprite.columns()}};
-    const std::string embedded = script_safe(data), picture = base64(sprite.png()),
+    // File names can contain "</script>" or "<!--", and bytes that are not UTF-8.
+    std::string embedded = data.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    for (std::size_t at = 0; (at = embedded.find('<', at)) != embedded.npos;)
+        embedded.replace(at, 1, "\\u003c");
+    const std::string picture = base64(sprite.png()),
                       plot = base64({reinterpret_cast<const std::uint8_t*>(svg.data()), svg.size()});
-    return filled(
-        html,
-        {{"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}});
+    const std::map<std::string_view, std::string_view> values = {
+        {"page.css", page_css}, {"page.js", js}, {"data", embedded}, {"sprite", picture}, {"trust", plot}};
+    std::string page;  // the template with each {{name}} replaced by its value, which is not searched again
+    for (std::size_t open; (open = html.find("{{")) != html.npos;) {
+        const std::size_t close = html.find("}}", open);
+        page += html.substr(0, open);
+        page += values.at(html.substr(open + 2, close - open - 2));
+        html.remove_prefix(close + 2);
+    }
+    return page += html;
 }
 
 std::string base64(std::span<const std::uint8_t> bytes) {

@@ -35,10 +35,6 @@ double strength(std::int64_t count, std::int64_t most) {
     return most > 0 ? std::sqrt(double(count) / double(most)) : 0;
 }
 
-Color text_color_on(const Color& ground) {
-    return 0.114 * ground[0] + 0.587 * ground[1] + 0.299 * ground[2] < 150 ? paper : ink;
-}
-
 /// The layout, in pixels.
 struct Layout {
     static constexpr double margin = 36, top = 152, left = 106, bar = 16, beside = 120, below = 92;
@@ -99,10 +95,11 @@ void draw_cells(Canvas& canvas, const Layout& at, const Counts& counts, std::int
                                 : right    ? color_at(right_ramp, strength(count, max_right))
                                            : color_at(wrong_ramp, strength(count, max_wrong));
             canvas.box(at.x(column), at.y(row), at.cell - at.gap, at.cell - at.gap, color);
+            const bool is_dark = 0.114 * color[0] + 0.587 * color[1] + 0.299 * color[2] < 150;
             if (count > 0 && at.count_height > 0)
                 canvas.text(std::to_string(count), at.x(column) + (at.cell - at.gap) / 2,
                             at.y(row) + (at.cell - at.gap + at.count_height) / 2, at.count_height,
-                            text_color_on(color), Side::center);
+                            is_dark ? paper : ink, Side::center);
         }
 }
 
@@ -142,35 +139,23 @@ static_assert(sheet_digits == std::int64_t{columns} * sheet_rows);
 constexpr double sheet_margin = 32, sheet_head = 104, sheet_tile = 84, cell_width = 100, cell_height = 138;
 static_assert(sheet_width == 2 * sheet_margin + columns * cell_width - (cell_width - sheet_tile));
 
-/// "4 → 9", centered at x.
-void draw_labels(Canvas& canvas, int truth, int predicted, double x, double y) {
-    constexpr double height = 12, arrow = 14, gap = 6;
-    const std::string from = std::to_string(truth), to = std::to_string(predicted);
-    const double from_width = Canvas::width_of(from, height), to_width = Canvas::width_of(to, height);
-    x -= (from_width + gap + arrow + gap + to_width) / 2;
-    canvas.text(from, x, y, height, right_ink, Side::left, 0.16);
-    canvas.arrow(x + from_width + gap, y, arrow, height, faint_ink);
-    canvas.text(to, x + from_width + gap + arrow + gap, y, height, truth == predicted ? right_ink : wrong_ink,
-                Side::left, 0.16);
-}
-
 void draw_digit(Canvas& canvas, const Sheet& sheet, const PageDigit& digit, double x, double y) {
+    const LabeledImages& images = sheet.images;
+    canvas.image(images.images().row(digit.index), images.rows, images.cols, x, y, sheet_tile);
+
+    constexpr double height = 12, arrow = 14, gap = 6, below = sheet_tile + 20;
+    const std::string from = std::to_string(digit.label), to = std::to_string(digit.predicted);
+    const double from_width = Canvas::width_of(from, height), to_width = Canvas::width_of(to, height);
     const double middle = x + sheet_tile / 2;
-    canvas.image(sheet.images.images().row(digit.index), sheet.images.rows, sheet.images.cols, x, y,
-                 sheet_tile);
-    draw_labels(canvas, digit.label, digit.predicted, middle, y + sheet_tile + 20);
+    x = middle - (from_width + gap + arrow + gap + to_width) / 2;
+    canvas.text(from, x, y + below, height, right_ink, Side::left, 0.16);
+    canvas.arrow(x + from_width + gap, y + below, arrow, height, faint_ink);
+    canvas.text(to, x + from_width + gap + arrow + gap, y + below, height,
+                digit.label == digit.predicted ? right_ink : wrong_ink, Side::left, 0.16);
+
     const std::string number = '#' + std::to_string(digit.index);
     canvas.text(number + "  " + fixed(100 * digit.confidence, 0) + "%", middle, y + sheet_tile + 36, 8,
                 faint_ink, Side::center, 0.14);
-}
-
-std::string words_of(const Evaluation& evaluation, std::int64_t count, std::int64_t page) {
-    const std::int64_t pages = sheet_pages(count);
-    std::string words = counted(count, "digit");
-    if (pages > 1) words = "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " + words;
-    return words + ": true label, predicted label, index, confidence.  " + evaluation.data->name +
-           ", k = " + std::to_string(evaluation.method.vote.k) + ", accuracy " +
-           percent(evaluation.score.accuracy);
 }
 
 }  // namespace
@@ -220,8 +205,17 @@ std::vector<std::uint8_t> sheet_png(const Sheet& sheet) {
 
 std::vector<std::uint8_t> sheet_png(const Evaluation& evaluation, const Gallery& gallery, std::int64_t page) {
     const LabeledImages& test = evaluation.data->test;
-    const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits;
-    Sheet sheet{gallery.title, words_of(evaluation, all, page), test, {}, all};
+    const std::int64_t all = std::ssize(gallery.images), begin = page * sheet_digits,
+                       pages = sheet_pages(all);
+    const std::string place =
+        pages > 1 ? "page " + with_commas(page + 1) + " of " + with_commas(pages) + ", " : "";
+    Sheet sheet{gallery.title,
+                place + counted(all, "digit") + ": true label, predicted label, index, confidence.  " +
+                    evaluation.data->name + ", k = " + std::to_string(evaluation.method.vote.k) +
+                    ", accuracy " + percent(evaluation.score.accuracy),
+                test,
+                {},
+                all};
     for (std::int64_t i = begin; i < std::min(begin + sheet_digits, all); ++i) {
         const std::int64_t image = gallery.images[static_cast<std::size_t>(i)];
         const auto at = static_cast<std::size_t>(image);

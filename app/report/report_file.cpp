@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "app/report/json.h"
 #include "data/core/errors.h"
@@ -106,27 +107,22 @@ Method read_method(const ReportPart& part) {
     return method;
 }
 
-Device read_device(const ReportPart& part) {
-    Device device;
+Plan read_plan(const ReportPart& settings, const ReportPart& part) {
+    Plan plan;
+    plan.engine = settings.at("engine").text();
+    plan.distance = settings.at("distance").text();
+    plan.select = settings.at("select").text();
+    Device& device = plan.device;
     device.name = part.at("name").text();
     device.kind = part.at("kind").named_value<Device::Kind>();
     device.compute_capability = part.text_or_none("compute_capability");
     device.memory_bytes = part.has("memory_bytes") ? part.at("memory_bytes").whole(0, no_limit) : 0;
     device.driver = part.text_or_none("driver");
     device.runtime = part.text_or_none("runtime");
-    return device;
-}
-
-Plan read_plan(const ReportPart& settings, const ReportPart& device) {
-    Plan plan;
-    plan.engine = settings.at("engine").text();
-    plan.distance = settings.at("distance").text();
-    plan.select = settings.at("select").text();
-    plan.device = read_device(device);
     const std::string id = settings.at("device").text();
-    if (plan.device.kind == Device::Kind::gpu && id.starts_with("gpu:"))
-        std::from_chars(id.data() + 4, id.data() + id.size(), plan.device.number);
-    if (id != device_id(plan.device)) settings.at("device").wrong("another device than the report's");
+    if (device.kind == Device::Kind::gpu && id.starts_with("gpu:"))
+        std::from_chars(id.data() + 4, id.data() + id.size(), device.number);
+    if (id != device_id(device)) settings.at("device").wrong("another device than the report's");
     plan.threads = static_cast<int>(settings.at("threads").whole(0, 1 << 20));
     plan.batch = settings.at("batch").whole(0, no_limit);
     return plan;
@@ -148,14 +144,6 @@ void read_timing(const ReportPart& part, Evaluation& evaluation) {
     }
 }
 
-std::vector<std::int64_t> read_row(const ReportPart& part, std::size_t size) {
-    std::vector<std::int64_t> row;
-    for (const ReportPart& count : part.items())
-        row.push_back(count.whole(0, no_limit / 65536));  // so that no sum of 256 × 256 of them overflows
-    if (row.size() != size) part.wrong("not one count for each label");
-    return row;
-}
-
 /// Labels and confusion matrix; the sums must match the report's.
 void read_result(const ReportPart& part, Evaluation& evaluation) {
     Score& score = evaluation.score;
@@ -163,53 +151,24 @@ void read_result(const ReportPart& part, Evaluation& evaluation) {
         const std::int64_t low = score.labels.empty() ? 0 : score.labels.back() + 1;
         score.labels.push_back(static_cast<std::uint8_t>(label.whole(low, 255)));
     }
-    std::int64_t sum = 0, hits = 0;
     const ReportPart confusion = part.at("confusion");
     for (const ReportPart& row : confusion.items()) {
-        score.confusion.push_back(read_row(row, score.labels.size()));
-        for (const std::int64_t count : score.confusion.back())
-            sum += count;
+        std::vector<std::int64_t>& counts = score.confusion.emplace_back();
+        for (const ReportPart& count : row.items())
+            counts.push_back(
+                count.whole(0, no_limit / 65536));  // so that no sum of 256 × 256 of them overflows
+        if (counts.size() != score.labels.size()) row.wrong("not one count for each label");
     }
     if (score.confusion.size() != score.labels.size()) confusion.wrong("not one row for each label");
-    for (std::size_t c = 0; c < score.labels.size(); ++c)
+    std::int64_t sum = 0, hits = 0;
+    for (std::size_t c = 0; c < score.labels.size(); ++c) {
+        sum = std::accumulate(score.confusion[c].begin(), score.confusion[c].end(), sum);
         hits += score.confusion[c][c];
+    }
     score.total = part.at("total").whole(0, no_limit);
     score.correct = part.at("correct").whole(0, score.total);
     if (sum != score.total || sum != evaluation.n_test || hits != score.correct)
         confusion.wrong("inconsistent with the number of test images or of correct ones");
-}
-
-std::vector<fs::path> read_files(const ReportPart& part) {
-    std::vector<fs::path> files;
-    for (const ReportPart& file : part.items())
-        files.emplace_back(path_in_report(file.text()));
-    if (!files.empty() && files.size() != mnist_files.size()) part.wrong("not four files");
-    return files;
-}
-
-SavedReport read_all(const std::string& file, const json& root) {
-    const ReportPart part(file, root);
-    if (const std::string found = part.at("schema").text(); found != schema)
-        fail(file, "its schema is '" + found + "', not '" + schema + "'");
-    const ReportPart dataset = part.at("dataset");
-    SavedReport report;
-    report.file = file;
-    report.source = dataset.at("source").text();
-    report.synthetic = dataset.at("synthetic").yes();
-    report.of_pictures = dataset.text_or_none("name") == pictures_name;
-    if (dataset.has("files")) report.files = read_files(dataset.at("files"));
-    report.test_checksum = dataset.text_or_none("test_checksum");
-    report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
-    report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
-    Evaluation& evaluation = report.evaluation;
-    evaluation.n_train = dataset.at("train").whole(1, no_limit);
-    evaluation.n_test = dataset.at("test").whole(0, no_limit);
-    evaluation.created = part.at("created").text();
-    evaluation.method = read_method(part.at("settings"));
-    evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
-    read_result(part.at("result"), evaluation);
-    read_timing(part.at("timing"), evaluation);
-    return report;
 }
 
 }  // namespace
@@ -228,7 +187,33 @@ SavedReport parse_report(std::string_view text, const std::string& name) {
     if (text.empty()) fail(name, "is empty");
     const json root = json::parse(text, nullptr, false);
     if (root.is_discarded()) fail(name, "is not JSON, or is cut short");
-    return read_all(name, root);
+    const ReportPart part(name, root);
+    if (const std::string found = part.at("schema").text(); found != schema)
+        fail(name, "its schema is '" + found + "', not '" + schema + "'");
+    const ReportPart dataset = part.at("dataset");
+    SavedReport report;
+    report.file = name;
+    report.source = dataset.at("source").text();
+    report.synthetic = dataset.at("synthetic").yes();
+    report.of_pictures = dataset.text_or_none("name") == pictures_name;
+    if (dataset.has("files")) {
+        const ReportPart files = dataset.at("files");
+        for (const ReportPart& file : files.items())
+            report.files.emplace_back(path_in_report(file.text()));
+        if (!report.files.empty() && report.files.size() != mnist_files.size()) files.wrong("not four files");
+    }
+    report.test_checksum = dataset.text_or_none("test_checksum");
+    report.rows = static_cast<int>(dataset.at("rows").whole(1, max_dim));
+    report.cols = static_cast<int>(dataset.at("cols").whole(1, max_dim));
+    Evaluation& evaluation = report.evaluation;
+    evaluation.n_train = dataset.at("train").whole(1, no_limit);
+    evaluation.n_test = dataset.at("test").whole(0, no_limit);
+    evaluation.created = part.at("created").text();
+    evaluation.method = read_method(part.at("settings"));
+    evaluation.found.plan = read_plan(part.at("settings"), part.at("device"));
+    read_result(part.at("result"), evaluation);
+    read_timing(part.at("timing"), evaluation);
+    return report;
 }
 
 }  // namespace knn

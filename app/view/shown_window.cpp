@@ -61,24 +61,6 @@ bool survives(const std::function<void()>& work) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Why there is no display; empty if there is one. Needs no window library at build time. The window libraries end the process if
-/// they find no display, so this must be checked first.
-///
-/// For X11 a connection is tried. For Wayland that is not enough, because the window library may have been
-/// built without it, so `try_window` is called in a child process, which must survive it.
-std::string why_no_display(const std::function<void()>& try_window) {
-    const std::string x11 = variable("DISPLAY"), wayland = variable("WAYLAND_DISPLAY");
-    if (x11.empty() && wayland.empty()) return "neither DISPLAY nor WAYLAND_DISPLAY is set";
-    if (!x11.empty() && connects("libX11.so.6", "XOpenDisplay", "XCloseDisplay")) return "";
-    const auto try_wayland = [&] {
-        if (!connects("libwayland-client.so.0", "wl_display_connect", "wl_display_disconnect"))
-            throw DeviceError("no answer");
-        try_window();
-    };
-    if (!wayland.empty() && survives(try_wayland)) return "";
-    return "the display " + (x11.empty() ? wayland : x11) + " cannot be opened";
-}
-
 /// Prints why the program ends: toolkits call exit() if the connection to the display server is lost.
 bool is_showing = false;
 void say_why_it_ends() {
@@ -91,9 +73,21 @@ void check_window(const std::string& other_forms) {
     if (!pictures_available())
         throw DataError("this build has no windows; expected a build with OpenCV" + other_forms);
     ::setenv("QT_LOGGING_RULES", "*=false", 0);  // Qt's log messages do not help the user
-    const auto try_window = [&] { ShownWindow("mnist-knn", other_forms).show({1, 1, {0, 0, 0}}); };
-    if (const std::string why = why_no_display(try_window); !why.empty())
+    const auto fail = [&](const std::string& why) {
         throw DeviceError("no window: " + why + "; expected a display" + other_forms);
+    };
+    const std::string x11 = variable("DISPLAY"), wayland = variable("WAYLAND_DISPLAY");
+    if (x11.empty() && wayland.empty()) fail("neither DISPLAY nor WAYLAND_DISPLAY is set");
+    // The window libraries end the process if they find no display. For X11 a connection is tried before. For Wayland that
+    // is not enough, because the window library may have been built without it: a child process must survive a window.
+    const auto try_wayland = [&] {
+        if (!connects("libwayland-client.so.0", "wl_display_connect", "wl_display_disconnect"))
+            throw DeviceError("no answer");
+        ShownWindow("mnist-knn", other_forms).show({1, 1, {0, 0, 0}});
+    };
+    const bool opens = (!x11.empty() && connects("libX11.so.6", "XOpenDisplay", "XCloseDisplay")) ||
+                       (!wayland.empty() && survives(try_wayland));
+    if (!opens) fail("the display " + (x11.empty() ? wayland : x11) + " cannot be opened");
     picture_module();
 }
 
