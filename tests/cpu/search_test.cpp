@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <chrono>
 #include <thread>
 
@@ -107,27 +106,6 @@ TEST_CASE("cpu::search: many threads for little work") {
             problem.request.threads = threads;
             CHECK(test::search_on_cpu(problem.request).neighbors.rows == expected);
         }
-    }
-}
-
-TEST_CASE("cpu::search: equal images are at distance 0, blank ones at 1 by cosine and Pearson") {
-    Owned problem(400, 30, 784, 3);
-    for (std::int64_t q = 0; q < 15; ++q)  // half of the queries are training images
-        std::copy_n(problem.train.pixels.begin() + (q * 20 + 7) * 784, 784,
-                    problem.query.pixels.begin() + q * 784);
-    std::fill_n(problem.query.pixels.begin() + 15 * 784, 784, std::uint8_t{0});
-    for (const Measure& measure : test::other_measures()) {
-        CAPTURE(measure.metric);
-        problem.request.measure = measure;
-        const Results result = test::search_on_cpu(problem.request);
-        for (std::int64_t q = 0; q < 15; ++q) {
-            CHECK(result.neighbors.row(q)[0] == Neighbor{0, static_cast<std::uint32_t>(q * 20 + 7)});
-            CHECK(result.neighbors.row(q)[1].distance > 0);
-        }
-        const bool angle = measure.metric == Metric::cosine || measure.metric == Metric::pearson;
-        const std::uint32_t one = std::bit_cast<std::uint32_t>(1.0f);
-        for (std::uint32_t rank = 0; angle && rank < 3; ++rank)
-            CHECK(result.neighbors.row(15)[rank] == Neighbor{one, rank});
     }
 }
 
