@@ -5,28 +5,23 @@
 using namespace knn;
 
 TEST_CASE("problem: the last sizes that are taken, and the first that are not") {
-    const Problem usual{1'000, 10, 784, 5};
-    const auto taken = [&](auto change) {
-        Problem problem = usual;
-        change(problem);
-        return !refuse_problem(problem).has_value();
+    struct Row {
+        Problem taken;
+        std::optional<Problem> refused = {};
     };
-    CHECK(taken([](Problem&) {}));
-    CHECK(taken([](Problem& p) { p.n_train = p.k = 1; }));
-    CHECK(taken([](Problem& p) { p.n_train = 4'294'967'294; }));
-    CHECK(!taken([](Problem& p) { p.n_train = 4'294'967'295; }));
-    CHECK(taken([](Problem& p) { p.dim = 1; }));
-    CHECK(!taken([](Problem& p) { p.dim = 0; }));
-    CHECK(taken([](Problem& p) { p.dim = 66'051; }));
-    CHECK(!taken([](Problem& p) { p.dim = 66'052; }));
-    CHECK(taken([](Problem& p) { p.k = 1; }));
-    CHECK(!taken([](Problem& p) { p.k = 0; }));
-    CHECK(taken([](Problem& p) { p.k = 1'000; }));
-    CHECK(!taken([](Problem& p) { p.k = 1'001; }));
-    CHECK(taken([](Problem& p) { p.n_train = 2'000, p.k = 1'024; }));
-    CHECK(!taken([](Problem& p) { p.n_train = 2'000, p.k = 1'025; }));
-    for (const double exponent : {0.1, 15.0})
-        CHECK(taken([&](Problem& p) { p.measure = {Metric::lp, exponent}; }));
+    for (const auto& [taken, refused] :
+         {Row{{1'000, 10, 784, 1}, Problem{1'000, 10, 784, 0}},
+          {{1, 10, 784, 1}},
+          {{4'294'967'294, 10, 784, 5}, Problem{4'294'967'295, 10, 784, 5}},
+          {{1'000, 10, 1, 5}, Problem{1'000, 10, 0, 5}},
+          {{1'000, 10, 66'051, 5}, Problem{1'000, 10, 66'052, 5}},
+          {{1'000, 10, 784, 1'000}, Problem{1'000, 10, 784, 1'001}},
+          {{2'000, 10, 784, 1'024}, Problem{2'000, 10, 784, 1'025}},
+          {{1'000, 10, 784, 5, {Metric::lp, 0.1}}, Problem{1'000, 10, 784, 5, {Metric::lp, 0.09}}},
+          {{1'000, 10, 784, 5, {Metric::lp, 15}}, Problem{1'000, 10, 784, 5, {Metric::lp, 15.1}}}}) {
+        CHECK_FALSE(refuse_problem(taken).has_value());
+        if (refused) CHECK(refuse_problem(*refused).has_value());
+    }
 }
 
 TEST_CASE("problem: a refusal names what is wrong") {
