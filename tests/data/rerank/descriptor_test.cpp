@@ -28,21 +28,6 @@ TEST_CASE(
     CHECK(longest == 25);
 }
 
-TEST_CASE("rerank: a gradient's shares are its axis and its diagonal") {
-    CHECK(direction_share(0, 100, 0) == 100);
-    CHECK(direction_share(1, 100, 0) == 0);
-    CHECK(direction_share(7, 100, 0) == 0);
-    CHECK(direction_share(1, 128, 128) == 181);
-    CHECK(direction_share(0, 128, 128) == 0);
-    CHECK(direction_share(2, 28, 128) == 100);
-    CHECK(direction_share(1, 28, 128) == 181 * 28 / 128);
-    CHECK(direction_share(4, -100, 0) == 100);
-    CHECK(direction_share(6, 0, -100) == 100);
-    CHECK(direction_share(5, -128, -128) == 181);
-    for (int direction = 0; direction < 8; ++direction)
-        CHECK(direction_share(direction, 0, 0) == 0);
-}
-
 TEST_CASE("rerank: a descriptor has the bytes of its definition, for images of any shape") {
     for (const ImageShape shape : test::rerank_shapes()) {
         const std::vector<std::uint8_t> images = test::rerank_images(16, shape, 7);

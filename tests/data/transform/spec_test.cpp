@@ -106,16 +106,6 @@ TEST_CASE("transform: the line for every list that cannot be read") {
               "--transform " + text + ": " + why);
 }
 
-TEST_CASE("transform: the table is in the order of the names") {
-    REQUIRE(transforms().size() == Names<TransformKind>::list.size());
-    for (std::size_t i = 0; i < transforms().size(); ++i) {
-        const TransformInfo& known = transforms()[i];
-        CHECK(static_cast<std::size_t>(known.kind) == i);
-        CHECK(&info(known.kind) == &known);
-        CHECK(!std::string(known.summary).empty());
-    }
-}
-
 TEST_CASE("transform: the number of features") {
     constexpr ImageShape digit{28, 28};
     CHECK(dim_of("raw", digit) == 784);
