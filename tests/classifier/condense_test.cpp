@@ -11,8 +11,8 @@
 
 #include "data/core/errors.h"
 #include "tests/support/images.h"
+#include "tests/support/labeled.h"
 #include "tests/support/oracle.h"
-#include "tests/support/rerank_images.h"
 
 using namespace knn;
 
@@ -141,19 +141,6 @@ std::int64_t answered_otherwise(const Training& training, const Method& method, 
     return count;
 }
 
-/// A set of drawn images with labels, for methods that need images.
-struct Pictures {
-    ImageShape shape{9, 8};
-    std::vector<std::uint8_t> pixels, labels;
-    Training training() const { return {{pixels.data(), std::ssize(labels), shape.dim()}, labels, shape}; }
-    explicit Pictures(int n) : pixels(test::rerank_images(n, shape, 7)) {
-        std::mt19937 random(7);
-        for (int i = 0; i < n; ++i)
-            labels.push_back(
-                static_cast<std::uint8_t>(random() % 6 == 0 ? random() % 3 : unsigned(i) % 8 % 3));
-    }
-};
-
 std::vector<Method> methods_of_pictures() {
     Method accurate = methods()[2].method, fewer = accurate, plain = accurate;
     accurate.rerank.candidates = 20;
@@ -213,7 +200,9 @@ TEST_CASE("condense: editing searches again where most of the neighbors have bee
 
 TEST_CASE(
     "condense: any method gives all images the answers of the whole set, and edited no leave-one-out error") {
-    const Pictures pictures(160);
+    std::mt19937 random(7);
+    const test::Labeled pictures(
+        {9, 8}, 160, 7, [&](int i) { return random() % 6 == 0 ? random() % 3 : unsigned(i) % 8 % 3; });
     const Training training = pictures.training();
     for (Method method : methods_of_pictures()) {
         CAPTURE(method.transform.text());

@@ -6,27 +6,19 @@
 
 #include <thread>
 
-#include "tests/support/images.h"
-#include "tests/support/rerank_images.h"
+#include "tests/support/labeled.h"
 
 namespace knn {
 
 namespace {
 
 struct Digits {
-    ImageShape shape{12, 9};
-    std::vector<std::uint8_t> train = test::rerank_images(300, shape, 5),
-                              query = test::rerank_images(80, shape, 6);
-    std::vector<std::uint8_t> labels;
+    test::Labeled train{{12, 9}, 300, 5, [](int i) { return i * 7 % 10; }};
+    std::vector<std::uint8_t> query = test::rerank_images(80, train.shape, 6);
 
-    Digits() {
-        for (int i = 0; i < 300; ++i)
-            labels.push_back(static_cast<std::uint8_t>(i * 7 % 10));
-    }
-    Training training() const { return {{train.data(), 300, shape.dim()}, labels, shape}; }
-    Rows queries() const { return {query.data(), 80, shape.dim()}; }
+    Rows queries() const { return {query.data(), 80, train.shape.dim()}; }
     Index index(const Method& method) const {
-        return {training(), method, resolve_on_cpu(method.problem(training(), 80), 2)};
+        return {train.training(), method, resolve_on_cpu(method.problem(train.training(), 80), 2)};
     }
 };
 
@@ -48,8 +40,8 @@ TEST_CASE("index: eight threads with different k, queries and leave-one-out get 
     for (const Method& method : {Method{.vote = {.k = 3}}, reranked()}) {
         const Index index = digits.index(method), alone = digits.index(method);
         std::vector<Queries> all{digits.queries(), digits.queries().first(5),
-                                 Queries::all_of(digits.training().rows),
-                                 Queries::some_of(digits.training().rows, {250, 3, 3, 77})};
+                                 Queries::all_of(digits.train.rows()),
+                                 Queries::some_of(digits.train.rows(), {250, 3, 3, 77})};
         struct Asked {
             Queries queries;
             int k;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "classifier/vote.h"
+#include "tests/support/points.h"
 
 using namespace knn;
 
@@ -13,15 +14,17 @@ namespace {
 
 /// Points on a line: image i is one pixel of value 7 i % 251, label i % 10.
 struct Line {
-    std::vector<std::uint8_t> pixels, labels;
+    test::Rows points;
+    std::vector<std::uint8_t> labels;
 
-    explicit Line(std::int64_t count) {
+    explicit Line(std::int64_t count) : points{{}, count, 1} {
         for (std::int64_t i = 0; i < count; ++i) {
-            pixels.push_back(static_cast<std::uint8_t>(i * 7 % 251));
+            points.pixels.push_back(static_cast<std::uint8_t>(i * 7 % 251));
             labels.push_back(static_cast<std::uint8_t>(i % 10));
         }
     }
-    Training training() const { return {{pixels.data(), std::ssize(pixels), 1}, labels, {1, 1}}; }
+    Training training() const { return {test::view(points), labels, {1, 1}}; }
+    Neighbors nearest(int k) const { return test::right(points, points, k, {.first = 0}); }
     LeaveOneOut sample(const Method& method, bool unlike = false) const {
         const Training used = training();
         Index classifier(used, method, resolve_on_cpu(method.problem(used, 1), 2));
@@ -56,14 +59,9 @@ TEST_CASE("leave one out: each image is classified by all the others") {
     const Method method{.vote = {.k = 3}};
     const LeaveOneOut answers = line.sample(method);
     REQUIRE(answers.size() == 300);
+    const Neighbors nearest = line.nearest(3);
     for (std::int64_t i = 0; i < 300; ++i) {
-        std::vector<Neighbor> all;
-        for (std::int64_t j = 0; j < 300; ++j) {
-            const int d = line.pixels[std::size_t(i)] - line.pixels[std::size_t(j)];
-            if (j != i) all.push_back({static_cast<std::uint32_t>(d * d), static_cast<std::uint32_t>(j)});
-        }
-        std::sort(all.begin(), all.end());
-        all.resize(3);
+        const auto all = nearest.row(i);
         const Vote expected = vote(all, line.labels, method.vote);
         const SampledAnswer& got = answers[std::size_t(i)];
         REQUIRE(got.evidence.share == expected.confidence);
@@ -78,13 +76,10 @@ TEST_CASE("leave one out: each image is classified by all the others") {
 TEST_CASE("leave one out with unlikeness") {
     const Line line(250);
     const LeaveOneOut answers = line.sample({.vote = {.k = 1}}, true);
+    const Neighbors nearest = line.nearest(1);
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        int nearest = 255 * 255;
-        for (std::size_t j = 0; j < 250; ++j) {
-            const int d = line.pixels[i] - line.pixels[j];
-            if (j != i) nearest = std::min(nearest, d * d);
-        }
-        REQUIRE(answers[i].unlikeness == doctest::Approx(2 * std::log(std::max(double(nearest), 1e-3))));
+        const double distance = nearest.rows[i].distance;
+        REQUIRE(answers[i].unlikeness == doctest::Approx(2 * std::log(std::max(distance, 1e-3))));
     }
 }
 

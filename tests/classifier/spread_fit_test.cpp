@@ -7,8 +7,8 @@
 
 #include "classifier/subset_search.h"
 #include "cpu/transform/transform.h"
+#include "tests/support/labeled.h"
 #include "tests/support/oracle.h"
-#include "tests/support/rerank_images.h"
 #include "tests/support/thread_ranks.h"
 
 namespace knn {
@@ -101,17 +101,11 @@ struct Oracle {
 };
 
 /// Images with equal ones among them; labels 255 (one image), 3 (two images), and 0 to 2.
-struct Set {
-    ImageShape shape{7, 6};
-    std::vector<std::uint8_t> pixels, labels;
-
-    explicit Set(int n) : pixels(test::rerank_images(n, shape, 9)) {
-        for (int i = 0; i < n; ++i)
-            labels.push_back(static_cast<std::uint8_t>(i == 4 ? 255 : i == 7 || i == 9 ? 3 : i / 3 % 3));
-    }
-    Training training() const {
-        return {.rows = {pixels.data(), std::ssize(labels), shape.dim()}, .labels = labels, .shape = shape};
-    }
+struct Set : test::Labeled {
+    explicit Set(int n)
+        : Labeled({7, 6}, n, 9, [](int i) { return i == 4             ? 255
+                                                   : i == 7 || i == 9 ? 3
+                                                                      : i / 3 % 3; }) {}
 };
 
 Oracle oracle(const Set& set, const Method& method) {

@@ -72,8 +72,6 @@ TEST_CASE("vote: shares, ties, weights 1/d² of squared distances, and images at
         Vote expected;
     };
     for (const Row& row : {Row{{4}, {9}, uniform, nearest, {4, 1.0}},
-                           {{7, 3, 3, 9}, {1, 2, 3, 4}, uniform, nearest, {3, 0.5}},
-                           {{255, 255, 0}, {1, 1, 1}, uniform, smallest, {255, 2.0 / 3.0}},
                            {{5, 2, 2, 5}, {1, 2, 3, 4}, uniform, smallest, {2, 0.5}},
                            {{5, 2, 2, 5}, {1, 2, 3, 4}, uniform, nearest, {5, 0.5}},
                            // The nearest neighbor is not among the tied classes, so it does not decide.
@@ -85,8 +83,7 @@ TEST_CASE("vote: shares, ties, weights 1/d² of squared distances, and images at
                            {{6, 1, 1}, {4, 8, 8}, distance, nearest, {6, 0.5}},
                            {{0}, {4'294'966'275U}, distance, smallest, {0, 1.0}},
                            {{3, 1, 1, 1}, {0, 1, 1, 1}, distance, smallest, {3, 1.0}},
-                           {{3, 1, 0, 0}, {0, 0, 1, 1}, distance, nearest, {3, 0.5}},
-                           {{3, 1, 1, 1}, {0, 1, 1, 1}, uniform, smallest, {1, 0.75}}}) {
+                           {{3, 1, 0, 0}, {0, 0, 1, 1}, distance, nearest, {3, 0.5}}}) {
         CAPTURE(row.labels.size());
         CHECK(vote(at_distances(row.distances), row.labels,
                    {static_cast<int>(row.labels.size()), row.weights, row.tie}) == row.expected);
@@ -138,16 +135,12 @@ TEST_CASE("class-mean: which classes have a mean, whose is the least, and its sh
     for (const Row& row : {
              // 5: 10 + 40; 2: 20 + 25. The nearest one is a 5.
              Row{{5, 2, 2, 5}, {10, 20, 25, 40}, 2, nearest, {2, 1.0 / (1.0 + 45.0 / 50.0)}},
-             {{5, 2, 2, 5}, {10, 20, 25, 40}, 1, smallest, {5, 0}},
-             // Only the nearest two of a class count.
-             {{5, 5, 2, 2, 2, 2}, {10, 20, 21, 22, 23, 24}, 2, smallest, {5, 0}},
              // A class with fewer than j is out, however near.
              {{7, 3, 3, 3}, {0, 10, 10, 10}, 3, nearest, {3, 1.0}},
              {{7, 7, 3, 3, 3}, {0, 0, 10, 10, 10}, 3, smallest, {3, 1.0}},
              // One of few images needs those that it has: the mean of two, then of the one that is there.
              {{7, 7, 3, 3, 3}, {0, 12, 10, 10, 10}, 3, smallest, {7, 1.0 / (1.0 + 36.0 / 60.0)}, {{7, 2}}},
              {{7, 3, 3, 3}, {0, 10, 10, 10}, 3, nearest, {7, 1.0}, {{7, 2}}},
-             {{3, 3, 3, 7}, {10, 10, 10, 11}, 3, nearest, {3, 0}, {{7, 2}}},
              {{7, 7, 3, 3, 3}, {0, 0, 10, 10, 10}, 3, smallest, {3, 1.0}, {{7, 4}}},  // more than j
              // What one lacks is as far as the last.
              {{7, 3, 3, 3}, {4, 10, 10, 15}, 3, smallest, {7, 1.0 / (1.0 + 19.0 * 3 / (35.0 * 2))}, {{7, 3}}},

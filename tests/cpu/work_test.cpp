@@ -45,28 +45,20 @@ TEST_CASE("cpu::Work: few queries still give every thread something to do") {
     }
 }
 
-TEST_CASE("cpu::Work: the last blocks are small") {
-    cpu::Work work(10'000, 100, 2, 8, 512, 1'000);
-    CHECK(work.slices() == 1);
-    std::int64_t first = 0, last = 0;
-    while (const auto task = work.next()) {
-        if (first == 0) first = task->n_query;
-        last = task->n_query;
-    }
-    CHECK(first == 512);
-    CHECK(last <= 64);
-}
-
-TEST_CASE("cpu::Work: a block is at most half of what is left for a thread") {
+TEST_CASE("cpu::Work: a block is at most half of what is left for a thread, so the last ones are small") {
     constexpr std::int64_t strip = 8, few = 64;
-    cpu::Work work(10'000, 100, 4, strip, 100'000, 1'000);
-    REQUIRE(work.slices() == 1);
-    std::int64_t left = 10'000;
-    while (const auto task = work.next()) {
-        CHECK(task->n_query <= std::max(few, round_up(left / (2 * 4), strip)));
-        left -= task->n_query;
+    for (const auto& [threads, largest] : {std::pair{2, 512}, {4, 100'000}}) {
+        cpu::Work work(10'000, 100, threads, strip, largest, 1'000);
+        REQUIRE(work.slices() == 1);
+        std::int64_t left = 10'000;
+        while (const auto task = work.next()) {
+            const std::int64_t half = std::max(few, round_up(left / (2 * threads), strip));
+            CHECK(task->n_query <= std::min<std::int64_t>(half, largest));
+            if (left == 10'000 && largest == 512) CHECK(task->n_query == 512);
+            left -= task->n_query;
+        }
+        CHECK(left == 0);
     }
-    CHECK(left == 0);
 }
 
 /// Work of the busiest thread / mean work, if every thread takes the next task as soon as it finishes one. A

@@ -57,19 +57,6 @@ TEST_CASE("cpu::kernels: what is listed is what the processor has") {
     if (holds(names, "amx")) CHECK((holds(flags, "amx_tile") && holds(flags, "amx_int8")));
 }
 
-TEST_CASE("cpu::kernels: each needs whole vectors and tiles, and all have names of their own") {
-    std::vector<std::string> names;
-    for (const cpu::Kernel* kernel : cpu::kernels()) {
-        CAPTURE(kernel->name);
-        CHECK_FALSE(holds(names, kernel->name));
-        names.emplace_back(kernel->name);
-        CHECK(kernel->images % kernel->lanes == 0);
-        CHECK(kernel->lanes <= static_cast<int>(cpu::max_lanes));
-        CHECK(kernel->block_bytes > 0);
-    }
-    CHECK(names.back() == "plain");
-}
-
 #if defined(__linux__) && defined(__x86_64__)
 
 /// From now on this process cannot request tile state: arch_prctl(ARCH_REQ_XCOMP_PERM, ...) fails as on

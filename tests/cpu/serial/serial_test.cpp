@@ -78,13 +78,4 @@ TEST_CASE("too little time means fewer queries, and the trial says how many, and
     CHECK_THROWS_AS(timed({.progress = {}, .stop = &stop}), Interrupted);
 }
 
-TEST_CASE("the largest distances fit the serial sums") {
-    const std::int64_t dim = max_dim;
-    const std::vector<std::uint8_t> black(static_cast<std::size_t>(dim), 0),
-        white(static_cast<std::size_t>(dim), 255);
-    std::uint32_t distance = 0;
-    cpu::serial_distances({white.data(), 1, dim}, black.data(), {&distance, 1});
-    CHECK(distance == static_cast<std::uint32_t>(dim * 255 * 255));
-}
-
 }  // namespace knn

@@ -29,21 +29,6 @@ TEST_CASE(
     CHECK(longest == 25);
 }
 
-TEST_CASE("rerank: a gradient's shares are its axis and its diagonal") {
-    CHECK(direction_share(0, 100, 0) == 100);
-    CHECK(direction_share(1, 100, 0) == 0);
-    CHECK(direction_share(7, 100, 0) == 0);
-    CHECK(direction_share(1, 128, 128) == 181);
-    CHECK(direction_share(0, 128, 128) == 0);
-    CHECK(direction_share(2, 28, 128) == 100);
-    CHECK(direction_share(1, 28, 128) == 181 * 28 / 128);
-    CHECK(direction_share(4, -100, 0) == 100);
-    CHECK(direction_share(6, 0, -100) == 100);
-    CHECK(direction_share(5, -128, -128) == 181);
-    for (int direction = 0; direction < 8; ++direction)
-        CHECK(direction_share(direction, 0, 0) == 0);
-}
-
 /// The least sum over all displacements by the definition, the shortest first; empty where the query has nothing.
 std::vector<Move> moves_by_definition(const test::RerankMaps& query, const test::RerankMaps& candidate) {
     const ImageShape shape = query.shape;

@@ -2,9 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
-#include <random>
-
 #include "data/core/errors.h"
 #include "data/rerank/rerank.h"
 #include "tests/support/error_of.h"
@@ -32,34 +29,6 @@ TEST_CASE("class spread: mean and standard deviation of the distances in a class
     const auto wide = class_distances(SpreadOf::deviation, at_distances({0, 4'294'967'294U}));
     CHECK(wide->mean == 16 * 2'147'483'647ULL);
     CHECK(wide->size == doctest::Approx(16 * 2'147'483'647.0));
-}
-
-TEST_CASE("class spread: times is a power of spread / mean, plus a part of it") {
-    std::mt19937 random(5);
-    std::vector<std::optional<ClassDistances>> images(500);
-    double mean = 0;
-    for (auto& image : images) {
-        image = ClassDistances{16 * (random() % 1'000'000 + 1), 16 * (random() % 3'000 + 10)};
-        mean += static_cast<double>(image->size) / 500;
-    }
-    images.push_back(std::nullopt);
-    double typical = 0;
-    for (std::size_t i = 0; i < 500; ++i)
-        typical += static_cast<double>(images[i]->mean) / 16 / 500;
-    for (int weight = -8; weight <= 8; ++weight)
-        for (const Scaling by : {Scaling::times, Scaling::plus}) {
-            CAPTURE(weight);
-            const auto terms = spread_terms({.by = by, .weight = weight}, images);
-            REQUIRE(terms.size() == images.size());
-            for (std::size_t i = 0; i < images.size(); ++i) {
-                const double ratio =
-                    images[i] ? std::max(1 / 16.0, static_cast<double>(images[i]->size) / mean) : 1;
-                const double exact = by == Scaling::times ? 1e6 * std::pow(ratio, weight / 8.0)
-                                                          : 1e8 + weight / 8.0 * typical * (ratio - 1);
-                const std::uint32_t distance = by == Scaling::times ? 1'000'000 : 100'000'000;
-                CHECK(scaled_by_spread(by, distance, terms[i]) == doctest::Approx(exact).epsilon(1e-3));
-            }
-        }
 }
 
 TEST_CASE("class spread: ratios stay within 1/16 and 16, and results within 32 bits") {

@@ -83,9 +83,12 @@ struct CountingMemory : std::pmr::memory_resource {
 
 }  // namespace
 
-TEST_CASE("idx: images, plain and gzip, whatever the file's name") {
+TEST_CASE("idx: images and labels of all values, plain and gzip, whatever the file's name") {
     const TempFolder folder;
-    const std::string content = idx_images(7, 5, 9);
+    std::string values;
+    for (int i = 0; i < 256; ++i)
+        values += static_cast<char>(i);
+    const std::string content = idx_images(7, 5, 9), labels_content = idx_header(8, {256}) + values;
     for (const bool zipped : {false, true})
         for (const char* name : {"plain", "named.gz"}) {
             CAPTURE(zipped);
@@ -99,20 +102,11 @@ TEST_CASE("idx: images, plain and gzip, whatever the file's name") {
             CHECK(text_of(images.pixels) == pattern(7 * 5 * 9));
             CHECK(images.crc32 == crc_of(content));
             CHECK(memory.taken == 7 * 5 * 9);
+            const IdxLabels labels =
+                knn::read_idx_labels(folder.write(name, zipped ? gzip(labels_content) : labels_content));
+            CHECK(text_of(labels.labels) == values);
+            CHECK(labels.crc32 == crc_of(labels_content));
         }
-}
-
-TEST_CASE("idx: labels, plain and gzip, all values") {
-    const TempFolder folder;
-    std::string values;
-    for (int i = 0; i < 256; ++i)
-        values += static_cast<char>(i);
-    const std::string content = idx_header(8, {256}) + values;
-    for (const std::string& bytes : {content, gzip(content), gzip(content, 0)}) {
-        const IdxLabels labels = knn::read_idx_labels(folder.write("labels", bytes));
-        CHECK(text_of(labels.labels) == values);
-        CHECK(labels.crc32 == crc_of(content));
-    }
 }
 
 TEST_CASE("idx: images of every size, in one member of gzip or in several, also where a buffer ends") {
@@ -259,7 +253,7 @@ TEST_CASE("idx: sizes that no file or memory has are refused before anything is 
     }
 }
 
-TEST_CASE("idx: a pipe is read as it arrives, and its declared size is not trusted") {
+TEST_CASE("idx: a pipe is read as it arrives or waited for, and its declared size is not trusted") {
     // As a shell's <(command) does: the path is a descriptor's.
     const auto through_pipe = [&](const std::string& bytes) {
         int ends[2] = {};
@@ -282,13 +276,10 @@ TEST_CASE("idx: a pipe is read as it arrives, and its declared size is not trust
     const std::string liar = idx_header(8, {0x7fffffff, 1000, 1000}) + pattern(100);
     CHECK(through_pipe(liar).find("is cut short: it declares 2147483647 images of 1000x1000") !=
           std::string::npos);
-}
 
-TEST_CASE("idx: a named pipe is waited for until somebody writes") {
     const TempFolder folder;
     const fs::path pipe = folder / "pipe";
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    const std::string content = idx_images(2, 3, 4);
     std::thread writer([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(200));
         std::ofstream(pipe, std::ios::binary) << content;

@@ -18,8 +18,10 @@ namespace {
 
 using test::view;
 
+const Watch watch;
+
 std::unique_ptr<BenchArrays> arrays_of(const test::Rows& train, const test::Rows& query, int k,
-                                       const Watch& watch, const Measure& measure = {}) {
+                                       const Measure& measure = {}) {
     return gpu::bench_arrays(0, {train.n, query.n, train.dim, k, measure}, view(train), view(query), watch);
 }
 
@@ -60,8 +62,7 @@ TEST_CASE("gpu: small problems by every kernel of the table and of bench alone, 
             const std::int64_t n_train = 3 * n_query + 40;
             test::Rows train = test::random_rows(n_train, dim, 3, 2),
                        query = test::random_rows(n_query, dim, 4, 2);
-            const Watch watch;
-            const auto arrays = arrays_of(train, query, 5, watch);
+            const auto arrays = arrays_of(train, query, 5);
             REQUIRE(arrays->n_query() == n_query);
             for (const std::string& name : names)
                 for (const bool linear : {false, true}) {
@@ -90,8 +91,7 @@ TEST_CASE("gpu: small problems whose queries are the training points, each pair 
                 std::vector<std::uint32_t> right = test::scores(train, query);
                 for (std::int64_t q = 0; q < n_query; ++q)
                     right[static_cast<std::size_t>(q * n + q)] = 0xffffffff;
-                const Watch watch;
-                const auto arrays = arrays_of(train, query, 1, watch);
+                const auto arrays = arrays_of(train, query, 1);
                 for (const gpu::DistanceKernel* kernel : gpu::half_kernels) {
                     const std::string name = kernel->name;
                     CAPTURE(name);
@@ -123,12 +123,11 @@ TEST_CASE("gpu: the version of seed 003 before its improvements finds the neighb
 
 TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuses others") {
     if (!test::have_gpu()) return;
-    const Watch watch;
     for (const auto& [n_train, n_query] :
          {std::pair{16, 16}, std::pair{32, 64}, std::pair{48, 32}, std::pair{96, 160}, std::pair{80, 48}}) {
         const test::Rows train = test::random_rows(n_train, 128, 3),
                          query = test::random_rows(n_query, 128, 4);
-        const auto arrays = arrays_of(train, query, 1, watch);
+        const auto arrays = arrays_of(train, query, 1);
         CHECK(!arrays->time_distance("pair_contest", {}).refusal);
         CHECK(wrong_distances(*arrays, train, query, n_query) == 0);
     }
@@ -136,16 +135,15 @@ TEST_CASE("gpu: the contest program has all distances of whole tiles, and refuse
          {std::array{24, 16, 128}, std::array{16, 17, 128}, std::array{16, 16, 127}}) {
         const test::Rows train = test::random_rows(n_train, dim, 3),
                          query = test::random_rows(n_query, dim, 4);
-        CHECK(arrays_of(train, query, 1, watch)->time_distance("pair_contest", {}).refusal);
+        CHECK(arrays_of(train, query, 1)->time_distance("pair_contest", {}).refusal);
     }
 }
 
 TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that lack it") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(60, 9, 1, 3), query = test::random_rows(5, 9, 2, 3);
-    const Watch watch;
     for (const Measure& measure : {Measure{Metric::l1}, Measure{Metric::lp, 3}, Measure{Metric::cosine}}) {
-        const auto arrays = arrays_of(train, query, 4, watch, measure);
+        const auto arrays = arrays_of(train, query, 4, measure);
         const std::vector<std::uint32_t> right = test::scores(train, query, measure);
         int able = 0;
         for (const Strategy& one : gpu::distance_kernels()) {
@@ -167,8 +165,7 @@ TEST_CASE("gpu: arrays have the metric of their problem, and refuse kernels that
 TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(500, 6, 1, 3), query = test::random_rows(40, 6, 2, 3);
-    const Watch watch;
-    const auto arrays = arrays_of(train, query, 9, watch);
+    const auto arrays = arrays_of(train, query, 9);
     CHECK(!arrays->fill(gpu::distance_kernels().front().name));
     for (const Strategy& selector : gpu::selectors()) {
         const Trial trial = arrays->time_select(selector.name, 9, {});
@@ -183,8 +180,7 @@ TEST_CASE("gpu: small problems by every selector on the arrays of bench") {
 TEST_CASE("gpu: a large upload has arrived before the kernels start") {
     if (!test::have_gpu()) return;
     const test::Rows train = test::random_rows(2'000, 1'000, 1), query = test::random_rows(12'000, 1'000, 2);
-    const Watch watch;
-    const auto arrays = arrays_of(train, query, 1, watch);
+    const auto arrays = arrays_of(train, query, 1);
     CHECK(!arrays->fill("float4"));
     const test::Rows last{{query.pixels.end() - 1'000, query.pixels.end()}, 1, 1'000};
     CHECK(arrays->matrix_row(11'999) == test::scores(train, last));
@@ -194,11 +190,10 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
     if (!test::have_tensor_cores()) return;
     const test::Rows train = test::random_rows(3'000, 50, 1, 5), query = test::random_rows(300, 50, 2, 5);
     const std::vector<std::uint8_t> labels(3'000, 4);
-    const Watch watch;
     Neighbors found;
     Plan plan;
     REQUIRE(!gpu::settle_tensor({3'000, 300, 50, 6}, plan));
-    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), watch, found);
+    const Trial trial = gpu::time_kernels(plan, {view(train), labels}, view(query), 6, runs(5), {}, found);
     CHECK(trial.ms.size() == 5);
     CHECK(trial.n_query == 300);
     REQUIRE(found.n_query == 300);
@@ -208,12 +203,11 @@ TEST_CASE("gpu: the kernels of a whole search are timed, and find the neighbors"
 TEST_CASE("gpu: a transform is timed, and has the features of its definition") {
     if (!test::have_gpu()) return;
     const test::Rows images = test::random_rows(300, 784, 3);
-    const Watch watch;
     for (const TransformKind kind : {TransformKind::raw, TransformKind::gradients, TransformKind::hog}) {
         FittedTransform transform{.spec = {}, .image = {28, 28}, .steps = {}};
         if (kind != TransformKind::raw) append_step(transform, {kind, 0});
         std::vector<std::uint8_t> found;
-        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), watch, &found);
+        const Trial trial = gpu::time_transform(0, transform, view(images), runs(5), {}, &found);
         CHECK(trial.ms.size() == 5);
         CHECK(trial.n_query == 300);
         CHECK(found == test::features_of(transform, view(images)).pixels);
@@ -228,14 +222,13 @@ TEST_CASE("gpu: re-ranking is timed, and orders as the CPU does") {
         for (int i = 0; i < 24; ++i)
             candidates.row(q)[static_cast<std::size_t>(i)] = {0,
                                                               static_cast<std::uint32_t>((q + 8 * i) % 200)};
-    const Watch watch;
     for (const Reranker kind : {Reranker::distortion, Reranker::cells, Reranker::both})
         for (const bool plain : {false, true}) {
             Rerank rerank;
             rerank.kind = kind;
             const RerankWork work{rerank, {28, 28}, view(train), view(queries), candidates};
             Neighbors found;
-            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), watch, found);
+            const Trial trial = gpu::time_rerank(0, work, plain, runs(3), {}, found);
             CHECK(trial.ms.size() == 3);
             CHECK(trial.n_query == 30);
             const Neighbors right = cpu::rerank(candidates, cpu::describe(rerank, work.queries, work.shape),

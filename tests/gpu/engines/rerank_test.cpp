@@ -7,25 +7,17 @@
 #include "classifier/engines.h"
 #include "classifier/index.h"
 #include "tests/gpu/have_gpu.h"
+#include "tests/support/labeled.h"
 #include "tests/support/leave_out.h"
-#include "tests/support/rerank_images.h"
 
 namespace knn {
 
 namespace {
 
-struct Images {
-    ImageShape shape;
-    std::vector<std::uint8_t> pixels;
-    std::vector<std::uint8_t> labels;
-
-    Images(ImageShape of, int n, std::uint32_t seed) : shape(of), pixels(test::rerank_images(n, of, seed)) {
-        std::mt19937 random(seed + 1);
-        for (int i = 0; i < n; ++i)
-            labels.push_back(static_cast<std::uint8_t>(random() % 4));
-    }
-    Rows rows() const { return {pixels.data(), std::ssize(labels), shape.dim()}; }
-    Training training() const { return {.rows = rows(), .labels = labels, .shape = shape}; }
+/// With four labels at random.
+struct Images : test::Labeled {
+    Images(ImageShape of, int n, std::uint32_t seed)
+        : Labeled(of, n, seed, [random = std::mt19937(seed + 1)](int) mutable { return random() % 4; }) {}
 };
 
 struct Found {
