@@ -50,14 +50,10 @@ Measurement upload(BenchRun& run, const Workload& work, bool pinned) {
 
 void ladder(BenchRun& run, const Workload& work, Measurement& last) {
     const Measurement uploads[] = {upload(run, work, false), upload(run, work, true)};
-    BenchTable table;
-    table.title = "the ladder: each row changes one thing of the row above";
-    table.columns = {"change",     "upload ms",        "upload / above", "queries", "distance ms/image",
-                     "min to max", "distance / above", "paper"};
-    Panel panel;
-    panel.title = "the ladder: distance of one test image";
-    panel.x_label = "milliseconds per test image";
-    panel.log_x = false;
+    BenchTable table = {"the ladder: each row changes one thing of the row above",
+                        {"change", "upload ms", "upload / above", "queries", "distance ms/image",
+                         "min to max", "distance / above", "paper"}};
+    Panel panel = {"the ladder: distance of one test image", "milliseconds per test image", "", false};
     double upload_above = 0, us_above = 0;
     for (const Rung& rung : rungs) {
         Measurement one = run.distance(work, rung.kernel, 1, rung.linear);

@@ -72,11 +72,7 @@ void run_singh(BenchRun& run) {
     table.columns = {"case",      "test",        "train",     "dim",      "CPU dist.", "CPU sort",
                      "GPU dist.", "512 threads", "512 / 256", "GPU sort", "indices",   "speed-up",
                      "paper 1",   "paper 2",     "1: CPU s",  "1: GPU s", "2: CPU s",  "2: GPU s"};
-    Panel panel;
-    panel.title = "CPU time / GPU time";
-    panel.x_label = "case";
-    panel.y_label = "times faster";
-    panel.log_x = false;
+    Panel panel = {"CPU time / GPU time", "case", "times faster", false};
     panel.lines = {{"here", {}}, {"paper, system 1", {}}, {"paper, system 2", {}}};
     double number = 1;
     for (const Sizes& sizes : cases) {

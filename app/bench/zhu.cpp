@@ -118,10 +118,7 @@ void add_step(BenchReport& report, const Step& step, std::vector<Measured>& meas
 void add_sides(BenchReport& report, Measurements& measured) {
     BenchTable table = {"Table 5: the side of the tiles, " + with_commas(samples[2].n) + " points",
                         {"side", "ms", "min to max", "of side 16", "paper, ms", "paper, of side 16"}};
-    Panel panel;
-    panel.title = table.title;
-    panel.x_label = "milliseconds";
-    panel.log_x = false;
+    Panel panel = {table.title, "milliseconds", "", false};
     const auto paper = [](const std::string& side) {
         return find_figure("seed 004, Table 5", "block size " + side, "time of distances computing");
     };

@@ -149,10 +149,7 @@ std::string graph_plot(const GraphResult& graph) {
         points.resize(std::max(points.size(), range_of(degree) + 1));
         ++points[range_of(degree)];
     }
-    Panel panel;
-    panel.title = "In-degrees: how many points have a point as their neighbor";
-    panel.x_label = "points";
-    panel.log_x = false;
+    Panel panel = {"In-degrees: how many points have a point as their neighbor", "points", "", false};
     for (std::size_t i = 0; i < points.size(); ++i) {
         const auto n = static_cast<double>(points[i]);
         panel.bars.push_back({range_text(i), n, n, n, with_commas(points[i])});

@@ -24,9 +24,9 @@ struct PlotBar {
 struct Panel {
     std::string title, x_label, y_label;
     bool log_x = true, log_y = true;  ///< for bars: log_x is their scale
-    std::vector<PlotLine> lines;
-    std::vector<PlotBar> bars;
-    std::vector<std::string> notes;  ///< below it, one or more lines each
+    std::vector<PlotLine> lines = {};
+    std::vector<PlotBar> bars = {};
+    std::vector<std::string> notes = {};  ///< below it, one or more lines each
 };
 
 /// All panels below a title and some lines, in two columns if there is more than one.
