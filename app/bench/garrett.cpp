@@ -7,9 +7,9 @@
 
 #include "app/bench/run.h"
 #include "app/bench/table.h"
+#include "app/report/text.h"
 #include "classifier/vote.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 
@@ -173,7 +173,7 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
     const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic);
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
-                  with_commas(work.query.count) + " test " + noun(work.query.count, "image");
+                  counted(work.query.count, "test image");
     table.columns = {"stage",     "paper, total",   "paper, average",
                      "last rung", "engine classic", "paper / classic"};
     const auto row = [&](const char* what, const char* name, const Measurement& rung, double classic_ms) {
