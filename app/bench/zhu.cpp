@@ -25,27 +25,29 @@ constexpr Sample samples[] = {{"small", 1024}, {"middle", 4096}, {"large", 16'38
 
 /// A step of the paper: its table there, and what is measured before and after it: a part of a search, or two that are
 /// added up, separated by a blank.
-struct Step {
+struct PaperStep {
     const char *title, *column, *source, *paper_before, *paper_after, *before, *after;
 };
 constexpr std::array steps = {
-    Step{"Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
-         "seed 004, Table 1", "sequential time", "parallel time", "serial", "pair_plain"},
-    Step{"Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima", "k_pass, ms",
-         "seed 004, Table 2", "sequential time", "parallel time", "serial_k_pass", "k_pass"},
-    Step{"Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
-         "seed 004, Table 3", "sequential time", "parallel time", "serial serial_k_pass",
-         "pair_plain k_pass"},
-    Step{"Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms", "seed 004, Table 4",
-         "original time", "optimised time", "pair_plain", "pair_tile16"},
-    Step{"Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
-         "original time", "optimised time", "pair_tile16", "pair_tile16_z"},
-    Step{"Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
-         "original time", "optimised time", "k_pass", "replace_max"},
-    Step{"Table 8: both passes, before and after the three tricks", "all tricks, ms", "seed 004, Table 8",
-         "original time", "optimised time", "pair_plain k_pass", "pair_tile16_z replace_max"},
-    Step{"Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
-         "general program", "contest program", "pair_tile16_z replace_max", "pair_contest replace_max"}};
+    PaperStep{"Table 1: distances, one CPU thread -> a GPU thread per pair", "a thread per pair, ms",
+              "seed 004, Table 1", "sequential time", "parallel time", "serial", "pair_plain"},
+    PaperStep{"Table 2: selection, one CPU thread -> one GPU thread per point, both by k minima",
+              "k_pass, ms", "seed 004, Table 2", "sequential time", "parallel time", "serial_k_pass",
+              "k_pass"},
+    PaperStep{"Table 3: both passes, one CPU thread -> the GPU", "thread per pair + k_pass, ms",
+              "seed 004, Table 3", "sequential time", "parallel time", "serial serial_k_pass",
+              "pair_plain k_pass"},
+    PaperStep{"Table 4, trick 1: distances by tiles of 16 x 16 in shared memory", "tiles, ms",
+              "seed 004, Table 4", "original time", "optimised time", "pair_plain", "pair_tile16"},
+    PaperStep{"Table 6, trick 2: one grid layer per quarter of the matrix", "layers, ms", "seed 004, Table 6",
+              "original time", "optimised time", "pair_tile16", "pair_tile16_z"},
+    PaperStep{"Table 7, trick 3: replace the largest of k", "replace_max, ms", "seed 004, Table 7",
+              "original time", "optimised time", "k_pass", "replace_max"},
+    PaperStep{"Table 8: both passes, before and after the three tricks", "all tricks, ms",
+              "seed 004, Table 8", "original time", "optimised time", "pair_plain k_pass",
+              "pair_tile16_z replace_max"},
+    PaperStep{"Table 9: both passes, for any input and for one contest", "contest, ms", "seed 004, Table 9",
+              "general program", "contest program", "pair_tile16_z replace_max", "pair_contest replace_max"}};
 constexpr std::size_t tiles_step = 3;  // behind whose table that of the tiles' sides stands
 
 /// The time for all points.
@@ -99,7 +101,7 @@ Measured measure(BenchRun& run, const Sample& sample) {
     return measured;
 }
 
-void add_step(BenchReport& report, const Step& step, std::vector<Measured>& measured) {
+void add_step(BenchReport& report, const PaperStep& step, std::vector<Measured>& measured) {
     BenchTable table = {step.title,
                         {"sample", "points", "before, ms", step.column, "faster", "paper before",
                          "paper after", "paper faster"}};
@@ -170,7 +172,7 @@ void run_zhu(BenchRun& run) {
     std::vector<Measured> measured;
     for (const Sample& sample : samples)
         measured.push_back(measure(run, sample));
-    for (const Step& step : steps) {
+    for (const PaperStep& step : steps) {
         add_step(report, step, measured);
         if (&step == &steps[tiles_step]) add_sides(report, measured.back().sides);
     }
