@@ -32,18 +32,14 @@ void add_search(Section& section, BenchRun& run, const Workload& work, const Sea
     section.add(one, {one.good() ? short_number(one.open_ms) : "", kernels});
 }
 
-std::vector<std::string> wanted(const BenchRun& run, const std::vector<Strategy>& all) {
-    return gpu_names(all, run.options().bench);
-}
-
 std::string both(const Measurement& a, const Measurement& b) {
     return a.good() && b.good() ? short_number(a.us_per_query() + b.us_per_query()) : "";
 }
 
 /// Lists by name what a machine without a GPU leaves out.
 void leave_out_gpu(BenchRun& run, const Problem& problem) {
-    run.not_run("distance", wanted(run, distance_kernels()), problem);
-    run.not_run("select", wanted(run, selectors()), problem);
+    run.not_run("distance", run.wanted(distance_kernels()), problem);
+    run.not_run("select", run.wanted(selectors()), problem);
     for (const char* option : {"distance", "select"})
         if (run.options().given.contains(option))
             run.leave_out(std::string("--") + option, "the rows that it is for run on a GPU");
@@ -70,7 +66,7 @@ void compare_distances(BenchRun& run, const Workload& work, int k) {
     const std::string select = named.empty() ? "bitonic_topk" : named;
     Section section(run.report(), "distance kernels (us/query with " + select + " behind each)", "distance",
                     {"+ " + select});
-    for (const std::string& name : wanted(run, distance_kernels())) {
+    for (const std::string& name : run.wanted(distance_kernels())) {
         const Measurement one = run.distance(work, name);
         std::string sum;
         if (one.good()) {
@@ -84,7 +80,7 @@ void compare_distances(BenchRun& run, const Workload& work, int k) {
 }
 
 void compare_selectors(BenchRun& run, const Workload& work, int k) {
-    const std::vector<std::string> names = wanted(run, selectors());
+    const std::vector<std::string> names = run.wanted(selectors());
     if (names.empty()) return;
     Refusal why;
     const std::string distance = fill(run, *work.arrays, why);
@@ -198,8 +194,8 @@ void run_compare(BenchRun& run) {
     report.data = work.text;
     report.title = "bench: distance kernels, selectors and engines side by side, k = " + std::to_string(k) +
                    metric_words(work.measure);
-    const std::int64_t n_distances = std::ssize(wanted(run, distance_kernels())),
-                       n_selectors = std::ssize(wanted(run, selectors())), n_ways = std::ssize(search_ways());
+    const std::int64_t n_distances = std::ssize(run.wanted(distance_kernels())),
+                       n_selectors = std::ssize(run.wanted(selectors())), n_ways = std::ssize(search_ways());
     run.expect((run.has_gpu() ? 2 : 1) * n_distances + n_selectors + (run.has_gpu() ? 4 : 3) +
                (run.several().empty() ? 1 : 3) * n_ways);
     run.prepare(work);

@@ -7,9 +7,9 @@
 
 #include "app/bench/run.h"
 #include "app/bench/table.h"
+#include "app/report/text.h"
 #include "classifier/vote.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 
@@ -50,14 +50,10 @@ Measurement upload(BenchRun& run, const Workload& work, bool pinned) {
 
 void ladder(BenchRun& run, const Workload& work, Measurement& last) {
     const Measurement uploads[] = {upload(run, work, false), upload(run, work, true)};
-    BenchTable table;
-    table.title = "the ladder: each row changes one thing of the row above";
-    table.columns = {"change",     "upload ms",        "upload / above", "queries", "distance ms/image",
-                     "min to max", "distance / above", "paper"};
-    Panel panel;
-    panel.title = "the ladder: distance of one test image";
-    panel.x_label = "milliseconds per test image";
-    panel.log_x = false;
+    BenchTable table = {"the ladder: each row changes one thing of the row above",
+                        {"change", "upload ms", "upload / above", "queries", "distance ms/image",
+                         "min to max", "distance / above", "paper"}};
+    Panel panel = {"the ladder: distance of one test image", "milliseconds per test image", "", false};
     double upload_above = 0, us_above = 0;
     for (const Rung& rung : rungs) {
         Measurement one = run.distance(work, rung.kernel, 1, rung.linear);
@@ -177,7 +173,7 @@ void final_table(BenchRun& run, const Workload& work, const Measurement& last, i
     const Measurement whole = run.search(work, search_way("classic"), k, 1, &classic);
     BenchTable table;
     table.title = "the final table, k = " + std::to_string(k) + ": total ms of " +
-                  with_commas(work.query.count) + " test " + noun(work.query.count, "image");
+                  counted(work.query.count, "test image");
     table.columns = {"stage",     "paper, total",   "paper, average",
                      "last rung", "engine classic", "paper / classic"};
     const auto row = [&](const char* what, const char* name, const Measurement& rung, double classic_ms) {

@@ -24,7 +24,7 @@ struct Varied {
     std::string says;
     Sizes others = {};
 };
-const std::vector<Varied> figures = {
+const std::vector<Varied> varied_sizes = {
     {"5.1 and 5.4",
      "k varied",
      "k",
@@ -149,9 +149,9 @@ void run_nolan(BenchRun& run) {
     }
     const std::int64_t selected = std::ssize(nolan.selectors), ways = selected + std::ssize(nolan.on_cpu);
     if (ways == 0) return;
-    for (const Varied& shown : figures)
+    for (const Varied& shown : varied_sizes)
         run.expect((ways + (selected > 0 ? 1 : 0)) * std::ssize(shown.values));
-    for (const Varied& shown : figures)
+    for (const Varied& shown : varied_sizes)
         nolan.figure(shown);
     report.tables.back().notes.push_back(
         "The ranges of the axes are ours: the text does not state the paper's.");

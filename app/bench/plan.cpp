@@ -141,7 +141,7 @@ std::vector<std::string> parse_only(const std::string& option, const std::string
     std::vector<std::string> wanted;
     std::istringstream names(text + ',');
     for (std::string name; std::getline(names, name, ',');)
-        wanted.push_back(known[parse_strategy_name(option, name, known)]);
+        wanted.push_back(parse_strategy(option, name, known));
     return wanted;
 }
 

@@ -76,8 +76,8 @@ struct Figure {
 struct BenchTable {
     std::string title;
     std::vector<std::string> columns;
-    std::vector<std::vector<std::string>> rows;
-    std::vector<std::string> notes;  ///< one line each, below the table
+    std::vector<std::vector<std::string>> rows = {};
+    std::vector<std::string> notes = {};  ///< one line each, below the table
 };
 
 /// What was not run, and why.

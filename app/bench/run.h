@@ -94,6 +94,9 @@ class BenchRun {
         std::erase_if(names, [&](const std::string& name) { return !wants(name); });
         return names;
     }
+    std::vector<std::string> wanted(const std::vector<Strategy>& all) const {
+        return gpu_names(all, options_.bench);
+    }
     /// By --engine and --only.
     bool wants_engine(const SearchWay& way) const;
     /// Time limit and number of runs of a row; `share` of the time that the user allows per row.

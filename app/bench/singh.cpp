@@ -9,17 +9,17 @@ namespace knn {
 
 namespace {
 
-constexpr int k = 5;  // appendix B.3
-constexpr const char *distance = "row_shared", *distance512 = "row_shared512", *sort = "segmented_sort",
-                     *indices = "index_sort";
+constexpr int case_k = 5;  // appendix B.3
+constexpr const char *kernel256 = "row_shared", *kernel512 = "row_shared512", *row_sort = "segmented_sort",
+                     *row_indices = "index_sort";
 constexpr const char *system1 = "seed 002, A.1", *system2 = "seed 002, A.2";
 
 /// The nine sizes, the same for both of its systems.
-struct Sizes {
+struct CaseSizes {
     const char* name;
     int n_query, n_train, dim;
 };
-constexpr Sizes cases[] = {
+constexpr CaseSizes cases[] = {
     {"case 1", 1024, 512, 64},   {"case 2", 2048, 1024, 64},  {"case 3", 4096, 1024, 64},
     {"case 4", 4096, 2048, 64},  {"case 5", 4096, 1024, 128}, {"case 6", 4096, 1024, 256},
     {"case 7", 8192, 2048, 256}, {"case 8", 8192, 4096, 256}, {"case 9", 16384, 3072, 512},
@@ -31,20 +31,20 @@ PlotPoint point(double x, double y, bool hollow = false) {
 
 /// Ratio of the times per query, one CPU thread to GPU; 0 if something is missing.
 double speed_up(Measurements& all) {
-    if (!all["serial_sort"].good() || !all[distance].good() || !all[sort].good()) return 0;
+    if (!all["serial_sort"].good() || !all[kernel256].good() || !all[row_sort].good()) return 0;
     return (all[serial_distances].us_per_query() + all["serial_sort"].us_per_query()) /
-           (all[distance].us_per_query() + all[sort].us_per_query());
+           (all[kernel256].us_per_query() + all[row_sort].us_per_query());
 }
 
-void add_row(BenchTable& table, const Sizes& sizes, Measurements& all) {
+void add_row(BenchTable& table, const CaseSizes& sizes, Measurements& all) {
     const auto ms = [&](const char* name) { return ms_cell(all[name]); };
     const auto us = [&](const char* name) { return all[name].good() ? all[name].us_per_query() : 0; };
     const double faster = speed_up(all);
     table.rows.push_back(
         {sizes.name, with_commas(sizes.n_query), with_commas(sizes.n_train), std::to_string(sizes.dim),
-         ms(serial_distances), ms("serial_sort"), ms(distance), ms(distance512),
-         ratio_cell(us(distance512), us(distance)),  // §5
-         ms(sort), ms(indices), faster > 0 ? short_number(faster) + "x" : "",
+         ms(serial_distances), ms("serial_sort"), ms(kernel256), ms(kernel512),
+         ratio_cell(us(kernel512), us(kernel256)),  // §5
+         ms(row_sort), ms(row_indices), faster > 0 ? short_number(faster) + "x" : "",
          stated(system1, sizes.name, "speed-up") + "x", stated(system2, sizes.name, "speed-up") + "x",
          stated(system1, sizes.name, "CPU total"), stated(system1, sizes.name, "GPU total"),
          stated(system2, sizes.name, "CPU total"), stated(system2, sizes.name, "GPU total")});
@@ -56,11 +56,11 @@ void run_singh(BenchRun& run) {
     BenchReport& report = run.report();
     report.data = "random bytes (the paper: random numbers from 0 to 1), k = 5";
     report.quotes = quotes_of("seed 002");
-    const BenchRun::PartNames parts = {"serial_sort", "row_shared row_shared512", distance,
+    const BenchRun::PartNames parts = {"serial_sort", "row_shared row_shared512", kernel256,
                                        "segmented_sort index_sort"};
     if (!run.has_gpu()) {
-        const Sizes& last = std::end(cases)[-1];
-        const Problem problem{last.n_train, last.n_query, last.dim, k};
+        const CaseSizes& last = std::end(cases)[-1];
+        const Problem problem{last.n_train, last.n_query, last.dim, case_k};
         run.not_run("distance", words_of(parts.distances), problem);
         run.not_run("select", words_of(parts.selects), problem);
     }
@@ -68,25 +68,21 @@ void run_singh(BenchRun& run) {
 
     BenchTable table;
     table.title = "one CPU thread (distances, std::sort) against the GPU (" +
-                  (run.has_gpu() ? std::string(distance) + ", " + sort : "none") + "), ms";
+                  (run.has_gpu() ? std::string(kernel256) + ", " + row_sort : "none") + "), ms";
     table.columns = {"case",      "test",        "train",     "dim",      "CPU dist.", "CPU sort",
                      "GPU dist.", "512 threads", "512 / 256", "GPU sort", "indices",   "speed-up",
                      "paper 1",   "paper 2",     "1: CPU s",  "1: GPU s", "2: CPU s",  "2: GPU s"};
-    Panel panel;
-    panel.title = "CPU time / GPU time";
-    panel.x_label = "case";
-    panel.y_label = "times faster";
-    panel.log_x = false;
+    Panel panel = {"CPU time / GPU time", "case", "times faster", false};
     panel.lines = {{"here", {}}, {"paper, system 1", {}}, {"paper, system 2", {}}};
     double number = 1;
-    for (const Sizes& sizes : cases) {
-        Workload work(sizes.n_train, sizes.n_query, sizes.dim, k, 2);
+    for (const CaseSizes& sizes : cases) {
+        Workload work(sizes.n_train, sizes.n_query, sizes.dim, case_k, 2);
         run.figure(sizes.name);
-        Measurements all = run.parts(work, parts, k);
+        Measurements all = run.parts(work, parts, case_k);
         add_row(table, sizes, all);
         if (const double faster = speed_up(all); faster > 0) {
             const bool partial =
-                all["serial_sort"].partial() || all[distance].partial() || all[sort].partial();
+                all["serial_sort"].partial() || all[kernel256].partial() || all[row_sort].partial();
             panel.lines[0].points.push_back(point(number, faster, partial));
             if (partial) panel.notes = {"hollow: from the times of fewer test points than all."};
         }

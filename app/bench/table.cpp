@@ -101,8 +101,7 @@ void Section::finish(const std::vector<std::string>& notes) {
 }
 
 Diagram::Diagram(std::string title, std::string x, std::string unit, std::vector<std::string> ways)
-    : table_{title + " (" + unit + ")", std::move(ways), {}, {}},
-      panel_{.title = std::move(title), .x_label = x, .y_label = unit, .lines = {}, .bars = {}, .notes = {}} {
+    : table_{title + " (" + unit + ")", std::move(ways)}, panel_{std::move(title), x, unit} {
     for (const std::string& way : table_.columns)
         panel_.lines.push_back({way, {}});
     table_.columns.insert(table_.columns.begin(), std::move(x));

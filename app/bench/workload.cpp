@@ -4,9 +4,9 @@
 
 #include "app/bench/run.h"
 #include "app/console/terminal.h"
+#include "app/report/text.h"
 #include "data/core/errors.h"
 #include "data/core/format.h"
-#include "data/core/words.h"
 
 namespace knn {
 
@@ -17,10 +17,6 @@ std::int64_t limited(const char* option, std::int64_t wanted, std::int64_t count
         throw UsageError(std::string(option) + " " + std::to_string(wanted) + ": the data set has " +
                          std::to_string(count) + "; expected at most so many, or --dim for random images");
     return wanted > 0 ? wanted : count;
-}
-
-std::string pixels_words(std::int64_t dim) {
-    return " of " + with_commas(dim) + ' ' + noun(dim, "pixel");
 }
 
 }  // namespace
@@ -109,8 +105,8 @@ Workload load_workload(BenchRun& run, int largest_k) {
     work.measure = options.method.measure;
     const Problem problem = work.problem(largest_k);
     if (const Refusal refusal = refuse_problem(problem)) throw UsageError(*refusal);
-    work.text += with_commas(problem.n_train) + " training and " + with_commas(problem.n_query) + " test " +
-                 noun(problem.n_query, "image") + pixels_words(problem.dim);
+    work.text += with_commas(problem.n_train) + " training and " + counted(problem.n_query, "test image") +
+                 " of " + counted(problem.dim, "pixel");
     return work;
 }
 
@@ -121,8 +117,8 @@ std::string metric_words(const Measure& measure) {
 }
 
 std::string training_words(const Workload& work) {
-    return work.dataset.name + ": " + with_commas(work.train.count) + " training " +
-           noun(work.train.count, "image") + pixels_words(work.train.dim);
+    return work.dataset.name + ": " + counted(work.train.count, "training image") + " of " +
+           counted(work.train.dim, "pixel");
 }
 
 std::uint64_t random_value(std::uint64_t seed, std::uint64_t index) {

@@ -188,7 +188,7 @@ std::vector<Option> output_options(Options& o) {
          std::string("a folder with all of it: ") + files_of_report},
         {"classify", "--report", folder(out.report, all_of(report_files)),
          std::string("with --expected, a folder with the results: ") + files_of_report},
-        {"info", "--write-synthetic", folder(o.info.write_synthetic, set),
+        {"info", "--write-synthetic", folder(o.write_synthetic, set),
          "writes the built-in synthetic digits as IDX files and does nothing else"},
         {"audit", "--limit", number(o.audit.limit),
          "only the first N (default: text and sheet 20, page 500, JSON 1000, CSV all)"},

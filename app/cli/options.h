@@ -38,11 +38,6 @@ struct OutputOptions {
     When color = When::automatic, progress = When::automatic;
 };
 
-/// What `info` alone takes.
-struct InfoOptions {
-    std::string write_synthetic;
-};
-
 /// By how many degrees `classify` turns pictures clockwise.
 enum class Turn { none, quarter, half, three_quarters };
 template <>
@@ -145,7 +140,7 @@ struct Options {
     Method method;
     Wish wish;
     OutputOptions output;
-    InfoOptions info;
+    std::string write_synthetic;  ///< of `info`: a folder
     ClassifyOptions classify;
     ViewOptions view;
     BenchOptions bench;
@@ -173,10 +168,10 @@ void check_options(const Options& options);
 /// Whether the options name a data set, or one of its files.
 bool names_data(const Options& options);
 
-/// The index of `text` in `names`, those of kernels, selectors and engines. Throws UsageError, which says if the
-/// name may exist in a build with CUDA.
-std::size_t parse_strategy_name(std::string_view option, std::string_view text,
-                                std::span<const std::string> names);
+/// `text`, one of these names of kernels, selectors and engines. Throws UsageError, which says if the name may exist in a
+/// build with CUDA.
+std::string parse_strategy(const std::string& option, const std::string& text,
+                           const std::vector<std::string>& names);
 
 /// What --case and --only of `bench` take (app/bench/plan.cpp). parse_only: the names in "a,b,c"; throws UsageError, with
 /// the nearest name, if one is unknown.

@@ -26,13 +26,6 @@ std::string list_of(const std::string& what, const std::vector<Strategy>& table)
     return what + (table.empty() ? " (none in this build)" : ": " + one_of(names_of(table)));
 }
 
-std::string parse_strategy(Text option, Text value, const std::vector<std::string>& names) {
-    if (names.empty())
-        throw UsageError(as_given(option, value) +
-                         ": this build has no GPU kernels; expected a build with CUDA");
-    return names[parse_strategy_name(option, value, names)];
-}
-
 /// The kernels of `classic`, which the help lists, and those of `tensor`.
 std::string parse_distance(Text option, Text value) {
     std::vector<std::string> names = names_of(distance_kernels());
@@ -216,14 +209,17 @@ bool names_data(const Options& options) {
     });
 }
 
-std::size_t parse_strategy_name(std::string_view option, std::string_view text,
-                                std::span<const std::string> names) {
+std::string parse_strategy(const std::string& option, const std::string& text,
+                           const std::vector<std::string>& names) {
+    if (names.empty())
+        throw UsageError(as_given(option, text) +
+                         ": this build has no GPU kernels; expected a build with CUDA");
     const bool known = std::find(names.begin(), names.end(), text) != names.end();
     if (!known && distance_kernels().empty() && nearest_name(text, names).empty())
         throw UsageError(as_given(option, text) +
                          ": unknown to this build, which has no GPU kernels; expected " + one_of(names) +
                          ", or a build with CUDA");
-    return parse_name(option, text, names);
+    return names[parse_name(option, text, names)];
 }
 
 }  // namespace knn

@@ -66,11 +66,14 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
                      suggestion(text, names));
 }
 
-std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending) {
-    if (has_ending(text, ending)) return std::string(text);
+bool is_no_file(const std::string& name) {
     std::error_code none;
-    const fs::file_status status = fs::status(text, none);
-    if (text == "-" || (fs::exists(status) && !fs::is_regular_file(status))) return std::string(text);
+    const fs::file_status status = fs::status(name, none);
+    return fs::exists(status) && !fs::is_regular_file(status);
+}
+
+std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending) {
+    if (has_ending(text, ending) || text == "-" || is_no_file(std::string(text))) return std::string(text);
     std::string form(ending.substr(1));
     std::transform(form.begin(), form.end(), form.begin(),
                    [](unsigned char letter) { return static_cast<char>(std::toupper(letter)); });

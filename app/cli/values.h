@@ -47,6 +47,9 @@ std::size_t parse_name(std::string_view option, std::string_view text, std::span
 /// and "-" need no ending. Throws UsageError.
 std::string parse_picture_file(std::string_view option, std::string_view text, std::string_view ending);
 
+/// Whether something of this name exists that is no regular file: a folder, a device, a pipe.
+bool is_no_file(const std::string& name);
+
 /// A word of the command line as errors name it: '' if it is empty.
 std::string quoted_if_empty(std::string_view word);
 

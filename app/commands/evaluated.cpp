@@ -181,27 +181,23 @@ bool Source::take_predictions(const SavedReport& report) {
     const fs::path file = predictions_of(report);
     std::error_code none;
     if (!fs::is_regular_file(file, none)) return false;
-    const auto refuse = [&](const std::string& why) {
-        note(why + ": searching again", options_.output);
-        return false;
-    };
-    Predictions read;
     try {
-        read = read_predictions(file, evaluation_.n_test);
+        Predictions read = read_predictions(file, evaluation_.n_test);
+        if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
+            throw DataError(file.string() + ": has other labels than the data set");
+        const std::optional<Score> counted = score_of(read, evaluation_.data->labels);
+        if (!counted) throw DataError(file.string() + ": has labels that are not classes of the data set");
+        if (counted->confusion != report.evaluation.score.confusion)
+            throw DataError(file.string() + ": is not of this report");
+        evaluation_.found.votes = std::move(read.votes);
+        evaluation_.confidence = std::move(read.confidence);
+        evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
+        evaluation_.score = *counted;
+        return true;
     } catch (const DataError& error) {
-        return refuse(error.what());
+        note(std::string(error.what()) + ": searching again", options_.output);
+        return false;
     }
-    if (read.truth != first_labels(evaluation_.data->test, evaluation_.n_test))
-        return refuse(file.string() + ": has other labels than the data set");
-    const std::optional<Score> counted = score_of(read, evaluation_.data->labels);
-    if (!counted) return refuse(file.string() + ": has labels that are not classes of the data set");
-    if (counted->confusion != report.evaluation.score.confusion)
-        return refuse(file.string() + ": is not of this report");
-    evaluation_.found.votes = std::move(read.votes);
-    evaluation_.confidence = std::move(read.confidence);
-    evaluation_.found.neighbors = Neighbors(evaluation_.n_test, evaluation_.method.vote.k);
-    evaluation_.score = *counted;
-    return true;
 }
 
 void Source::search_again(const SavedReport& report) {

@@ -149,10 +149,7 @@ std::string graph_plot(const GraphResult& graph) {
         points.resize(std::max(points.size(), range_of(degree) + 1));
         ++points[range_of(degree)];
     }
-    Panel panel;
-    panel.title = "In-degrees: how many points have a point as their neighbor";
-    panel.x_label = "points";
-    panel.log_x = false;
+    Panel panel = {"In-degrees: how many points have a point as their neighbor", "points", "", false};
     for (std::size_t i = 0; i < points.size(); ++i) {
         const auto n = static_cast<double>(points[i]);
         panel.bars.push_back({range_text(i), n, n, n, with_commas(points[i])});
@@ -247,20 +244,6 @@ RowWriter matrix_writer(std::ostream& out, std::int64_t n, std::int64_t entries,
     };
 }
 
-/// The writers of the files that have rows; `edges` as GraphCounts has them.
-std::vector<RowWriter> open_writers(const GraphFiles& files, const GraphResult& result, std::int64_t n,
-                                    std::int64_t edges) {
-    std::vector<RowWriter> writers;
-    const Measure& measure = result.method.measure;
-    const int k = result.method.vote.k;
-    if (files.indices != nullptr)
-        writers.push_back(npy_writer<std::int32_t>(*files.indices, n, k, "i4", &Neighbor::index));
-    if (files.distances != nullptr) writers.push_back(npy_distances(*files.distances, n, k, measure));
-    if (files.csv != nullptr) writers.push_back(csv_writer(*files.csv, measure));
-    if (files.mtx != nullptr) writers.push_back(matrix_writer(*files.mtx, n, edges, result.form, measure));
-    return writers;
-}
-
 /// Counts the rows of the graph and writes them to the files.
 class RowSink {
   public:
@@ -271,7 +254,7 @@ class RowSink {
           mutual_(n_),
           counter_(n_, result.form, training.labels) {
         if (result.form == GraphForm::directed)
-            writers_ = open_writers(files, result, n_, n_ * result.method.vote.k);
+            open_writers(n_ * result.method.vote.k);
         else
             all_ = Neighbors(n_, result.method.vote.k);
     }
@@ -292,7 +275,7 @@ class RowSink {
     void finish() {
         if (result_.form != GraphForm::directed) {
             const GraphRows rows = undirected(all_, result_.form);
-            writers_ = open_writers(files_, result_, n_, std::ssize(rows.edges) / 2);
+            open_writers(std::ssize(rows.edges) / 2);
             constexpr std::int64_t between_checks = 4096;
             for (std::int64_t i = 0; i < n_; ++i) {
                 put(i, rows.row(i));
@@ -308,6 +291,17 @@ class RowSink {
     }
 
   private:
+    /// Of the files that have rows; `edges` as GraphCounts has them.
+    void open_writers(std::int64_t edges) {
+        const Measure& measure = result_.method.measure;
+        const int k = result_.method.vote.k;
+        if (files_.indices != nullptr)
+            writers_.push_back(npy_writer<std::int32_t>(*files_.indices, n_, k, "i4", &Neighbor::index));
+        if (files_.distances != nullptr) writers_.push_back(npy_distances(*files_.distances, n_, k, measure));
+        if (files_.csv != nullptr) writers_.push_back(csv_writer(*files_.csv, measure));
+        if (files_.mtx != nullptr)
+            writers_.push_back(matrix_writer(*files_.mtx, n_, edges, result_.form, measure));
+    }
     void put(std::int64_t point, std::span<const Neighbor> row) {
         counter_.row(point, row);
         for (const RowWriter& writer : writers_)

@@ -13,7 +13,7 @@
 namespace knn {
 
 int info(const Options& options, Clock::time_point) {
-    if (const std::string& folder = options.info.write_synthetic; !folder.empty()) {
+    if (const std::string& folder = options.write_synthetic; !folder.empty()) {
         if (!options.output.json.empty())
             throw UsageError("--write-synthetic " + folder + " and --json " + options.output.json +
                              ": --write-synthetic does nothing else; expected one of them");

@@ -27,15 +27,15 @@ std::string size_text(const Picture& picture) {
     return std::to_string(picture.cols) + "x" + std::to_string(picture.rows);
 }
 
-/// Copies one picture to its row, or returns what is wrong with it.
-std::optional<std::string> read_row(const std::string& file, const Picture& first, std::uint8_t* row) {
+/// Copies one picture to its row. Returns what is wrong with it; empty: nothing.
+std::string read_row(const std::string& file, const Picture& first, std::uint8_t* row) {
     try {
         const Picture picture = read_picture(file);
         if (picture.rows != first.rows || picture.cols != first.cols)
             return file + ": has " + size_text(picture) + " pixels; expected " + size_text(first) +
                    ", as the first picture of the folder has";
         std::copy(picture.gray.begin(), picture.gray.end(), row);
-        return std::nullopt;
+        return "";
     } catch (const DataError& error) {
         return error.what();
     }
@@ -48,15 +48,15 @@ LabeledImages read_pictures(const std::vector<std::string>& files, std::pmr::mem
     const Picture first = read_picture(files.front());
     const std::size_t dim = first.gray.size();
     LabeledImages images{std::ssize(files), first.rows, first.cols, Bytes(files.size() * dim, memory), {}};
-    std::vector<std::optional<std::string>> wrong(files.size());
+    std::vector<std::string> wrong(files.size());
     Team team(available_threads(), watch, images.count, 1);
     team.run_pieces(images.count, 1, [&](int thread, std::int64_t i, std::int64_t) {
         const auto at = static_cast<std::size_t>(i);
         wrong[at] = read_row(files[at], first, images.pixels.data() + at * dim);
         team.advance(thread, 1);
     });
-    for (const auto& error : wrong)
-        if (error) throw DataError(*error);
+    for (const std::string& error : wrong)
+        if (!error.empty()) throw DataError(error);
     return images;
 }
 

@@ -311,11 +311,8 @@ std::string kind_text(const VotingRule& vote) {
 }
 
 Panel panel_of(const TuneResult& result, std::size_t search) {
-    Panel panel;
-    panel.title = search_text(result.searches[search]);
-    panel.x_label = "neighbors, k";
-    panel.y_label = "errors, leave-one-out";
-    panel.log_x = panel.log_y = false;
+    Panel panel = {search_text(result.searches[search]), "neighbors, k", "errors, leave-one-out", false,
+                   false};
     std::map<std::tuple<Votes, Weights, Tie>, std::map<int, const Configuration*>> kinds;
     for (const Configuration& one : result.configurations)
         if (one.search == search) {

@@ -168,12 +168,6 @@ Blocks blocks_for(const OutputOptions& output) {
     return use_color(output.color) ? Blocks::color : Blocks::unicode;
 }
 
-bool is_no_file(const std::string& file) {
-    std::error_code none;
-    const fs::file_status status = fs::status(file, none);
-    return fs::exists(status) && !fs::is_regular_file(status);
-}
-
 /// OUT.png, or OUT-2.png if there are several pages. A device or a pipe gets one after the other.
 std::string page_name(const std::string& file, std::int64_t page, std::int64_t pages) {
     if (pages == 1 || is_no_file(file)) return file;
