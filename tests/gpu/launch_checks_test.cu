@@ -147,8 +147,7 @@ TEST_CASE("a fold refuses ranks, k and queries that it has no room for") {
     const auto fold = [](int k, std::int64_t n_query, const gpu::FoldStep& step) {
         gpu::TensorPass pass;
         pass.schedule.query_tiles = 1;
-        gpu::enqueue_fold(pass, step, nullptr, nullptr, nullptr, {somewhere<Neighbor>(), n_query, k}, {},
-                          nullptr);
+        gpu::enqueue_fold(pass, step, {{}, {somewhere<Neighbor>(), n_query, k}}, nullptr);
     };
     for (const int k : {0, 1025})
         CHECK_THROWS_WITH_AS(fold(k, 1, {}), doctest::Contains("k from 1"), DeviceError);
